@@ -98,7 +98,7 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 test: export RAPID_SEED := 1
 
 .PHONY: test
-test: test-tools test-library test-controllerruntime test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
+test: test-tools test-library test-controllerruntime test-kit test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
 
 .PHONY: test-long
 test-long: lint-all test-properties test-histories soak test-plans test-all-examples test-demos ## Run what is long by nature: many random cases and histories, faults of many seeds, all tests on real nodes, all demos.
@@ -148,6 +148,12 @@ test-controllerruntime: # Run the tests of kinds in a manager of controller-runt
 	$(call heading,test: controller-runtime)
 	cd examples/controllerruntime/adapter && $(GOTEST) .
 	cd examples && $(GOTEST) github.com/podwright/podwright/examples/controllerruntime/adapter
+
+.PHONY: test-kit
+test-kit: # Run the tests of the process around kinds: with the oldest Kubernetes libraries that it takes, and with those of the examples.
+	$(call heading,test: kit)
+	cd examples/kit && $(GOTEST) ./...
+	cd examples && $(GOTEST) github.com/podwright/podwright/examples/kit github.com/podwright/podwright/examples/kit/leader github.com/podwright/podwright/examples/kit/webhooks
 
 .PHONY: test-monitoring
 test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
@@ -360,7 +366,7 @@ lint-workflows: tools # Check the workflows of GitHub.
 HEAVY := examples/tests/cluster/controlplane examples/install examples/tests/podphase
 
 # The modules beside the library.
-MODULES := examples examples/controllerruntime/adapter examples/tests/gitops examples/monitoring
+MODULES := examples examples/controllerruntime/adapter examples/kit examples/tests/gitops examples/monitoring
 
 # Library and examples are one workspace here, so that what both import is analyzed once.
 define lint-code

@@ -32,7 +32,7 @@ type ControllerOptions struct {
 	AllowStaleReads bool
 	// Informers returns an informer that the caller shares and runs, of objects of the type that object has; nil for none.
 	// New asks for each that the other options do not name, but for those that hold less than all objects of a
-	// namespace. It adds indexes to it. Default nil: the controller makes and runs its own.
+	// namespace. It adds indexes to it, also while it runs. Default nil: the controller makes and runs its own.
 	Informers func(object runtime.Object) (cache.SharedIndexInformer, error)
 	// Reader has a Reconciler read the caches of another framework. NewReconciler requires it, and New
 	// ignores it: there it reads informers.
@@ -43,8 +43,10 @@ type ControllerOptions struct {
 	// components. Each controller asks once, unless its own options name a Recorder. Default nil:
 	// no events.
 	Recorders func(component string) record.EventRecorder
-	// Metrics, and QueueMetrics of the work queues, default to none.
-	Metrics      Metrics
+	// Metrics receives how reconciles go. Default: none.
+	Metrics Metrics
+	// QueueMetrics measures the work queues, each under the name of its controller. Default: what the program has given to
+	// workqueue.SetProvider, as an import of controller-runtime's package metrics does, or else none.
 	QueueMetrics workqueue.MetricsProvider
 }
 
@@ -83,7 +85,7 @@ type Controller[S, P any] interface {
 }
 
 // Metrics receives what the controllers of podwright measure of themselves.
-// Implementations must be safe for use by several goroutines. One for Prometheus stands in examples/process/metrics.
+// Implementations must be safe for use by several goroutines. One for Prometheus stands in examples/kit/metrics.
 type Metrics interface {
 	// Reconciled is called after every reconcile with the name of the controller,
 	// its duration, and its error, if any.

@@ -26,7 +26,8 @@
 //     webhook the rules in the CRD still hold, and pods are still created.
 //   - Several kinds: Describe of each package says all this of its kind, and
 //     [github.com/podwright/podwright/manager] makes one program of them, and its manifests.
-//   - Leader election is yours: run the controller while you lead.
+//   - Leader election is yours: run the controller while you lead. The module
+//     examples/kit has one, with the rest of a process: certificates, metrics, probes.
 //   - Shared caches: give two controllers the same informers, trimmed by
 //     workloads.Trim. [github.com/podwright/podwright/workloads/client] has
 //     typed clients, informers and listers.

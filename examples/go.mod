@@ -164,6 +164,7 @@ require (
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/podwright/podwright v0.0.0
 	github.com/podwright/podwright/examples/controllerruntime/adapter v0.0.0
+	github.com/podwright/podwright/examples/kit v0.0.0
 	github.com/pquerna/cachecontrol v0.1.0 // indirect
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
@@ -259,6 +260,8 @@ require (
 replace github.com/podwright/podwright => ../
 
 replace github.com/podwright/podwright/examples/controllerruntime/adapter => ./controllerruntime/adapter
+
+replace github.com/podwright/podwright/examples/kit => ./kit
 
 replace (
 	k8s.io/api => k8s.io/api v0.37.1

@@ -27,7 +27,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/podwright/podwright/examples/process/leader"
+	"github.com/podwright/podwright/examples/kit/leader"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 

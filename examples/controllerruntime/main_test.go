@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"

@@ -19,10 +19,10 @@ import (
 
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/kit/connect"
+	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/leader"
 	"github.com/podwright/podwright/examples/process/controllers"
-	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/sidecar"
@@ -136,7 +136,7 @@ func (d *demo) startCluster(ctx context.Context) error {
 
 // openCluster takes a cluster that is there already, and makes a namespace in it that is removed in the end.
 func (d *demo) openCluster(ctx context.Context) error {
-	config, _, err := process.Connection(nil, d.Kubeconfig)
+	config, _, err := connect.Config(nil, d.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("%w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", err)
 	}

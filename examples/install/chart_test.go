@@ -19,7 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/podwright/podwright/examples/process/webhooks"
+	"github.com/podwright/podwright/examples/kit/webhooks"
 	"github.com/podwright/podwright/manager"
 )
 

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/workloads/client"

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/podwright/podwright/examples/process/webhooks"
+	"github.com/podwright/podwright/examples/kit/webhooks"
 	"github.com/podwright/podwright/manager"
 )
 

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/podwright/podwright/examples/kit/permissions"
 	manager "github.com/podwright/podwright/examples/manager/app"
 	nodeagent "github.com/podwright/podwright/examples/nodeagent/app"
-	"github.com/podwright/podwright/examples/process/permissions"
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
 

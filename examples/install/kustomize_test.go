@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/kit/permissions"
 )
 
 // kustomize builds a folder.

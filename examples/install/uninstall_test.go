@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/podwright/podwright/examples/kit/crds"
 	manager "github.com/podwright/podwright/examples/manager/app"
-	"github.com/podwright/podwright/examples/process/crds"
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
 

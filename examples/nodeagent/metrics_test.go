@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/component-base/metrics/legacyregistry"
 
-	"github.com/podwright/podwright/examples/process/metrics/listed"
+	"github.com/podwright/podwright/examples/kit/metrics/listed"
 )
 
 // Dashboards and alerts are held to this list.

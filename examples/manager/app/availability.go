@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/kit/metrics"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/workloads"
 )

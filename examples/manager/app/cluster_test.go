@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/examples/manager/app"
-	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	podwrightmanager "github.com/podwright/podwright/manager"

@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/examples/kit/webhooks"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/webhooks"
 )
 
 // program is the name of the program, which begins the user agent of every request.

@@ -30,7 +30,7 @@ func TestGateResourcesDeletionProtection(t *testing.T) {
 				"request":{"uid":"1","operation":"DELETE","name":"a","kind":`+kind+`,"oldObject":{"metadata":{"labels":{"policy.kruise.io/delete-protection":"Always"}}}}}`))
 			request.Header.Set("Content-Type", "application/json")
 			answer := httptest.NewRecorder()
-			m.hooks.Handlers[path].ServeHTTP(answer, request)
+			m.handlers()[path].ServeHTTP(answer, request)
 			if !strings.Contains(answer.Body.String(), want) {
 				t.Errorf("gates %q, %s: answer %s, want %s", gates, path, answer.Body, want)
 			}

@@ -23,8 +23,8 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/distribution/workloadspread"
+	"github.com/podwright/podwright/examples/kit/metrics"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/metrics"
 )
 
 var (

@@ -2,10 +2,9 @@
 
 // Package app is the manager: it shows how a program embeds podwright. What it runs is listed in kinds.go, an entry for
 // each kind, there or in the file of its area: its controller, flags and webhooks. The RBAC rules follow from that. What
-// webhooks know of objects in every replica is composed in admissions.go. The rest is what any manager needs, from
-// controller-runtime (servers, leader election) and component-base (feature gates, flags, logs). What OpenKruise's users
-// need beside that comes from packages below examples/process: webhooks does what no library does, see there. Main is
-// the whole command; Manager runs in the calling process, as tests do.
+// webhooks know of objects in every replica is composed in admissions.go. The process around it is that of module kit.
+// Feature gates, flags and logs are those of component-base. Main is the whole command; Manager runs in the calling
+// process, as tests do.
 //
 // Controllers share informers of their own, not controller-runtime's cache, and run with the library's loop. A kind is
 // watched once, and objects are not copied to be read.

@@ -74,11 +74,11 @@ func TestWebhooks(t *testing.T) {
 	m := newManager(t, nowhere)
 	serve(t, m)
 	mutating, validating := m.served.Webhooks()
-	served := maps.Clone(m.hooks.Handlers)
+	served := maps.Clone(m.handlers())
 	var got []string
 	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
 		got = append(got, fmt.Sprint(name, " ", *client.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
-		if m.hooks.Handlers[*client.Service.Path] == nil {
+		if m.handlers()[*client.Service.Path] == nil {
 			t.Errorf("%s is registered, and not served", name)
 		}
 		delete(served, *client.Service.Path)
@@ -168,7 +168,7 @@ func TestGatesOfPodUnavailableBudgets(t *testing.T) {
 		if condition != "false" || m.admissions.budgets.Updates != want.updates {
 			t.Errorf("PF-1: %s: the condition is %s, updates are judged: %t", gates, condition, m.admissions.budgets.Updates)
 		}
-		if served := m.hooks.Handlers[podunavailablebudget.ValidatePodPath] != nil; served != want.pods || m.hooks.Handlers[podunavailablebudget.ValidatePath] == nil {
+		if served := m.handlers()[podunavailablebudget.ValidatePodPath] != nil; served != want.pods || m.hooks.Handlers[podunavailablebudget.ValidatePath] == nil {
 			t.Errorf("PF-1: %s: asked about pods: %t", gates, served)
 		}
 		runs := slices.ContainsFunc(m.controllers(nil), func(c controllers.Controller) bool { return c.Resource == podUnavailableBudgetsResource })
@@ -209,7 +209,7 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 	} {
 		m := newManager(t, nowhere, "--feature-gates="+test.gates)
 		serve(t, m)
-		webhook, served := m.hooks.Handlers[podwebhook.MutatePath]
+		webhook, served := m.handlers()[podwebhook.MutatePath]
 		if served != test.served {
 			t.Errorf("%s: served %t", test.gates, served)
 		}
@@ -313,7 +313,7 @@ func TestGateKruiseDaemon(t *testing.T) {
 			t.Errorf("KruiseDaemon=%t: the controller runs: %t", on, runs)
 		}
 		serve(t, m)
-		answer := admit(t, m.hooks.Handlers[recreate.MutatePath],
+		answer := admit(t, m.handlers()[recreate.MutatePath],
 			`{"group":"apps.kruise.io","version":"v1alpha1","kind":"ContainerRecreateRequest"}`, `{"spec":{"podName":"web-0","containers":[{"name":"main"}]}}`)
 		if !strings.Contains(answer, code) {
 			t.Errorf("KruiseDaemon=%t: answered %s, want %s", on, answer, code)

@@ -12,8 +12,8 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/examples/kit/metrics"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/ephemeraljob"
 	"github.com/podwright/podwright/lifecycle/launchpriority"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,21 +25,19 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright"
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/kit"
+	"github.com/podwright/podwright/examples/kit/connect"
+	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/metrics"
+	"github.com/podwright/podwright/examples/kit/webhooks"
 	"github.com/podwright/podwright/examples/process/controllers"
-	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/leader"
-	"github.com/podwright/podwright/examples/process/metrics"
-	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
@@ -95,11 +94,10 @@ func (m *Manager) Run(ctx context.Context) error {
 	if m.hooks != nil {
 		defer m.hooks.Close()
 	}
-	ctrllog.SetLogger(klog.Background()) // of the process
 	if names := m.config.Features.WithoutEffect(); len(names) > 0 {
 		klog.FromContext(ctx).Info("Feature gates without effect: this manager does not run what they switch", "gates", names)
 	}
-	config, source, err := process.Connection(m.config.REST, m.config.Kubeconfig)
+	config, source, err := connect.Config(m.config.REST, m.config.Kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -107,15 +105,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	config = rest.CopyConfig(config)
 	config.DisableCompression = true // to unpack what watches send took a tenth of the CPU time, and API server and manager are near each other
 	config.UserAgent, config.QPS, config.Burst = program, m.config.QPS, m.config.Burst
-	core, err := process.KubernetesClient(config)
+	core, err := connect.Kubernetes(config)
 	if err != nil {
 		return err
-	}
-	options := manager.Options{
-		Logger:                 klog.FromContext(ctx),
-		BaseContext:            func() context.Context { return context.WithoutCancel(ctx) },
-		Metrics:                metricsserver.Options{BindAddress: cmp.Or(m.config.MetricsAddr, "0")},
-		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
 	}
 	if m.hooks != nil {
 		events := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx))) // of webhooks, which end with runs
@@ -123,53 +115,46 @@ func (m *Manager) Run(ctx context.Context) error {
 		events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: core.CoreV1().Events("")})
 		m.recorder = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program})
 		m.denials = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: availabilityv1alpha1.PubDenialEventSource})
-		if err := m.serve(config); err != nil {
-			return err
-		}
-		m.hooks.Configure(&options)
 	}
-	writes := config // of the controllers
-	if l := m.config.LeaderElection; l.Enabled {
-		options.LeaderElectionID, options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = l.ID, &l.LeaseDuration, &l.RenewDeadline, &l.RetryPeriod
-		if writes, err = leader.Elect(config, m.config.leaseNamespace(), m.ready, &options); err != nil {
-			return err
-		}
-	}
-	runs, err := manager.New(config, options)
-	if err != nil {
-		return err
-	}
-	ready := healthz.Ping
-	if m.hooks != nil {
-		ready = m.hooks.Check
-		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(m.served.RunWebhooks)))
-	}
-	err = errors.Join(err,
-		runs.AddHealthzCheck("ping", healthz.Ping),
-		runs.AddReadyzCheck("webhook-ready", ready),
-		runs.Add(everywhere(func(ctx context.Context) error { return m.prepare(ctx, config, core) })),
-		runs.Add(manager.RunnableFunc(func(ctx context.Context) error {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-m.ready:
-				return m.runControllers(ctx, writes)
-			}
-		})))
-	if err != nil {
-		return err
-	}
-	return runs.Start(ctx)
+	l := m.config.LeaderElection
+	return kit.Run(ctx, config, kit.Options{
+		Manager: manager.Options{
+			Metrics:                metricsserver.Options{BindAddress: cmp.Or(m.config.MetricsAddr, "0")},
+			HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
+			LeaderElection: l.Enabled, LeaderElectionID: l.ID, LeaderElectionNamespace: m.config.leaseNamespace(),
+			LeaseDuration: &l.LeaseDuration, RenewDeadline: &l.RenewDeadline, RetryPeriod: &l.RetryPeriod,
+		},
+		Webhooks: m.hooks, Patience: m.patience,
+		Kinds:   m.compose,
+		Prepare: func(ctx context.Context) error { return m.prepare(ctx, config, core) },
+		Ready:   func() { close(m.ready) },
+	})
 }
 
-// everywhere runs in every replica, whether it leads or not.
-type everywhere func(context.Context) error
+// running is what the manager runs: webhooks, of which some convert, and controllers, each as soon as its CRD is there.
+type running struct {
+	*podwrightmanager.Set
+	m       *Manager
+	leading *rest.Config
+}
 
-func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
-func (everywhere) NeedLeaderElection() bool          { return false }
+// compose returns what runs. Controllers write through the connection of the leader.
+func (m *Manager) compose(every, leading *rest.Config) (kit.Kinds, error) {
+	if m.hooks == nil {
+		set, err := podwrightmanager.New(podwrightmanager.Options{})
+		return &running{set, m, leading}, err
+	}
+	err := m.serve(every)
+	return &running{m.served, m, leading}, err
+}
 
-// prepare finds out whether the API server answers, creates what the manager is asked to create, and waits for the
-// webhooks, which must be in order soon.
+func (r *running) Handlers() map[string]http.Handler { return r.m.handlers() }
+
+func (r *running) RunControllers(ctx context.Context) error {
+	return r.m.runControllers(ctx, r.leading)
+}
+
+// prepare finds out whether the API server answers, and creates what the manager is asked to create.
 func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kubernetes.Interface) error {
 	version, err := discovery.ToDiscoveryInterfaceWithContext(core.Discovery()).ServerVersionWithContext(ctx)
 	if err != nil {
@@ -182,17 +167,9 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kuberne
 			return fmt.Errorf("creating the manager's own namespace %s: %w", own.Name, err)
 		}
 	}
-	if m.hooks != nil {
-		if err := m.hooks.Await(ctx, m.patience); err != nil || ctx.Err() != nil {
-			return err
-		}
-	}
 	if m.config.InstallCRDs {
-		if err := m.install(ctx, config); err != nil {
-			return err
-		}
+		return m.install(ctx, config)
 	}
-	close(m.ready)
 	return nil
 }
 
@@ -206,6 +183,9 @@ func (m *Manager) install(ctx context.Context, config *rest.Config) error {
 	}
 	conversion := webhooks.Conversion{ServeV1beta1: m.config.Webhook.ServeV1beta1}
 	if m.hooks != nil {
+		if err := m.hooks.Await(ctx, m.patience); err != nil || ctx.Err() != nil {
+			return err
+		}
 		conversion.Target = m.hooks.Target()
 	}
 	if err := webhooks.KeepVersions(ctx, client, definitions, conversion); err != nil {
@@ -308,15 +288,18 @@ func (m *Manager) webhooks() (*podwrightmanager.Set, error) {
 	}, kinds...)
 }
 
-// serve tells the webhook server what it serves.
+// serve composes the webhooks.
 func (m *Manager) serve(config *rest.Config) (err error) {
 	if m.admissions, err = m.newAdmissions(config); err != nil {
 		return err
 	}
-	if m.served, err = m.webhooks(); err != nil {
-		return err
-	}
-	m.hooks.Webhooks, m.hooks.Handlers = m.served, webhooks.Conversions()
-	maps.Copy(m.hooks.Handlers, m.served.Handlers())
-	return m.served.OnMatchChange(m.hooks.Look)
+	m.served, err = m.webhooks()
+	return err
+}
+
+// handlers returns what answers the API server, by path.
+func (m *Manager) handlers() map[string]http.Handler {
+	handlers := m.served.Handlers()
+	maps.Copy(handlers, webhooks.Conversions())
+	return handlers
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/podwright/podwright/examples/process/metrics/listed"
+	"github.com/podwright/podwright/examples/kit/metrics/listed"
 )
 
 // Dashboards and alerts are held to this list.

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/distribution"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/workloads"
 )
 

@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/process"
-	"github.com/podwright/podwright/examples/process/leader"
-	"github.com/podwright/podwright/examples/process/webhooks"
+	"github.com/podwright/podwright/examples/kit/connect"
+	"github.com/podwright/podwright/examples/kit/leader"
+	"github.com/podwright/podwright/examples/kit/webhooks"
 )
 
 // removeTimeout is how long the managers may take to end, and removePause the time between two looks: shorter than managers take to
@@ -32,7 +32,7 @@ const (
 )
 
 func removeWebhooks(ctx context.Context, config Config) error {
-	connection, _, err := process.Connection(config.REST, config.Kubeconfig)
+	connection, _, err := connect.Config(config.REST, config.Kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/availability/deletion"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/permissions"
 	"github.com/podwright/podwright/lifecycle"
 )
 

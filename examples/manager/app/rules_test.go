@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/permissions"
 )
 
 // What is switched off takes its rules along.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/podwright/podwright/distribution"
 	distributionconversion "github.com/podwright/podwright/distribution/conversion"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/sidecar"
 	sidecarconversion "github.com/podwright/podwright/sidecar/conversion"
 	"github.com/podwright/podwright/workloads"

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/toy"
 	"github.com/podwright/podwright/internal/testing/toy/client"

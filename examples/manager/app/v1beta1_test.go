@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 )
 
 // inBoth are the resources that the manager serves in both versions on demand.

@@ -17,8 +17,9 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/examples/kit/connect"
+	"github.com/podwright/podwright/examples/kit/serve"
 	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
-	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -67,7 +68,7 @@ func New(config Config) (*Agent, error) {
 // first, then the servers. It returns an error when the start or a feature fails.
 // It can be called once.
 func (a *Agent) Run(ctx context.Context) error {
-	servers := process.Serve(ctx)
+	servers := serve.Start(ctx)
 	health, err := a.serve(servers)
 	if err != nil {
 		return errors.Join(err, servers.Stop())
@@ -85,9 +86,9 @@ func (a *Agent) Run(ctx context.Context) error {
 }
 
 // serve serves probes, metrics and profiles, and returns the address of the former two.
-func (a *Agent) serve(servers *process.Servers) (health string, err error) {
+func (a *Agent) serve(servers *serve.Servers) (health string, err error) {
 	probes := http.NewServeMux()
-	probes.Handle("/", process.HealthHandler([]process.Check{process.Ping()}, a.ready.checks()))
+	probes.Handle("/", serve.HealthHandler([]serve.Check{serve.Ping()}, a.ready.checks()))
 	probes.Handle("GET /metrics", legacyregistry.Handler())
 	profiles := http.NewServeMux()
 	profiles.HandleFunc("/debug/pprof/", pprof.Index)
@@ -100,7 +101,7 @@ func (a *Agent) serve(servers *process.Servers) (health string, err error) {
 
 // work connects to the API server and the runtime, and runs the features.
 func (a *Agent) work(ctx context.Context) error {
-	config, source, err := process.Connection(a.config.REST, a.config.Kubeconfig)
+	config, source, err := connect.Config(a.config.REST, a.config.Kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 
 	"github.com/podwright/podwright"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/kit/metrics"
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/examples/process/metrics"
-	"github.com/podwright/podwright/examples/process/permissions"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/nodeagent"

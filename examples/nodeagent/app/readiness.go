@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/kit/serve"
 	"github.com/podwright/podwright/examples/process/controllers"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -71,14 +71,14 @@ func (r *readiness) features() error {
 	case len(unknown) > 0:
 		return fmt.Errorf("not yet known whether the API server serves what they are about: %s", strings.Join(unknown, ", "))
 	case len(waiting) > 0:
-		return process.Note(strings.Join(waiting, "; "))
+		return serve.Note(strings.Join(waiting, "; "))
 	}
 	return nil
 }
 
-func (r *readiness) checks() []process.Check {
-	check := func(name string, run func(*shared, *http.Request) error) process.Check {
-		return process.Check{Name: name, Run: func(request *http.Request) error {
+func (r *readiness) checks() []serve.Check {
+	check := func(name string, run func(*shared, *http.Request) error) serve.Check {
+		return serve.Check{Name: name, Run: func(request *http.Request) error {
 			r.lock.Lock()
 			of := r.of
 			r.lock.Unlock()
@@ -88,7 +88,7 @@ func (r *readiness) checks() []process.Check {
 			return run(of, request)
 		}}
 	}
-	synced := func(name, objects string, object runtime.Object) process.Check {
+	synced := func(name, objects string, object runtime.Object) serve.Check {
 		return check(name, func(s *shared, _ *http.Request) error {
 			now, cancel := context.WithCancel(context.Background())
 			cancel()
@@ -98,7 +98,7 @@ func (r *readiness) checks() []process.Check {
 			return nil
 		})
 	}
-	return []process.Check{
+	return []serve.Check{
 		check("features", func(*shared, *http.Request) error { return r.features() }),
 		synced("podInformerSynced", "pods", &corev1.Pod{}),
 		synced("crrInformerSynced", "ContainerRecreateRequests", &lifecyclev1alpha1.ContainerRecreateRequest{}),

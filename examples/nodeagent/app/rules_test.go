@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/kit/permissions"
 )
 
 // IMG-3.11: an agent reads copies of pull secrets, and others only if it is told to.

@@ -30,8 +30,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/examples/nodeagent/app"
-	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/lifecycle"

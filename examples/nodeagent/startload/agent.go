@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/kit/connect"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/image"
@@ -51,7 +51,7 @@ func newAgent(config *rest.Config, node string, pods int) (*agent, error) {
 		a.requests.Add(1)
 		return transport.RoundTrip(request)
 	})}
-	if a.core, err = process.KubernetesClient(shared); err != nil {
+	if a.core, err = connect.Kubernetes(shared); err != nil {
 		return nil, err
 	}
 	images, err := distributionclient.NewForConfig(shared)

@@ -28,7 +28,7 @@ import (
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/kit/connect"
 	"github.com/podwright/podwright/examples/process/features"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -105,7 +105,7 @@ func NewClients(config *rest.Config, agent string) (c Clients, err error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = agent
 	var errs [6]error
-	c.Kubernetes, errs[0] = process.KubernetesClient(config)
+	c.Kubernetes, errs[0] = connect.Kubernetes(config)
 	c.Workloads, errs[1] = workloadsclient.NewForConfig(config)
 	c.Distribution, errs[2] = distributionclient.NewForConfig(config)
 	c.Lifecycle, errs[3] = lifecycleclient.NewForConfig(config)

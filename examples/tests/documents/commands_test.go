@@ -138,7 +138,7 @@ func resolvePackage(command, folder string, arguments []string) error {
 		name, _, _ := strings.Cut(strings.TrimLeft(argument, "-"), "=")
 		switch {
 		case !strings.HasPrefix(argument, "-") || slices.Contains([]string{"help", "rewrite"}, name):
-		case own && !strings.Contains(source+content("examples", "process")+content("internal", "testing/simulation"), `"`+name+`"`):
+		case own && !strings.Contains(source+content("examples", "process")+content("examples", "kit")+content("internal", "testing/simulation"), `"`+name+`"`):
 			return fmt.Errorf("%s has no flag %s", folder, name)
 		case !own && (name == "run" || name == "bench") && i+1 < len(arguments) && arguments[i+1] != "^$":
 			pattern, _, _ := strings.Cut(arguments[i+1], "/")

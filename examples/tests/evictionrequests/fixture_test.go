@@ -22,8 +22,8 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/evictionresponder"
-	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/workloads"

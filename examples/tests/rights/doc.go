@@ -4,6 +4,5 @@
 // rights, under an account of its own that has exactly the rules that its description states. The API server is real, and so are its
 // answers: none may be that the account lacks a right. The script of each kind, in testdata, says what it has to ask for meanwhile.
 //
-// What no script reaches: pods are not resized, since simulated nodes report no resources, and evictions are answered in
-// package evictionrequests.
+// What no script reaches: evictions are answered in package evictionrequests.
 package rights

@@ -3,7 +3,9 @@
 package rights
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -19,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -34,8 +37,8 @@ import (
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/distribution"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -51,6 +54,8 @@ import (
 type step struct {
 	// Injected is the name of a container that the last of the objects has to get when it is created. That is waited for.
 	Injected string
+	// Reported are labels of pods whose kubelets report the resources of their containers, as those that can change them do.
+	Reported map[string]string
 	// Objects are applied. A status is applied, too.
 	Objects []map[string]any
 	// Asks are "VERB RESOURCE" with the group, but for that of podwright. Each has to succeed once, after what the step before asks for.
@@ -207,6 +212,11 @@ func (w *world) play(ctx context.Context, s step, asked *requests) error {
 			return err
 		}
 	}
+	if s.Reported != nil {
+		if err := w.report(ctx, s.Reported); err != nil {
+			return err
+		}
+	}
 	for _, object := range s.Objects {
 		if err := w.apply(ctx, object); err != nil {
 			return err
@@ -230,6 +240,28 @@ func (w *world) awaitInjected(ctx context.Context, s step) error {
 		containers, _, err := unstructured.NestedSlice(created.Object, "spec", "containers")
 		return slices.ContainsFunc(containers, func(c any) bool { return c.(map[string]any)["name"] == s.Injected }), err
 	})
+}
+
+// report plays the kubelets of the pods with labels, as soon as all of these run: each container has the resources of its spec. Simulated ones do not.
+func (w *world) report(ctx context.Context, labels map[string]string) error {
+	pods := w.kube.CoreV1().Pods("default")
+	var list *corev1.PodList
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (_ bool, err error) {
+		list, err = pods.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})})
+		return err == nil && len(list.Items) > 0 && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return len(p.Status.ContainerStatuses) == 0 }), err
+	})
+	for i := range list.Items {
+		pod := &list.Items[i]
+		var reports []any
+		for c := range pod.Spec.Containers {
+			reports = append(reports, map[string]any{"name": pod.Spec.Containers[c].Name, "resources": pod.Spec.Containers[c].Resources})
+		}
+		patch, failed := json.Marshal(map[string]any{"status": map[string]any{"containerStatuses": reports}})
+		if err = cmp.Or(err, failed); err == nil {
+			_, err = pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		}
+	}
+	return err
 }
 
 func (w *world) client(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {

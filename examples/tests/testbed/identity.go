@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/podwright/podwright/examples/kit/permissions"
 	"github.com/podwright/podwright/examples/manager/app"
 	agent "github.com/podwright/podwright/examples/nodeagent/app"
-	"github.com/podwright/podwright/examples/process/permissions"
 	"github.com/podwright/podwright/examples/tests/cluster"
 )
 

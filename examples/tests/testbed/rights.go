@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/kit/permissions"
 )
 
 // everything tells whether the flags ask for all tests.

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/examples/tests/cluster"
 )
 

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	"github.com/podwright/podwright/examples/kit/webhooks/certificates"
 	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/workloads/conversion"
 )

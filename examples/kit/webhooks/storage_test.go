@@ -15,7 +15,7 @@ import (
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/manager"
 )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package process
+package connect
 
 import (
 	"os"
@@ -50,7 +50,7 @@ func TestConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", c.variable)
 			t.Setenv("KUBERNETES_SERVICE_HOST", "")
-			config, source, err := Connection(c.given, c.kubeconfig)
+			config, source, err := Config(c.given, c.kubeconfig)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("error %v, want %q", err, c.err)

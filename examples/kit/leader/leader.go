@@ -24,7 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/kit/connect"
 )
 
 // errLeaseOver refuses a write.
@@ -44,7 +44,7 @@ func Elect(config *rest.Config, namespace string, ready <-chan struct{}, options
 	impatient.Timeout = max(*options.RenewDeadline/2, time.Second)
 	// resourcelock's own client would not say whose it is.
 	impatient.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent()) + "/leader-election"
-	client, err := process.KubernetesClient(impatient)
+	client, err := connect.Kubernetes(impatient)
 	if err != nil {
 		return nil, err
 	}

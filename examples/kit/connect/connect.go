@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package process
+// Package connect says how a process reaches its API server.
+package connect
 
 import (
 	"errors"
@@ -13,12 +14,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Connection returns how to reach the API server, and where that is said. It takes
+// Config returns how to reach the API server, and where that is said. It takes
 // what the embedding program gives, unless that is nil; else the file, unless its
 // name is empty. Then come the environment variable KUBECONFIG and the service
 // account of the pod. The file and the variable may be lists of files, which are
 // merged.
-func Connection(given *rest.Config, kubeconfig string) (config *rest.Config, source string, err error) {
+func Config(given *rest.Config, kubeconfig string) (config *rest.Config, source string, err error) {
 	if given != nil {
 		return given, "the embedding program", nil
 	}
@@ -48,8 +49,8 @@ func Connection(given *rest.Config, kubeconfig string) (config *rest.Config, sou
 	return config, "the service account of the pod", nil
 }
 
-// KubernetesClient returns a client for the core kinds, which travel as protobuf.
-func KubernetesClient(config *rest.Config) (kubernetes.Interface, error) {
+// Kubernetes returns a client for the core kinds, which travel as protobuf.
+func Kubernetes(config *rest.Config) (kubernetes.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"

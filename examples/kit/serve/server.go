@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package process
+// Package serve has what a process without controller-runtime serves: probes, metrics and profiles over HTTP, which end
+// with it in order. A node agent is one.
+package serve
 
 import (
 	"context"
@@ -20,7 +22,7 @@ import (
 // stopTimeout is how long a server waits for requests under way.
 const stopTimeout = 10 * time.Second
 
-// Servers serve HTTP until they are stopped, or one of them fails. Serve makes them.
+// Servers serve HTTP until they are stopped, or one of them fails. Start makes them.
 type Servers struct {
 	// Context is done when they shall end.
 	Context context.Context
@@ -29,8 +31,8 @@ type Servers struct {
 	stop  context.CancelFunc
 }
 
-// Serve returns no servers yet, which do not end with the context.
-func Serve(ctx context.Context) *Servers {
+// Start returns no servers yet, which do not end with the context.
+func Start(ctx context.Context) *Servers {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	group, ctx := errgroup.WithContext(ctx)
 	return &Servers{ctx, group, stop}

@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	"github.com/podwright/podwright/examples/kit/webhooks/certificates"
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
 

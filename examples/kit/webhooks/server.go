@@ -24,10 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/podwright/podwright/examples/process"
-	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/permissions"
-	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/permissions"
+	"github.com/podwright/podwright/examples/kit/serve"
+	"github.com/podwright/podwright/examples/kit/webhooks/certificates"
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
@@ -175,7 +175,7 @@ func (s *Server) runnable() *manager.Server {
 	}}
 	return &manager.Server{
 		Name: "webhooks", Listener: tls.NewListener(s.listener, config),
-		Server: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: process.ErrorLog(klog.Background())},
+		Server: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: serve.ErrorLog(klog.Background())},
 	}
 }
 

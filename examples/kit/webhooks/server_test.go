@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	"github.com/podwright/podwright/examples/kit/webhooks/certificates"
 )
 
 // New certificates are served without a restart, and the check trusts the current authority only.

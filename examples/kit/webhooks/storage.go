@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/manager"
 )
 
