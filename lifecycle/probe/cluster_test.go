@@ -109,7 +109,7 @@ func (c *cluster) start() {
 	c.must(err)
 	forNodes, err := nodepodprobe.New(nodepodprobe.Options{
 		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(nodeUser)), Lifecycle: c.lifecycle(nodeUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.nodeReconciles},
-		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes, Serverless: c.serverless})
+		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes, Features: nodepodprobe.Features{Serverless: c.serverless}})
 	c.must(err)
 	c.node, c.marker = forNodes, forMarkers
 	for _, informer := range []cache.SharedIndexInformer{markers, probes, pods, nodes} {

@@ -31,10 +31,8 @@ type Options struct {
 	// whose objects it keeps small.
 	NodePodProbes, Nodes, Pods, Markers cache.SharedIndexInformer
 
-	// Serverless says that what runs the pods of virtual nodes probes them by their annotations, see podprobemarker.Injector, and writes
-	// the conditions. Then labels and annotations follow these, and virtual nodes have no probes in NodePodProbes. Default false: pods
-	// of virtual nodes are probed by an agent if there is one, else by none. OpenKruise: gate EnablePodProbeMarkerOnServerless. (PPM-3.9)
-	Serverless bool
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
 }
 
 func (o *Options) check(c *controller.Checks) {

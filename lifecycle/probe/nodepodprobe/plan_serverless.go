@@ -31,7 +31,7 @@ func handedOver(pods []*corev1.Pod) map[types.UID]map[string]bool {
 
 // keptServerless lists the pods that a marker keeps though it does not select them any more. There is no NodePodProbe that says so. (PPM-3.9)
 func (o *Options) keptServerless(m *v1alpha1.PodProbeMarker) (kept []*corev1.Pod) {
-	if !o.Serverless {
+	if !o.Features.Serverless {
 		return nil
 	}
 	pods, _ := caches.List[*corev1.Pod](o.Reader, resourcePods, m.Namespace, labels.Everything()) // indexed since New

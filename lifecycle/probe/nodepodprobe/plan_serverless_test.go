@@ -68,7 +68,7 @@ func TestServerlessMarkersThatMatter(t *testing.T) {
 	other := newPod("web-1", labelled("app", "idle"), func(pod *corev1.Pod) { pod.Spec.NodeName = "node-2" })
 	for serverless, want := range map[bool][]string{true: {"node-1"}, false: nil} {
 		o := cached(t, newSnapshot(nil, []*corev1.Pod{kept, other}, moves))
-		o.Serverless = serverless
+		o.Features.Serverless = serverless
 		var got []string
 		o.markerChanged(moves, moves, func(key types.NamespacedName) { got = append(got, key.Name) })
 		if slices.Sort(got); !slices.Equal(got, want) {
@@ -78,7 +78,7 @@ func TestServerlessMarkersThatMatter(t *testing.T) {
 	ended := moves.DeepCopy()
 	ended.DeletionTimestamp = &metav1.Time{Time: now}
 	o := cached(t, newSnapshot(nil, []*corev1.Pod{kept}, ended))
-	o.Serverless = true
+	o.Features.Serverless = true
 	o.markerChanged(moves, ended, func(key types.NamespacedName) {
 		if key.Name != "node-1" {
 			t.Errorf("PPM-3.9: %s is enqueued", key)
