@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
@@ -38,9 +37,7 @@ func TestBudgetResizes(t *testing.T) {
 		{"cpu and an image", "RESIZE", sized("2", "1Gi", "nginx:2"), true, false},
 		{"cpu and out of service", "UPDATE", held, true, true},
 	} {
-		b := budgetOfFour("3", 0, func(b *availabilityv1alpha1.PodUnavailableBudget) {
-			b.Annotations = map[string]string{availabilityv1alpha1.PubProtectOperationAnnotation: tt.lists}
-		})
+		b := budgetOfFour("3", 0, lists(tt.lists))
 		past := invariants.NewPast()
 		countPods(past, budgetPod("a"), budgetPod("b"), budgetPod("c"), budgetPod("d"), budgetPod("e"))
 		a := &invariants.Answer{By: "webhook", For: "user", Operation: "UPDATE", Name: "a", Budget: "web", Began: noon, Ended: noon, Version: 3, Allowed: true, After: tt.after}
