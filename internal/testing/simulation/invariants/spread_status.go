@@ -127,7 +127,7 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 }
 
 // checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that
-// it selects. Then no rollout makes room for what is missing, and a pod stays where there was room when it came. (WS-33, WS-34)
+// it selects. Then no rollout makes room for what is missing, and a pod stays in the subset that had room when it came. (WS-33, WS-34)
 func (f *spreading) checkShares(v *violations) {
 	has, there := f.counts(active), int32(0)
 	for _, n := range has {
