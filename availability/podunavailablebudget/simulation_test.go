@@ -48,6 +48,9 @@ func asked(seed uint64) (updates, cloneSet bool) { return seed%3 > 0, seed%3 < 2
 // annotatedTotals says whether totals are what the annotation says in the histories of a seed.
 func annotatedTotals(seed uint64) bool { return seed%5 == 2 }
 
+// resizesAlone says whether budgets protect from resizes only if they list them in the histories of a seed.
+func resizesAlone(seed uint64) bool { return seed%7 > 2 }
+
 // simulated is what a simulation needs to know of budgets, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Workload {
 	return &simulation.Workload{
@@ -58,6 +61,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Webhooks:     2,
 		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
 		Patience:     2 * time.Minute,
+		Resizes:      true,
 		Act:          bug.act(actOnBudget),
 		Push:         pushBudget,
 		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
@@ -69,6 +73,7 @@ func simulated(bug *bug) *simulation.Workload {
 			}
 			var features invariants.BudgetFeatures
 			features.Updates, _ = asked(seed)
+			features.ResizesAlone = resizesAlone(seed)
 			return simulation.Judge{
 				Observe: past.Observe, Write: past.Budget, Witness: past.BudgetWitness, Settled: past.BudgetSettled,
 				Answer: func(a *invariants.Answer) []invariants.Violation { return past.BudgetAnswer(a, features) },
@@ -117,7 +122,7 @@ func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
 		return nil, err
 	}
 	return NewGuard(GuardOptions{
-		Availability: budgets, Clock: steadyClock{},
+		Availability: budgets, Clock: steadyClock{}, Features: Features{ResizesAlone: resizesAlone(p.Seed)},
 		Budgets: bug.lister(client.NewPodUnavailableBudgetLister(p.Informer(string(ResourceBudgets)).GetIndexer())),
 	})
 }
@@ -171,7 +176,7 @@ var budgetEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"maxUnavailable":%v,"minAvailable":null}}`, 0, 1, 1, 2, `"30%"`, `"50%"`),
 	simulation.Pick(`{"spec":{"maxUnavailable":%v,"minAvailable":null}}`, 1, 2, `"20%"`, `"100%"`),
 	simulation.Pick(`{"spec":{"minAvailable":%v,"maxUnavailable":null}}`, 0, 1, 2, 3, 4, `"50%"`, `"70%"`, `"100%"`),
-	simulation.Pick(`{"metadata":{"annotations":{"kruise.io/pub-protect-operations":%v}}}`, "null", "null", `"DELETE,EVICT"`, `"DELETE,UPDATE"`, `"EVICT"`, `"UPDATE"`),
+	simulation.Pick(`{"metadata":{"annotations":{"kruise.io/pub-protect-operations":%v}}}`, "null", "null", `"DELETE,EVICT"`, `"DELETE,UPDATE"`, `"EVICT"`, `"UPDATE"`, `"RESIZE"`, `"DELETE,EVICT,RESIZE"`),
 	simulation.Pick(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":%v}}}`, "null", `"2"`, `"3"`),
 }
 
@@ -190,11 +195,18 @@ func actOnBudget(u *simulation.User, r *rand.Rand) {
 		u.AskEvict(pod, r.IntN(4) == 0)
 	case n < 17:
 		u.Drain(pod)
+	case n < 18:
+		resize(u, r, pod)
 	case n < 19:
 		u.AskPatch(pod, aside(r))
 	default:
 		u.AskPatch(pod, `{"metadata":{"annotations":{"pub.kruise.io/no-protect":`+[]string{`"true"`, "null"}[r.IntN(2)]+`}}}`)
 	}
+}
+
+// resize gives a pod more cpu or less, or memory, for which its container restarts.
+func resize(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
+	u.AskResize(pod, "main", simulation.Pick(`{"requests":{%v}}`, `"cpu":"1"`, `"cpu":"2"`, `"cpu":"3"`, `"memory":"1Gi"`, `"memory":"2Gi"`)(r))
 }
 
 // aside has a pod count as unavailable, or no more.

@@ -47,19 +47,16 @@ func customOf(w *unstructured.Unstructured) *podstate.Workload {
 	}
 	list, _, _ := unstructured.NestedFieldNoCopy(w.Object, "spec", "reserveOrdinals")
 	entries, _ := list.([]any)
-	var readable []intstr.IntOrString
 	for _, entry := range entries {
 		switch value := entry.(type) {
 		case int64:
 			if value >= 0 && value <= math.MaxInt32 {
-				readable = append(readable, intstr.FromInt32(int32(value)))
+				custom.Reserved = append(custom.Reserved, intstr.FromInt32(int32(value)))
 			}
 		case string:
-			readable = append(readable, intstr.FromString(value))
+			custom.Reserved = append(custom.Reserved, intstr.FromString(value))
 		}
 	}
-	reserved, _ := workload.ParseReserved(readable) // an entry that says nothing leaves the others alone
-	custom.Reserved = reserved.List(workload.MostReserved)
 	return custom
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -85,8 +86,12 @@ func TestRecord(t *testing.T) {
 // PPS-8: ordinals, the reserved ones, where they start, and the policy.
 func TestRetain(t *testing.T) {
 	many := []string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5", "web-6", "web-7", "web-8", "web-9", "web-10", "web-11", "web-12", "other"}
-	reserve := func(reserved ...int) func(*podstate.Workload) {
-		return func(w *podstate.Workload) { w.Reserved = reserved }
+	reserve := func(reserved ...string) func(*podstate.Workload) {
+		return func(w *podstate.Workload) {
+			for _, entry := range reserved {
+				w.Reserved = append(w.Reserved, intstr.Parse(entry))
+			}
+		}
 	}
 	from := func(start int) func(*podstate.Workload) { return func(w *podstate.Workload) { w.Start = start } }
 	for _, test := range []struct {
@@ -95,13 +100,15 @@ func TestRetain(t *testing.T) {
 		policy   func(*v1alpha1.PersistentPodState)
 		want     []string
 	}{
-		{"reserved ordinals", newWorkload(8, reserve(7, 0, 3, 3)), nil, []string{"other", "web-1", "web-10", "web-11", "web-2", "web-4", "web-5", "web-6", "web-8", "web-9"}},
+		{"reserved ordinals", newWorkload(8, reserve("7", "0", "3", "3", "x")), nil, []string{"other", "web-1", "web-10", "web-11", "web-2", "web-4", "web-5", "web-6", "web-8", "web-9"}},
+		{"a range", newWorkload(3, reserve("1-3", "6-2147483647")), nil, []string{"other", "web-0", "web-11", "web-4", "web-5"}},
+		{"a range of more than 100,000", newWorkload(3, reserve("2-200000")), nil, []string{"other", "web-0", "web-1", "web-11"}},
 		{"scaled down", newWorkload(2), nil, []string{"other", "web-0", "web-1", "web-11"}},
 		{"scaled to 0", newWorkload(0), nil, []string{"other", "web-11"}},
 		{"a negative number", newWorkload(-1), nil, []string{"other", "web-11"}},
 		{"the most there can be", newWorkload(1<<31 - 1), nil, slices.Sorted(slices.Values(many))},
 		{"a start", newWorkload(3, from(5)), nil, []string{"other", "web-11", "web-5", "web-6", "web-7"}},
-		{"a start, and reserved ordinals around it", newWorkload(3, from(5), reserve(2, 5, 6)), nil, []string{"other", "web-11", "web-7", "web-8", "web-9"}},
+		{"a start, and reserved ordinals around it", newWorkload(3, from(5), reserve("2", "5", "6")), nil, []string{"other", "web-11", "web-7", "web-8", "web-9"}},
 		{"WhenDeleted", newWorkload(0), whenDeleted, slices.Sorted(slices.Values(many))},
 		{"replicas that nobody knows", newWorkload(0, func(w *podstate.Workload) { w.Replicas = nil }), nil, slices.Sorted(slices.Values(many))},
 	} {

@@ -3,15 +3,15 @@
 package podstate
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // Workload is what has to be known of a workload whose pods are numbered.
@@ -23,9 +23,10 @@ type Workload struct {
 	Annotations     map[string]string
 	// Replicas is how many pods it wants. Nil: not known, so that no state is dropped.
 	Replicas *int32
-	// Start is the first ordinal. Reserved are ordinals that no pod has.
+	// Start is the first ordinal. Reserved are ordinals that no pod has, as spec.reserveOrdinals has them: numbers, and ranges such as
+	// "5-7". An entry that is neither reserves nothing.
 	Start    int
-	Reserved []int
+	Reserved []intstr.IntOrString
 	// Deleting tells that it is being deleted.
 	Deleting bool
 }
@@ -34,18 +35,12 @@ type Workload struct {
 // the reserved ones. (PPS-8)
 type ordinals struct {
 	start, end int
-	reserved   map[int]bool
+	reserved   workload.Reserved
 }
 
 func (w *Workload) ordinals() ordinals {
-	o := ordinals{start: w.Start, end: w.Start, reserved: make(map[int]bool, len(w.Reserved))}
-	o.end += int(max(*w.Replicas, 0))
-	for _, ordinal := range slices.Sorted(slices.Values(w.Reserved)) {
-		if ordinal >= o.start && ordinal < o.end && !o.reserved[ordinal] {
-			o.end++
-		}
-		o.reserved[ordinal] = true
-	}
+	reserved, _ := workload.ParseReserved(w.Reserved) // the controller of StatefulSets reports an entry that says nothing
+	o := ordinals{start: w.Start, end: reserved.End(w.Start, int(*w.Replicas)), reserved: reserved}
 	return o
 }
 
@@ -54,7 +49,7 @@ func (w *Workload) ordinals() ordinals {
 func (o *ordinals) keeps(pod string) bool {
 	_, ordinal, ok := podplan.SplitOrdinal(pod)
 	n := int(ordinal)
-	return !ok || n >= o.start && n < o.end && !o.reserved[n]
+	return !ok || n >= o.start && n < o.end && !o.reserved.Contains(n)
 }
 
 // Targets tells whether a PersistentPodState names a workload of a kind. The version does not

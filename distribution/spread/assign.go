@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // Input is what the subset of a new pod depends on. It is not changed.
@@ -82,12 +83,8 @@ func (in *Input) byOrdinal() Assignment {
 	}
 	index := int64(ordinal)
 	if w := in.Workload; w != nil {
-		index -= int64(w.Start)
-		for i, reserved := range w.Reserved {
-			if reserved >= w.Start && reserved < ordinal && !slices.Contains(w.Reserved[:i], reserved) {
-				index--
-			}
-		}
+		reserved, _ := workload.ParseReserved(w.Reserved) // the controller of StatefulSets reports an entry that says nothing
+		index = int64(reserved.Rank(int(w.Start), int(ordinal)))
 	}
 	var sum int64
 	for i := range in.Spread.Spec.Subsets {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -127,7 +128,7 @@ func TestAssignPassesOver(t *testing.T) {
 func TestAssignByOrdinal(t *testing.T) {
 	const spec = "targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: web}\nsubsets: [{name: a, maxReplicas: 5}, {name: b, maxReplicas: 5}, {name: c}]"
 	workload := &Workload{GroupKind: StatefulSets, Name: "web", Replicas: new(int32(20))}
-	started := &Workload{GroupKind: StatefulSets, Name: "web", Replicas: new(int32(20)), Start: 100, Reserved: []int32{101, 103, 103, 7, 200}}
+	started := &Workload{GroupKind: StatefulSets, Name: "web", Replicas: new(int32(20)), Start: 100, Reserved: []intstr.IntOrString{intstr.FromInt32(101), intstr.FromString("103-103"), intstr.FromInt32(103), intstr.FromInt32(7), intstr.FromString("200-2000000000"), intstr.FromString("x")}}
 	for _, test := range []struct {
 		name     string
 		ws       *v1alpha1.WorkloadSpread

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/workload"
@@ -43,9 +44,10 @@ type Workload struct {
 	// Revision is the latest revision, as the pods of it have it in a label: pod-template-hash
 	// for a Deployment, else controller-revision-hash. Empty: all its pods count alike. (WS-8)
 	Revision string
-	// Start is the first ordinal of a StatefulSet, Reserved those that it leaves out. (WS-5)
+	// Start is the first ordinal of a StatefulSet, Reserved those that it leaves out, as spec.reserveOrdinals has them: numbers, and ranges
+	// such as "5-7". An entry that is neither reserves nothing. (WS-5)
 	Start    int32
-	Reserved []int32
+	Reserved []intstr.IntOrString
 	// Selector is how it finds its pods; nil if that is not known. (WS-21.1)
 	Selector *metav1.LabelSelector
 }

@@ -4,6 +4,7 @@ package workloadspread
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -83,6 +84,16 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods are sent to a closed subset", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil }})},
 		{"new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" }})},
 		{"limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) }})},
+		{"the selector of targetFilter is not read", invariants.Status, 0, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+			if ws.Spec.TargetFilter != nil {
+				ws.Spec.TargetFilter.Selector = nil
+			}
+		}}}},
+		{"the paths of targetFilter are not read", invariants.Status, 0, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+			if ws.Spec.TargetFilter != nil {
+				ws.Spec.TargetFilter.ReplicasPathList = nil
+			}
+		}}, controller: spoil{Often: wantTwice}}},
 		{"new pods get no tolerations", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
 			for i := range ws.Spec.Subsets {
 				ws.Spec.Subsets[i].Tolerations = nil
@@ -210,6 +221,12 @@ func (r misreader) ByIndex(resource podwright.Resource, namespace string, index 
 		objects = objects[:min(1, len(objects))]
 	}
 	return objects, err
+}
+
+// wantTwice has twice as many pods wanted as the workload creates, of which a subset may have a part.
+func wantTwice(u *simulation.User, r *rand.Rand) {
+	u.Edit(`{"spec":{"targetFilter":{"selector":null,"replicasPathList":["spec.replicas","spec.replicas"]},"subsets":` +
+		simulation.Pick(`[{"name":"a","maxReplicas":"%v%%"},{"name":"b"}]`, 20, 50)(r) + `}}`)
 }
 
 func revive(pod *corev1.Pod) {

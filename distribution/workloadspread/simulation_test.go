@@ -184,10 +184,17 @@ var anyStrategy = simulation.Pick(`{"spec":{"scheduleStrategy":%v}}`,
 	`{"type":"Fixed","adaptive":null}`, `{"type":"Adaptive","adaptive":null}`,
 	`{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":5}}`, `{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":30}}`)
 
+// anyFilter has other pods of the workload be spread, or others be wanted.
+var anyFilter = simulation.Pick(`{"spec":{"targetFilter":%v}}`, "null", "null",
+	`{"selector":{"matchLabels":{"app":"web"}},"replicasPathList":null}`, `{"selector":{"matchLabels":{"app":"other"}}}`,
+	`{"selector":null,"replicasPathList":["spec.replicas","spec.replicas"]}`)
+
 // act is what users of a WorkloadSpread do in a step, and others to the pods.
 func act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(20); {
+	case n == 0:
+		u.Edit(anyFilter(r))
 	case n < 6 || pod == nil:
 		u.Edit(anySubsets(r))
 	case n < 10:
@@ -213,9 +220,7 @@ func act(u *simulation.User, r *rand.Rand) {
 func actRarely(u *simulation.User, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		u.Edit(simulation.Pick(`{"spec":%v}`, `{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":true}}}`,
-			`{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":false}}}`, `{"targetFilter":null}`,
-			`{"targetFilter":{"selector":{"matchLabels":{"app":"web"}},"replicasPathList":null}}`, `{"targetFilter":{"selector":{"matchLabels":{"app":"other"}}}}`,
-			`{"targetFilter":{"selector":null,"replicasPathList":["spec.replicas","spec.replicas"]}}`)(r))
+			`{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":false}}}`)(r))
 		return
 	}
 	group, _, _ := strings.Cut(u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference.APIVersion, "/") // its version does not matter

@@ -3,7 +3,6 @@
 package workloadspread
 
 import (
-	"math"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -70,17 +69,11 @@ func workloadOf(object any) *Workload {
 }
 
 func newWorkload(w *workload.Workload, object runtime.Object) *Workload {
-	found := &Workload{
+	return &Workload{
 		Workload: spread.Workload{GroupKind: w.GroupKind(), Name: w.Name, UID: w.UID, Replicas: w.Replicas, Deleting: w.Deleting, Selector: w.Selector,
-			Revision: w.Revision, Start: w.Start},
+			Revision: w.Revision, Start: w.Start, Reserved: w.Reserved},
 		Owners: []types.UID{w.UID}, Controller: w.Controller, object: object,
 	}
-	for _, ordinal := range w.Reserved {
-		if ordinal >= 0 && ordinal <= math.MaxInt32 {
-			found.Reserved = append(found.Reserved, int32(ordinal))
-		}
-	}
-	return found
 }
 
 // addReplicaSets has a Deployment own the pods of its ReplicaSets. The one with the highest revision

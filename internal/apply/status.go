@@ -29,7 +29,8 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	if err != nil {
 		return err
 	}
-	return p.PutBack(string(p.Workloads)+"/status", difference, func() error { return p.replaceStatus(ctx, before, after) })
+	wanted := fmt.Sprintf(`{"metadata":{"uid":%q}}%s`, p.Workload.GetUID(), difference) // another workload of the name wants the same: that is no contest
+	return p.PutBack(string(p.Workloads)+"/status", wanted, func() error { return p.replaceStatus(ctx, before, after) })
 }
 
 // RewriteStatus writes a status that is there already: it changes nothing, and finds

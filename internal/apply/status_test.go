@@ -78,6 +78,18 @@ func TestWriteStatus(t *testing.T) {
 			t.Error("a workload that is gone is not forgotten")
 		}
 	})
+	t.Run("CT-12: each workload of a name has its own, at once", func(t *testing.T) {
+		s := newFixture(t)
+		for range 4 {
+			s.must(s.WriteStatus(t.Context(), &s.set.Status, after(s)))
+			s.must(s.user.CoreV1().RESTClient().Delete().AbsPath(setPath + "/web").Do(t.Context()).Error())
+			s.must(s.user.CoreV1().RESTClient().Post().AbsPath(setPath).Body(&v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}).Do(t.Context()).Error())
+			s.Sync = s.Begin(new(stored(s)))
+		}
+		if n := s.Count("controller")["patch statefulsets/status"]; n != 4 {
+			t.Errorf("%d writes, want 4", n)
+		}
+	})
 	t.Run("not over a workload that has changed", func(t *testing.T) {
 		s := newFixture(t)
 		s.must(s.user.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/web").

@@ -107,6 +107,9 @@ const Volume Fields = 1 << 32
 // Address is the first address of a pod.
 const Address Fields = 1 << 33
 
+// SidecarSetUpgradable is what SidecarSets say on a pod of its update in place.
+const SidecarSetUpgradable Fields = 1 << 35
+
 // Everything is what is new about an object that appears or goes.
 const Everything = ^Fields(0)
 
@@ -206,6 +209,9 @@ var podFields = []field[*corev1.Pod]{
 		return !slices.EqualFunc(b.Status.Conditions, a.Status.Conditions, func(b, a corev1.PodCondition) bool {
 			return b.Type == a.Type && b.Status == a.Status && b.Message == a.Message
 		})
+	}},
+	{SidecarSetUpgradable, func(b, a *corev1.Pod) bool {
+		return !equality.Semantic.DeepEqual(readiness.Condition(b, sidecarv1alpha1.SidecarSetUpgradable), readiness.Condition(a, sidecarv1alpha1.SidecarSetUpgradable))
 	}},
 	{Address, func(b, a *corev1.Pod) bool { return b.Status.PodIP != a.Status.PodIP }},
 	{Trouble, func(b, a *corev1.Pod) bool { return heldup.OfPod(b) != heldup.OfPod(a) }},

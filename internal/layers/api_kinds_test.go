@@ -16,9 +16,10 @@ const numberOfKinds = 27
 
 // deviations are what is not as everywhere else, each with the reason.
 var deviations = map[string]string{
-	". ControllerOptions.Namespace":                           "it is the one meant",
-	"distribution/persistentpodstate PlacerOptions.Namespace": "it restricts informers as that of ControllerOptions, of which a Placer has no other use",
-	"nodeagent/policies Options.Namespace":                    "that of the agents' ServiceAccount, beside its Name: there are no informers",
+	". ControllerOptions.Namespace":                            "it is the one meant",
+	"lifecycle/probe/podprobemarker InjectorOptions.Namespace": "it restricts informers as that of ControllerOptions, of which an Injector has no other use",
+	"distribution/persistentpodstate PlacerOptions.Namespace":  "it restricts informers as that of ControllerOptions, of which a Placer has no other use",
+	"nodeagent/policies Options.Namespace":                     "that of the agents' ServiceAccount, beside its Name: there are no informers",
 
 	"manager Options.Namespace": "that of the program's ServiceAccount",
 	"manager Set.HasSynced":     "a kind starts when its CRD appears, so there is no moment at which all caches are filled",

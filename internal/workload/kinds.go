@@ -65,8 +65,7 @@ var table = []Kind{
 		if w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector; o.Spec.Ordinals != nil {
 			w.Start = o.Spec.Ordinals.Start
 		}
-		reserved, _ := ParseReserved(o.Spec.Reserved()) // the controller of StatefulSets reports an entry that says nothing
-		w.Reserved = reserved.List(MostReserved)
+		w.Reserved = o.Spec.Reserved()
 	}),
 }
 

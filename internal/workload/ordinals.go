@@ -118,15 +118,13 @@ func (r Reserved) Wanted(start, n int) (wanted []int, end int) {
 	return wanted, end
 }
 
-// List lists reserved ordinals from the lowest up, at most so many. Those below 0 are left out.
-func (r Reserved) List(most int) (list []int) {
+// End is one more than the last of the first n ordinals from start up that are not reserved; start if there is none. It lists none of them.
+func (r Reserved) End(start, n int) int {
+	end := start + max(n, 0)
 	for _, reserved := range r {
-		for ordinal := max(reserved.First, 0); ordinal <= reserved.Last; ordinal++ {
-			if len(list) == most {
-				return list
-			}
-			list = append(list, ordinal)
+		if first, last := max(reserved.First, start), min(reserved.Last, math.MaxInt32); first <= last && first < end {
+			end += last - first + 1
 		}
 	}
-	return list
+	return end
 }

@@ -128,20 +128,12 @@ func TestRangesAreManyNumbers(t *testing.T) {
 				want, end, rank = append(want, ordinal), ordinal+1, rank+1
 			}
 		}
+		if got := r.End(start, n); got != end {
+			t.Fatalf("%v from %d: %d ordinals end at %d, want %d", list, start, n, got, end)
+		}
 		got, last := r.Wanted(start, n)
 		if diff := cmp.Diff(want, got); diff != "" || last != end {
 			t.Fatalf("%v from %d: end %d, want %d (-want +got):\n%s", list, start, last, end, diff)
 		}
 	})
-}
-
-func TestListIsBounded(t *testing.T) {
-	t.Parallel()
-	r := Reserved{{-1, 1}, {3, 3}, {5, math.MaxInt}}
-	if diff := cmp.Diff([]int{0, 1, 3, 5, 6}, r.List(5)); diff != "" {
-		t.Error(diff)
-	}
-	if got := (Reserved{{0, 1}}).List(5); len(got) != 2 {
-		t.Errorf("got %v, want 0 and 1", got)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Workload is what is known of one.
@@ -27,13 +28,11 @@ type Workload struct {
 	Controller *metav1.OwnerReference
 	// Revision is the latest one as its status has it; empty for kinds without.
 	Revision string
-	// Start is the first ordinal of its pods, and Reserved are those that it leaves out, the lowest MostReserved of them.
+	// Start is the first ordinal of its pods, and Reserved are those that it leaves out, as spec.reserveOrdinals has them: ParseReserved
+	// reads them.
 	Start    int32
-	Reserved []int
+	Reserved []intstr.IntOrString
 }
-
-// MostReserved limits how many reserved ordinals are listed: a range may have as many as there are numbers.
-const MostReserved = 100_000
 
 // Of reads an object; nil for what is of no kind of the table.
 func Of(object any) *Workload {

@@ -53,7 +53,9 @@ func TestOf(t *testing.T) {
 			known("apps.kruise.io/v1alpha1", "CloneSet", func(w *Workload) { w.Revision = "web-2" })},
 		{&workloadsv1beta1.StatefulSet{ObjectMeta: meta, Spec: workloadsv1beta1.StatefulSetSpec{Replicas: three, Selector: selector,
 			Ordinals: &appsv1.StatefulSetOrdinals{Start: 2}, ReserveOrdinalRanges: []intstr.IntOrString{intstr.FromInt32(1), intstr.FromString("4-5"), intstr.FromString("x")}}},
-			known("apps.kruise.io/v1beta1", "StatefulSet", func(w *Workload) { w.Start, w.Reserved = 2, []int{1, 4, 5} })},
+			known("apps.kruise.io/v1beta1", "StatefulSet", func(w *Workload) {
+				w.Start, w.Reserved = 2, []intstr.IntOrString{intstr.FromInt32(1), intstr.FromString("4-5"), intstr.FromString("x")}
+			})},
 		{&corev1.Pod{}, nil},
 		{nil, nil},
 	} {

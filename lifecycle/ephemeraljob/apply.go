@@ -5,12 +5,8 @@ package ephemeraljob
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
@@ -91,11 +87,5 @@ func (a *applier) status(ctx context.Context) error {
 
 // deleteJob deletes the job, unless another one has taken its name. (EJ-19)
 func (a *applier) deleteJob(ctx context.Context) error {
-	err := a.options.Lifecycle.EphemeralJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
-	a.RecordFailure(apply.Delete, err)
-	return err
+	return a.DeleteOver(ctx, a.options.Lifecycle.EphemeralJobs(a.Key.Namespace).Delete)
 }

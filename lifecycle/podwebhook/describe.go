@@ -17,8 +17,9 @@ import (
 type Parts struct {
 	// Readiness is podreadiness.Mutate or podreadiness.MutateAll with its expression, and LaunchPriority is launchpriority.Mutate.
 	Readiness, LaunchPriority Fixed
-	// Spread is a workloadspread.Placer, Sidecars a sidecarset.CachedInjector, PersistentPodState a persistentpodstate.Placer.
-	Spread, Sidecars, PersistentPodState Step
+	// Spread is a workloadspread.Placer, Sidecars a sidecarset.CachedInjector, PersistentPodState a persistentpodstate.Placer, Probes a
+	// podprobemarker.Injector.
+	Spread, Sidecars, PersistentPodState, Probes Step
 	// OwnNamespace is that of the program. Pods there are asked for only if a Fixed.MatchExpression is true of them: the
 	// program must be able to start while no webhook answers. Default: there is no such namespace.
 	OwnNamespace string
@@ -42,7 +43,7 @@ func (p *Parts) Webhook() *Webhook {
 	for _, part := range []struct {
 		step  Step
 		field *Mutator
-	}{{p.Spread, &w.Spread}, {p.Sidecars, &w.Sidecars}, {p.PersistentPodState, &w.PersistentPodState}} {
+	}{{p.Spread, &w.Spread}, {p.Sidecars, &w.Sidecars}, {p.PersistentPodState, &w.PersistentPodState}, {p.Probes, &w.Probes}} {
 		if part.step != nil {
 			*part.field = part.step.Mutate
 		}
@@ -52,7 +53,7 @@ func (p *Parts) Webhook() *Webhook {
 
 // Steps returns those of the parts that have caches.
 func (p *Parts) Steps() (all Steps) {
-	for _, step := range (Steps{p.Spread, p.Sidecars, p.PersistentPodState}) {
+	for _, step := range (Steps{p.Spread, p.Sidecars, p.PersistentPodState, p.Probes}) {
 		if step != nil {
 			all = append(all, step)
 		}

@@ -55,15 +55,15 @@ func (withRules) NamespaceRules() (string, []rbacv1.PolicyRule) {
 // The webhook has its parts in their order, and what their caches take: in the namespace that they read, also if they wait for a CRD.
 func TestDescribe(t *testing.T) {
 	spread := podwebhook.WhenServed(withRules{&step{expression: "s"}}, "Spreads", nil)
-	parts := podwebhook.Parts{Namespace: "shop", Spread: spread, Sidecars: &step{expression: "i"}, PersistentPodState: &step{expression: "p"}}
+	parts := podwebhook.Parts{Namespace: "shop", Spread: spread, Sidecars: &step{expression: "i"}, PersistentPodState: &step{expression: "p"}, Probes: &step{expression: "r"}}
 	k := podwebhook.Describe(parts)
 	pod := &corev1.Pod{}
-	for _, mutate := range []podwebhook.Mutator{parts.Webhook().Sidecars, parts.Webhook().PersistentPodState} {
+	for _, mutate := range []podwebhook.Mutator{parts.Webhook().Sidecars, parts.Webhook().PersistentPodState, parts.Webhook().Probes} {
 		if err := mutate(t.Context(), nil, pod); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if w := parts.Webhook(); pod.Name != "ip" || w.Spread == nil || w.Readiness != nil || w.LaunchPriority != nil {
+	if w := parts.Webhook(); pod.Name != "ipr" || w.Spread == nil || w.Readiness != nil || w.LaunchPriority != nil {
 		t.Errorf("the steps %+v change %q", w, pod.Name)
 	}
 	if k.New != nil || k.Admission.Handlers[podwebhook.MutatePath] == nil || k.Admission.Conditions[podwebhook.MutatePath] == nil {

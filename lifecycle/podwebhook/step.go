@@ -17,7 +17,7 @@ import (
 )
 
 // Step is a Mutator that goes by objects of the API server, of which it has caches. workloadspread.Placer,
-// persistentpodstate.Placer and sidecarset.CachedInjector are Steps. Its methods may be called by many goroutines, and
+// persistentpodstate.Placer, sidecarset.CachedInjector and podprobemarker.Injector are Steps. Its methods may be called by many goroutines, and
 // Mutate and MatchExpression wait for the caches as long as the context allows.
 type Step interface {
 	// Mutate is a Mutator, for the field of Webhook that is for it.

@@ -62,13 +62,16 @@ type Webhook struct {
 	LaunchPriority Mutator
 	// PersistentPodState sends the pod to the node on which the one of its name ran before; persistentpodstate.Placer does.
 	PersistentPodState Mutator
+	// Probes hands the probes of the pod over to what runs the pods of virtual nodes; podprobemarker.Injector does. It is the last, since
+	// the containers and labels that the others write count.
+	Probes Mutator
 }
 
 // steps are the mutators in their order, which is that of OpenKruise: readiness
 // gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
-// PersistentPodState. A new step takes its place there.
+// PersistentPodState, probes. A new step takes its place there.
 func (w *Webhook) steps() []Mutator {
-	return []Mutator{w.Readiness, w.Spread, w.Sidecars, w.LaunchPriority, w.PersistentPodState}
+	return []Mutator{w.Readiness, w.Spread, w.Sidecars, w.LaunchPriority, w.PersistentPodState, w.Probes}
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook

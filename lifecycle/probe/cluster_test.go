@@ -60,6 +60,7 @@ type cluster struct {
 	node                             nodepodprobe.Reconciler
 	marker                           podprobemarker.Reconciler
 	stops                            []func()
+	serverless                       bool
 }
 
 func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
@@ -69,11 +70,14 @@ func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
 }
 
 // play plays a story with both controllers on shared caches. In the end they are settled.
-func play(t *testing.T, story func(*cluster)) {
+func play(t *testing.T, story func(*cluster), prepare ...func(*cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		c := newCluster(t, fakecluster.New(nil, markerResource, probesResource))
+		for _, step := range prepare {
+			step(c)
+		}
 		c.start()
 		defer c.stop()
 		story(c)
@@ -105,7 +109,7 @@ func (c *cluster) start() {
 	c.must(err)
 	forNodes, err := nodepodprobe.New(nodepodprobe.Options{
 		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(nodeUser)), Lifecycle: c.lifecycle(nodeUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.nodeReconciles},
-		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes})
+		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes, Features: nodepodprobe.Features{Serverless: c.serverless}})
 	c.must(err)
 	c.node, c.marker = forNodes, forMarkers
 	for _, informer := range []cache.SharedIndexInformer{markers, probes, pods, nodes} {

@@ -41,5 +41,7 @@
 //   - What another client changes about a result on a pod is put right, after 10 seconds at the earliest if it was done before.
 //   - The message of a condition follows what the command prints, at most once in 10 seconds. 1.4 keeps the first one as long as the
 //     status stays. A marker may hide it (hideOutput): who may read a pod need not be allowed to run commands in it.
+//   - On virtual nodes what another state has set goes, as on others, and what is handed over in annotations has a bound. No probe that is
+//     to hide its output is, since no provider knows that field. (PPM-1.7, PPM-3.9)
 //   - A marker with an empty selector, from before admission, selects nothing.
 package probe

@@ -72,7 +72,7 @@ func TestHeldUp(t *testing.T) {
 			c.addNode("n2")
 			c.pause(time.Second)
 			c.agent("n2", v1alpha1.ProbeSucceeded)
-		}, "NoResult: pod web-1: probe idle has no result: node n2 does not run it: it has no room for it, or is not ready"},
+		}, "NoResult: pod web-1: probe idle has no result: node n2 does not run it: it has no room for it, is not ready, or is virtual"},
 		{"a probe that is too large, and one that runs", func(c *cluster) {
 			c.mark("games", "web", `[{name: idle, containerName: main, podConditionType: Idle, probe: {exec: {command: [/idle]}}},
   {name: big, containerName: main, podConditionType: Big, probe: {exec: {command: [sh, -c, "`+strings.Repeat("x", 5000)+`"]}}}]`)

@@ -89,6 +89,13 @@ func situations(t *testing.T) map[string]*Snapshot {
 		}
 		update(w)
 	})
+	add("what SidecarSets say of updates", log, func(w *world) {
+		w.edit(`{containers: [{name: log, image: "log:1", env: [{name: a, value: b}]}]}`)
+		for _, pod := range w.pods {
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: v1alpha1.SidecarSetUpgradable, Status: corev1.ConditionFalse, Message: `{"demo":false}`})
+		}
+	})
+	all["what SidecarSets say of updates"].Features.UpgradableCondition = true
 	w := newNativeWorld(t, `{containers: [{name: log, image: "log:1"}], initContainers: [{name: setup, image: "setup:1"}, {name: proxy, image: "proxy:1", restartPolicy: Always}]}`)
 	w.add("web-0", "web-1", "web-2")
 	w.settle()

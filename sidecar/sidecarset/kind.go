@@ -5,6 +5,7 @@ package sidecarset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,7 +39,7 @@ const resourceNamespaces podwright.Resource = "namespaces" // which it only read
 // The fields that a plan reads of pods, revisions and namespaces.
 const (
 	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers | controller.NativeSidecars |
-		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady | controller.Trouble
+		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady | controller.Trouble | controller.SidecarSetUpgradable
 	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
 	namespaceFields = controller.Labels
 )
@@ -47,6 +48,7 @@ const (
 func (o *Options) reads() []controller.Read {
 	sets, namespaces := readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces)
 	sets.LiveReader, sets.Fields, sets.IsReconciled = apiwriter.TypedCluster(o.Sidecar.SidecarSets), controller.Workload, true
+	sets.Concern = controller.On(o.setChanged)
 	namespaces.Fields, namespaces.Concern, namespaces.ConcernsKnown, namespaces.CollectEvents, namespaces.SkipInitial = namespaceFields, o.namespaceChanged, true, true, true
 	revisions := readRevisions(o.Kubernetes, o.namespace(), &o.Revisions)
 	revisions.LiveReader = apiwriter.InNamespace(o.namespace(), apiwriter.Revisions(o.Kubernetes))
@@ -56,6 +58,18 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Indexes: []podwright.Index{caches.ByLabelPair}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		namespaces, revisions,
+	}
+}
+
+// setChanged enqueues all SidecarSets when another one is gone: pods may still have what it has said of them. (SCS-33)
+func (o *Options) setChanged(_, after *v1alpha1.SidecarSet, enqueue controller.Enqueue) {
+	if after != nil || !o.Features.UpgradableCondition {
+		return
+	}
+	for _, object := range o.SidecarSets.GetIndexer().List() {
+		if set, ok := object.(*v1alpha1.SidecarSet); ok {
+			enqueue(types.NamespacedName{Name: set.Name})
+		}
 	}
 }
 
@@ -168,7 +182,28 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		}
 		s.NamespaceMissing = namespace == nil
 	}
-	return s, r.observeNamespaces(s)
+	return s, errors.Join(r.observeNamespaces(s), r.observeGone(s))
+}
+
+// observeGone finds the SidecarSets that have said something of the pods, and are gone. (SCS-33)
+func (r *reconciler) observeGone(s *Snapshot) error {
+	if !s.Features.UpgradableCondition {
+		return nil
+	}
+	s.Gone = map[string]bool{}
+	for _, pod := range s.Pods {
+		for name := range saidUpgradable(pod) {
+			if _, known := s.Gone[name]; known {
+				continue
+			}
+			set, err := apiwriter.Found(caches.Get[*v1alpha1.SidecarSet](r.options.Reader, resourceSidecarSets, "", name))
+			if err != nil {
+				return fmt.Errorf("read SidecarSet %s: %w", name, err)
+			}
+			s.Gone[name] = set == nil
+		}
+	}
+	return nil
 }
 
 // observeNamespaces reads the namespaces of the pods.

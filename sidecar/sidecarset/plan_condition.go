@@ -30,15 +30,19 @@ func (p *planner) planUpgradable() {
 			continue
 		}
 		said := saidUpgradable(pod.Pod)
+		before := len(said)
+		maps.DeleteFunc(said, func(name string, _ bool) bool { return p.Gone[name] })
 		is, known := said[p.Set.Name]
 		able := pod.Updated || p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashWithoutImageAnnotation) == p.hashes.WithoutImage
 		switch {
-		case able && known && is, able && !known && !(pod.Updated && p.statesOf(pod).some), !able && known && !is:
-			continue // that stands, or goes without saying
-		case !able && !p.chosen.Matches(labels.Set(pod.Labels)):
-			continue
+		case able && known && is, able && !known && !(pod.Updated && p.statesOf(pod).some), !able && known && !is,
+			!able && !p.chosen.Matches(labels.Set(pod.Labels)): // that stands, or goes without saying
+			if len(said) == before {
+				continue
+			}
+		default:
+			said[p.Set.Name] = able
 		}
-		said[p.Set.Name] = able
 		patch := pod.Change(patchUpgradable)
 		patch.IfUnchanged = true // others say so, too
 		patch.SetCondition(upgradableCondition(pod.Pod, said, metav1.NewTime(p.Now)))

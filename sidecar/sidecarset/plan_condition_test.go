@@ -17,10 +17,11 @@ func TestUpgradableCondition(t *testing.T) {
 	w := newWorld(t, logs)
 	w.add("a")
 	w.settle()
+	var gone map[string]bool
 	// upgradable applies the plan's patches of the condition, and tells how many there were.
 	upgradable := func() (written int) {
 		s := w.snapshot()
-		s.Features.UpgradableCondition = true
+		s.Features.UpgradableCondition, s.Gone = true, gone
 		for _, patch := range NewPlan(s).Patch {
 			if patch.Kind != patchUpgradable {
 				continue
@@ -71,6 +72,8 @@ func TestUpgradableCondition(t *testing.T) {
 	w.now = w.now.Add(time.Hour)
 	w.settle()
 	step("updated, and another SidecarSet says false", 1, no+`{"demo":true,"other":false} since 14:00`)
+	gone = map[string]bool{"demo": false, "other": true}
+	step("the other one is gone", 1, yes+`{"demo":true} since 14:00`)
 	readiness.Condition(w.pod("a"), "SidecarSetUpgradable").Message = "no JSON"
 	step("what cannot be read is replaced", 1, yes+`{"demo":true} since 14:00`)
 }

@@ -42,6 +42,8 @@ type Snapshot struct {
 	Injection injection.Features
 	// Features switches behaviour.
 	Features Features
+	// Gone says of SidecarSets that have said something of the pods whether they are gone. It matters with Features.UpgradableCondition.
+	Gone map[string]bool
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// HeldSince is when what holds the SidecarSet up began, as far as a controller remembers. (SCS-27)

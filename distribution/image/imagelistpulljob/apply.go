@@ -194,11 +194,5 @@ func (a *applier) status(ctx context.Context, now time.Time) error {
 
 // deleteJob deletes the job, unless another one has taken its name.
 func (a *applier) deleteJob(ctx context.Context) error {
-	err := a.options.Distribution.ImageListPullJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
-	a.RecordFailure(apply.Delete, err)
-	return err
+	return a.DeleteOver(ctx, a.options.Distribution.ImageListPullJobs(a.Key.Namespace).Delete)
 }

@@ -34,7 +34,7 @@ func (p *planner) planJobs() {
 		want := jobFor(p.Job, name)
 		of := image{name: name}
 		if i := slices.IndexFunc(jobs, func(job *v1alpha1.ImagePullJob) bool {
-			another := wanted[job.Name] && job.Name != want.Name // a user may have given one the image of another
+			another := job.Name != want.Name && (wanted[job.Name] || p.edited(job)) // a user may have given one the image of another
 			return job.DeletionTimestamp == nil && alike(job, want) && !another
 		}); i >= 0 {
 			of.job = jobs[i]
@@ -56,6 +56,17 @@ func (p *planner) planJobs() {
 			p.plan.Delete = append(p.plan.Delete, job)
 		}
 	}
+}
+
+// edited tells whether the spec of an ImagePullJob is not the one that it was made with. That is known of those that podwright has named. (ILP-3)
+func (p *planner) edited(job *v1alpha1.ImagePullJob) bool {
+	sum, ours := strings.CutPrefix(job.Name, prefixOf(p.Job))
+	if _, err := hex.DecodeString(sum); !ours || err != nil || len(sum) != 2*sumBytes {
+		return false
+	}
+	made := job.Spec.DeepCopy()
+	made.CompletionPolicy.TTLSecondsAfterFinished = nil
+	return nameFor(p.Job, made) != job.Name
 }
 
 // distinct returns the images without those that have come already: a job that no webhook has seen may name one twice.
@@ -91,6 +102,9 @@ func specFor(of *v1alpha1.ImageListPullJobSpec, name string) v1alpha1.ImagePullJ
 // longestName is how much of the name of a job stands in those of its ImagePullJobs, which may have 253 characters.
 const longestName = 240
 
+// sumBytes is how much of a checksum stands in the name of an ImagePullJob.
+const sumBytes = 5
+
 // nameFor is the name of the ImagePullJob of a spec. It follows from the spec, so that a creation without an answer makes no second one, and
 // from the UID of the job, since those of a former job of the name may be there yet.
 func nameFor(of *v1alpha1.ImageListPullJob, spec *v1alpha1.ImagePullJobSpec) string {
@@ -99,7 +113,12 @@ func nameFor(of *v1alpha1.ImageListPullJob, spec *v1alpha1.ImagePullJobSpec) str
 		panic(fmt.Sprintf("a spec of strings and numbers cannot be encoded: %v", err))
 	}
 	sum := sha256.Sum256(append(data, of.UID...))
-	return strings.TrimRight(of.Name[:min(len(of.Name), longestName)], "-.") + "-" + hex.EncodeToString(sum[:5])
+	return prefixOf(of) + hex.EncodeToString(sum[:sumBytes])
+}
+
+// prefixOf is how the names of the ImagePullJobs of a job begin.
+func prefixOf(of *v1alpha1.ImageListPullJob) string {
+	return strings.TrimRight(of.Name[:min(len(of.Name), longestName)], "-.") + "-"
 }
 
 // alike tells whether an ImagePullJob is what a job wants, whatever manager has made it. (ILP-3)

@@ -87,6 +87,7 @@ func TestPlanJobs(t *testing.T) {
 		{"ILP-3: two of one image: the older one counts", []*v1alpha1.ImagePullJob{one(job, "a"), one(job, "a", named("a-old"), older), one(job, "b")}, []string{"delete " + nameOf("a")}},
 		{"ILP-3: of OpenKruise; ILP-5: it stays", []*v1alpha1.ImagePullJob{one(job, "a", foreign), one(job, "b")}, []string{"keep warm-x7k2p"}},
 		{"ILP-3: a user gave one the image of another", []*v1alpha1.ImagePullJob{one(job, "a"), one(job, "b", older, spec(func(s *v1alpha1.ImagePullJobSpec) { s.Image = "a" }))}, []string{"delete " + nameOf("b")}},
+		{"ILP-3: a user gave one that is not listed the image of one that is", []*v1alpha1.ImagePullJob{one(job, "a"), one(job, "c", spec(func(s *v1alpha1.ImagePullJobSpec) { s.Image = "b" }))}, []string{"delete " + nameOf("c"), "create b"}},
 		{"ILP-3: one that is being deleted holds the name", []*v1alpha1.ImagePullJob{one(job, "a", going), one(job, "b")}, nil},
 		{"ILP-3: one of another name does not", []*v1alpha1.ImagePullJob{one(job, "a", named("a-old"), going), one(job, "b")}, []string{"create a"}},
 	} {

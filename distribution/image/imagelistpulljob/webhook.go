@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/images"
 )
 
 const (
@@ -54,21 +55,10 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 // warn answers changes that nothing is wrong with.
 func warn(_ context.Context, c change) *admissionv1.AdmissionResponse {
-	response := admission.Allowed()
-	if changesWhatIsOver(c) {
-		response.Warnings = []string{"spec: the job has ended, so that only a change of completionPolicy.ttlSecondsAfterFinished has an effect; create another job"}
+	if c.Old == nil {
+		return admission.Allowed()
 	}
-	return response
-}
-
-// changesWhatIsOver tells whether a change is of the spec of a job that has ended, and of more than how long it stays.
-func changesWhatIsOver(c change) bool {
-	if c.Old == nil || c.Old.Status.CompletionTime == nil {
-		return false
-	}
-	before, after := c.Old.Spec.DeepCopy(), c.Object.Spec.DeepCopy()
-	before.CompletionPolicy.TTLSecondsAfterFinished, after.CompletionPolicy.TTLSecondsAfterFinished = nil, nil
-	return !equality.Semantic.DeepEqual(before, after)
+	return images.ConfirmChange(c.Old.Status.CompletionTime, c.Old.Spec, c.Object.Spec, func(s *v1alpha1.ImageListPullJobSpec) *v1alpha1.CompletionPolicy { return &s.CompletionPolicy })
 }
 
 type change = admission.Change[v1alpha1.ImageListPullJob]

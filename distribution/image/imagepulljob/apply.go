@@ -156,11 +156,5 @@ func (a *applier) status(ctx context.Context, now time.Time) error {
 
 // delete deletes the job, unless another one has taken its name.
 func (a *applier) delete(ctx context.Context) error {
-	err := a.options.Distribution.ImagePullJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
-	a.RecordFailure(apply.Delete, err)
-	return err
+	return a.DeleteOver(ctx, a.options.Distribution.ImagePullJobs(a.Key.Namespace).Delete)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	podwrightmanager "github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/sidecar/policies"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -46,7 +47,7 @@ type admissions struct {
 
 // newAdmissions returns what has read nothing yet. Nothing is asked of the API server.
 func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
-	var errs [8]error
+	var errs [9]error
 	timeout := m.config.CacheSyncTimeout
 	a := &admissions{gates: m.gates, ownNamespace: m.config.OwnNamespace}
 	a.clients, errs[0] = controllers.NewClients(config, program)
@@ -85,6 +86,10 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 		Kubernetes: a.Interface, Distribution: a.clients.Distribution, Namespace: m.config.Namespace, PlacedByWorkloads: true, ConfigNamespace: m.config.OwnNamespace,
 		CacheSyncTimeout: timeout})
 	errs[4], a.pods.PersistentPodState = err, a.step(states, "PersistentPodStates", persistentPodStatesResource)
+	if m.gates.Enabled(features.EnablePodProbeMarkerOnServerless) && m.gates.Enabled(features.PodProbeMarkerGate) {
+		probes, err := podprobemarker.NewInjector(podprobemarker.InjectorOptions{Lifecycle: a.clients.Lifecycle, Namespace: m.config.Namespace, CacheSyncTimeout: timeout})
+		errs[8], a.pods.Probes = err, a.step(probes, "PodProbeMarkers", podProbeMarkersResource)
+	}
 	budgets := podunavailablebudget.AdmissionOptions{
 		Kubernetes: a.Interface, Availability: a.clients.Availability, CacheSyncTimeout: timeout, Metrics: budgetMetrics, NoPods: m.config.Namespace != "",
 		Deletions: m.gates.Enabled(features.PodUnavailableBudgetDeleteGate), Updates: m.gates.Enabled(features.PodUnavailableBudgetUpdateGate),

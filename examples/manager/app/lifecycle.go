@@ -60,6 +60,7 @@ func nodePodProbes(f *pflag.FlagSet) kind {
 			return nodepodprobe.Describe(nodepodprobe.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
 				NodePodProbes: p.caches.nodePodProbes(), Nodes: p.caches.nodes(), Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(),
+				Features: nodepodprobe.Features{Serverless: p.gates.Enabled(features.EnablePodProbeMarkerOnServerless)},
 			}), nil
 		},
 	}

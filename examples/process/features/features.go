@@ -46,6 +46,7 @@ const (
 	StatefulSetAutoResizePVCGate              Gate = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
 	StatefulSetStartOrdinal                   Gate = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
 	EnableSortSidecarContainerByName          Gate = "EnableSortSidecarContainerByName"
+	EnablePodProbeMarkerOnServerless          Gate = "EnablePodProbeMarkerOnServerless"
 	InPlacePodVerticalScaling                 Gate = "InPlacePodVerticalScaling" // of later releases of OpenKruise
 	DeletionProtectionForCRDCascadingGate     Gate = "DeletionProtectionForCRDCascadingGate"
 )
@@ -126,6 +127,7 @@ var (
 		StatefulSetAutoResizePVCGate:              {alpha(off)},
 		StatefulSetStartOrdinal:                   {alpha(off)},
 		EnableSortSidecarContainerByName:          {alpha(off)},
+		EnablePodProbeMarkerOnServerless:          {alpha(off)},
 		InPlacePodVerticalScaling:                 {alpha(off)},
 		DeletionProtectionForCRDCascadingGate:     {beta(on), alpha(off)}, // 1.4 has none, and counts
 
@@ -171,7 +173,6 @@ var (
 	unused = map[Gate]specs{
 		"CloneSetEventHandlerOptimization":  {alpha(off)},
 		"EnableExternalCerts":               {alpha(off)},
-		"EnablePodProbeMarkerOnServerless":  {alpha(off)},
 		"EnhancedLivenessProbe":             {alpha(off)},
 		"ForceDeleteTimeoutExpectationGate": {alpha(off)},
 	}
@@ -192,7 +193,7 @@ func since19() specs { return specs{beta(off), beta(on)} }
 func (f Flags) coupled() map[Gate][]Gate {
 	webhook := []Gate{
 		KruisePodReadinessGate, PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate, WorkloadSpread,
-		SidecarSetPatchPodMetadataDefaultsAllowed,
+		SidecarSetPatchPodMetadataDefaultsAllowed, EnablePodProbeMarkerOnServerless,
 	}
 	if f.Release != podwright.Release19 {
 		webhook = append(webhook, ResourcesDeletionProtection) // until 1.6.1

@@ -52,7 +52,7 @@ func TestParse(t *testing.T) {
 		"PF-1 coupling: PodWebhook": {
 			text: "AllAlpha=true,PodWebhook=false",
 			want: without(alphas(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
-				PodUnavailableBudgetUpdateGate, WorkloadSpread, "SidecarSetPatchPodMetadataDefaultsAllowed"),
+				PodUnavailableBudgetUpdateGate, WorkloadSpread, "SidecarSetPatchPodMetadataDefaultsAllowed", EnablePodProbeMarkerOnServerless),
 		},
 		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",

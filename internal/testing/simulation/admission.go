@@ -81,7 +81,7 @@ func (h *history) asksWebhook(r *request) bool {
 	switch {
 	case r.evicts():
 		return r.admitted == ""
-	case r.Verb == "delete", (r.Verb == "patch" || r.Verb == "update") && r.Subresource == "":
+	case r.Verb == "delete", (r.Verb == "patch" || r.Verb == "update") && (r.Subresource == "" || r.Subresource == "resize"):
 		pod := h.records[pods].objects[r.Name]
 		return pod != nil && r.admitted != pod.GetResourceVersion()
 	}

@@ -133,6 +133,15 @@ func (u *User) AskPatch(pod *corev1.Pod, patch string) {
 	}, nil)
 }
 
+// AskResize changes cpu and memory of a container of a pod when the request has its turn.
+func (u *User) AskResize(pod *corev1.Pod, container, resources string) {
+	patch := fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":%s}]}}`, container, resources)
+	u.history.ask(fmt.Sprintf("resizes pod %s %s", pod.Name, patch), func(ctx context.Context, kube kubernetes.Interface) error {
+		_, err := kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "resize")
+		return err
+	}, nil)
+}
+
 // drain is a user who tries to evict a pod until it is gone.
 type drain struct {
 	pod    *corev1.Pod

@@ -87,6 +87,13 @@ func (u *User) Admit(request *admissionv1.AdmissionRequest) *admissionv1.Admissi
 // ReadyNode has a node of a name with a label Ring, which takes all pods.
 func (u *User) ReadyNode(name, ring string) { u.readyNode(name, "a", ring) }
 
+// LabelNode changes labels of a node that is there: a nil value takes one away.
+func (u *User) LabelNode(name string, labels map[string]any) {
+	if u.history.records[nodes].objects[name] != nil {
+		u.tell(fmt.Sprintf("labels node %s %v", name, labels), u.history.patchNode(name, map[string]any{"metadata": map[string]any{"labels": labels}}))
+	}
+}
+
 func (u *User) readyNode(name, zone, ring string) {
 	h := u.history
 	if h.records[nodes].objects[name] == nil {

@@ -53,10 +53,14 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		klog.FromContext(ctx).V(2).Info("A result is not written", "pod", i.Pod, "probe", i.Probe, "reason", i.Reason)
 	}
 	r.recordLeftOut(s, plan)
-	if s.NodePodProbe == nil {
+	if s.NodePodProbe == nil && len(plan.Patches) == 0 {
 		return plan.RequeueAfter, r.create(ctx, s.Node, plan.Create)
 	}
-	a := &applier{reconciler: r, Sync: r.writer.Begin(s.NodePodProbe), probes: s.NodePodProbe, wrote: known(s)}
+	of := apiwriter.Object(s.Node) // a virtual one has results, too
+	if s.NodePodProbe != nil {
+		of = s.NodePodProbe
+	}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(of), probes: s.NodePodProbe, wrote: known(s)}
 	if plan.Delete {
 		return a.delete(ctx, s)
 	}

@@ -70,7 +70,7 @@ func (o *Options) markerChanged(before, after *v1alpha1.PodProbeMarker, enqueue 
 			continue
 		}
 		pods, _ := caches.List[*corev1.Pod](o.Reader, resourcePods, m.Namespace, selector) // indexed since New
-		for _, pod := range pods {
+		for _, pod := range append(pods, o.keptServerless(m)...) {
 			if pod.Spec.NodeName != "" {
 				nodes[pod.Spec.NodeName] = true
 			}

@@ -63,7 +63,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the node depends on. It returns nil
 // when there is neither the node nor its NodePodProbe.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	s := &Snapshot{Namespace: r.options.Namespace, Now: r.options.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
+	s := &Snapshot{Namespace: r.options.Namespace, Serverless: r.options.Features.Serverless, Now: r.options.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
 	var err error
 	if s.Node, err = apiwriter.Found(caches.Get[*corev1.Node](r.options.Reader, caches.Nodes, "", key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)

@@ -30,6 +30,9 @@ type Options struct {
 	// the first and the third. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	NodePodProbes, Nodes, Pods, Markers cache.SharedIndexInformer
+
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
 }
 
 func (o *Options) check(c *controller.Checks) {

@@ -87,6 +87,9 @@ func NewPlan(s *Snapshot) *Plan {
 		p.plan.Delete = n.DeletionTimestamp == nil
 	case n.DeletionTimestamp != nil:
 		p.plan.Waiting = "the NodePodProbe is being deleted"
+	case p.serverless:
+		p.planSpec()
+		p.planServerless()
 	default:
 		p.planSpec()
 		p.planPods()
@@ -101,8 +104,9 @@ func (p *planner) planCreation() {
 	case p.Node == nil:
 	case p.Node.DeletionTimestamp != nil:
 		p.plan.Waiting = "the node is being deleted"
-	case p.Node.Labels["type"] == "virtual-kubelet":
+	case virtual(p.Node):
 		p.plan.Waiting = "the node is a virtual kubelet, on which no agent runs"
+		p.planServerless()
 	case !ready(p.Node):
 		p.plan.Waiting = "the node is not ready"
 	default:

@@ -50,7 +50,9 @@ func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
 			continue
 		}
 		said = append(said, fmt.Sprintf("%s@%s/%d=%s", w.probe.Name, w.marker.UID, w.marker.Generation, state.State))
-		r.condition(&w, state)
+		if !p.serverless { // there the condition is the report
+			r.condition(&w, state)
+		}
 		r.removals(&w, state.State)
 		r.policies(&w, state.State)
 	}

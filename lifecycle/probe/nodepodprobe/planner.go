@@ -27,6 +27,8 @@ type planner struct {
 	wanted  map[types.UID][]wanted
 	stands  map[types.UID]map[string]bool // the markers whose probes a pod has
 	room    room
+	// serverless says that the node is virtual, and what runs its pods probes them by their annotations. (PPM-3.9)
+	serverless bool
 }
 
 // marker is a marker with its selector, and with what its probes cost once a pod is selected.
@@ -62,7 +64,10 @@ func newPlanner(s *Snapshot) *planner {
 		}
 		slices.SortFunc(p.markers[namespace], func(a, b marker) int { return cmp.Compare(a.Name, b.Name) })
 	}
-	p.stands = standing(s.NodePodProbe)
+	p.stands, p.serverless = standing(s.NodePodProbe), s.Serverless && virtual(s.Node)
+	if p.serverless {
+		p.stands = handedOver(s.Pods)
+	}
 	for _, pod := range p.pods {
 		p.byName[nameOf(pod)] = pod
 		if v1alpha1.CanBeProbed(pod) {
@@ -185,6 +190,9 @@ func ended(entry *v1alpha1.PodProbe, pod *corev1.Pod, placed map[types.UID]bool)
 // probesOf returns the probes that a pod should have in place of those that it has.
 func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.ContainerProbe) {
 	all, placed := p.wanted[entry.UID], map[string]bool{}
+	if p.serverless {
+		all = nil
+	}
 	for i := range entry.Probes {
 		probe := &entry.Probes[i]
 		if _, _, ours := v1alpha1.SplitProbeName(probe.Name); !ours {
@@ -193,6 +201,8 @@ func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.Container
 		}
 		w, found := find(all, probe.Name)
 		switch {
+		case p.serverless:
+			p.drop(entry, probe.Name, "the node is virtual: what runs its pods probes them by their annotations")
 		case !found:
 			p.drop(entry, probe.Name, "no PodProbeMarker asks for it any more")
 		case placed[probe.Name]:

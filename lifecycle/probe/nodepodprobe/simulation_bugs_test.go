@@ -85,7 +85,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"results are not written", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Patches = nil })},
-		{"nobody looks again", invariants.Settled, 48, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"nobody looks again", invariants.Settled, 0, often(editsResults, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))},
+		{"virtual nodes are probed by agents", invariants.Needless, 0, inSnapshot(func(s *Snapshot) { s.Serverless, s.Node = false, withoutLabels(s.Node) })},
+		{"conditions of virtual nodes are not followed", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if virtual(s.Node) {
+				p.Patches = nil
+			}
+		})},
 		{"nodes get no NodePodProbe", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Create = nil })},
 		{"NodePodProbes outlive their nodes", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = false })},
 		{"a marker goes before its probes", invariants.Ownership, 0, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
@@ -108,7 +114,30 @@ type bug struct {
 	blind bool
 }
 
+// withoutLabels is a node as if it had none.
+func withoutLabels(node *corev1.Node) *corev1.Node {
+	if node == nil {
+		return nil
+	}
+	node = node.DeepCopy()
+	node.Labels = nil
+	return node
+}
+
 type spoil = simulation.Spoil[Options, Reconciler]
+
+// often has users do something more often, which makes a bug show.
+func often(do func(*simulation.User, *rand.Rand), b bug) bug {
+	b.controller.Often = do
+	return b
+}
+
+// editsResults has a user change a label that results have.
+func editsResults(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil {
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"idle":"maybe"}}}`)
+	}
+}
 
 // inPlan plants a bug into plans, inSnapshot into what they are made of.
 func inPlan(change func(*Snapshot, *Plan)) bug {

@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -70,13 +72,32 @@ func populate(u *simulation.User, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		u.CreateObject(string(resourceMarkers), anyMarker("eb", r))
 	}
+	if r.IntN(2) == 0 {
+		u.LabelNode("n2", isVirtual)
+	}
+}
+
+// isVirtual are the labels of a virtual node.
+var isVirtual = map[string]any{"type": "virtual-kubelet"}
+
+// provide has what runs the pods of virtual nodes write a result as a condition, and tells whether the pod is on one.
+func provide(u *simulation.User, pod *corev1.Pod, conditionType string, status corev1.ConditionStatus) bool {
+	for _, object := range u.Objects(string(caches.Nodes)) {
+		if object.GetName() == pod.Spec.NodeName && object.GetLabels()["type"] == "virtual-kubelet" && pod.DeletionTimestamp == nil {
+			u.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q}]}}`, conditionType, status), "status")
+			return true
+		}
+	}
+	return false
 }
 
 // act is what users do in a step.
 func act(u *simulation.User, r *rand.Rand) {
 	markers, pod := string(resourceMarkers), u.AnyPod(r)
 	name := append(simulatedMarkers, simulation.Web.Name)[r.IntN(3)]
-	switch n := r.IntN(20); {
+	switch n := r.IntN(21); {
+	case n == 20:
+		u.LabelNode([]string{"n1", "n2"}[r.IntN(2)], []map[string]any{isVirtual, {"type": nil}}[r.IntN(2)])
 	case n < 4:
 		probes, _ := json.Marshal(someProbes(r))
 		u.Patch(markers, name, fmt.Sprintf(`{"spec":{"probes":%s}}`, probes))
@@ -109,6 +130,7 @@ func initialize(u *simulation.User, pod *corev1.Pod) {
 func report(u *simulation.User, r *rand.Rand) {
 	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
 		initialize(u, pod)
+		provide(u, pod, []string{"Idle", "Busy"}[r.IntN(2)], []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown}[r.IntN(3)])
 		return
 	}
 	n, _ := u.AnyObject(string(resourceNodePodProbes), r).(*v1alpha1.NodePodProbe)
@@ -154,6 +176,9 @@ func write(u *simulation.User, n *v1alpha1.NodePodProbe, status *v1alpha1.NodePo
 func reportMissing(u *simulation.User) {
 	for _, pod := range u.Pods() {
 		initialize(u, pod)
+		if v1alpha1.CanBeProbed(pod) && readiness.Condition(pod, "Idle") == nil {
+			provide(u, pod, "Idle", corev1.ConditionTrue)
+		}
 	}
 	for _, object := range u.Objects(string(resourceNodePodProbes)) {
 		n := object.(*v1alpha1.NodePodProbe)

@@ -97,6 +97,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 	var err error
 	var options Options
 	b.nodes, err = bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
+		o.Features.Serverless = true
 		o.Reader = readers.Noting{Reader: b.reader, Resource: caches.Nodes, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)

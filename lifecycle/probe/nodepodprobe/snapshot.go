@@ -24,6 +24,8 @@ type Snapshot struct {
 	Markers map[string][]*v1alpha1.PodProbeMarker
 	// Namespace is that of Options: probes of pods elsewhere are left alone. Empty: there are none elsewhere.
 	Namespace string
+	// Serverless is that of Features.
+	Serverless bool
 	// Wrote are the last writes of this controller to pods of the node, by their UID.
 	Wrote map[types.UID]Wrote
 	// Now is the time for which to plan.

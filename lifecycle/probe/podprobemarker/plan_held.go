@@ -118,7 +118,7 @@ func notRun(marker *v1alpha1.PodProbeMarker, node string) []string {
 	texts := make([]string, len(marker.Spec.Probes))
 	for i := range texts {
 		if probe := &marker.Spec.Probes[i]; probe.PodConditionType == "" {
-			texts[i] = noResult(probe.Name, fmt.Sprintf("node %s does not run it: it has no room for it, or is not ready", node))
+			texts[i] = noResult(probe.Name, fmt.Sprintf("node %s does not run it: it has no room for it, is not ready, or is virtual", node))
 		}
 	}
 	return texts

@@ -41,4 +41,6 @@ type Answer struct {
 	// asked, or earlier if that is what it was asked about, and all that became of it since.
 	// Truth returns what it was then. Nil stands for none.
 	Cached, Truth func(resource, name string) []Object
+
+	resizesAlone bool // as BudgetFeatures have it
 }

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ import (
 type BudgetFeatures struct {
 	// Updates says that updates are asked about by the webhook, too.
 	Updates bool
+	// ResizesAlone says that a budget protects from resizes only if it lists them. (PUB-19)
+	ResizesAlone bool
 }
 
 // BudgetAnswer judges an answer of a webhook, or of a controller that asks itself.
@@ -39,6 +42,11 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	if a.Operation == "UPDATE" && !a.Itself && (!features.Updates || a.harmless()) {
 		return nil
 	}
+	if a.resizes() && !a.Itself {
+		resize := *a
+		resize.Operation, a = "RESIZE", &resize
+	}
+	a.resizesAlone = features.ResizesAlone
 	booking := p.booking(a)
 	booked := booking != nil
 	if booked && !a.Shared && !(a.evicts() && a.uncounted()) {
@@ -214,7 +222,7 @@ func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
 // open tells whether a budget lets all pods go without booking them. That it did so once is not enough: a cache that is behind
 // does not know what holds now. (PUB-34)
 func (a *Answer) open(b *v1alpha1.PodUnavailableBudget) bool {
-	return b != nil && (!protectsFrom(b, a.Operation) || b.Status.ObservedGeneration == b.Generation && b.Status.DesiredAvailable == 0)
+	return b != nil && (!a.protects(b) || b.Status.ObservedGeneration == b.Generation && b.Status.DesiredAvailable == 0)
 }
 
 // letGo tells whether a budget has let the pod go this very moment.
@@ -239,7 +247,7 @@ func (a *Answer) freeSince(version int64) bool {
 func (a *Answer) may(spared bool) bool {
 	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
 		if pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
-			return b != nil && (spares(b, pod, a.Operation) == spared || a.worn(b, pod))
+			return b != nil && (a.spares(b, pod) == spared || a.worn(b, pod))
 		}) {
 			return true
 		}
@@ -262,14 +270,14 @@ func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 const bookedAgain = time.Minute
 
 // spares tells whether a budget would let a pod go. (PUB-14)
-func spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation string) bool {
+func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	switch s := &b.Status; {
 	case !isAbout(b, pod):
 		return true
 	case s.ObservedGeneration != b.Generation:
 		return false
-	case !protectsFrom(b, operation), s.DesiredAvailable == 0, record.kind != "" && record.uid == pod.UID:
+	case !a.protects(b), s.DesiredAvailable == 0, record.kind != "" && record.uid == pod.UID:
 		return true
 	case markedForDeletion(pod):
 		return s.CurrentAvailable > s.DesiredAvailable
@@ -277,10 +285,14 @@ func spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation string)
 	return b.Status.UnavailableAllowed > 0
 }
 
-// protectsFrom tells whether a budget protects from an operation.
-func protectsFrom(b *v1alpha1.PodUnavailableBudget, operation string) bool {
-	list := b.Annotations[v1alpha1.PubProtectOperationAnnotation]
-	return list == "" || slices.Contains(strings.Split(list, ","), operation)
+// protects tells whether a budget protects from what the answer is about. From a resize one that lists nothing does as far as it
+// does from updates. (PUB-14.5, PUB-19)
+func (a *Answer) protects(b *v1alpha1.PodUnavailableBudget) bool {
+	listed := strings.Split(cmp.Or(b.Annotations[v1alpha1.PubProtectOperationAnnotation], "DELETE,UPDATE,EVICT"), ",")
+	if a.Operation == "RESIZE" && !a.resizesAlone && slices.Contains(listed, "UPDATE") {
+		return true
+	}
+	return slices.Contains(listed, a.Operation)
 }
 
 // versions are objects of a type, nil for none.

@@ -60,8 +60,13 @@ func booking(at time.Time, pods ...string) func(*availabilityv1alpha1.PodUnavail
 	}
 }
 
-func protectsNoEvictions(b *availabilityv1alpha1.PodUnavailableBudget) {
-	b.Annotations = map[string]string{availabilityv1alpha1.PubProtectOperationAnnotation: "DELETE,UPDATE"}
+func protectsNoEvictions(b *availabilityv1alpha1.PodUnavailableBudget) { lists("DELETE,UPDATE")(b) }
+
+// lists has a budget list the operations that it protects from.
+func lists(operations string) func(*availabilityv1alpha1.PodUnavailableBudget) {
+	return func(b *availabilityv1alpha1.PodUnavailableBudget) {
+		b.Annotations = map[string]string{availabilityv1alpha1.PubProtectOperationAnnotation: operations}
+	}
 }
 
 func beingDeleted(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: noon} }

@@ -66,13 +66,18 @@ func ImageListPullJob(w *Write) []Violation {
 	return v
 }
 
+// isOver tells whether a list has ended, is being deleted, or is gone.
+func isOver(of *v1alpha1.ImageListPullJob) bool {
+	return of == nil || of.Status.CompletionTime != nil || of.DeletionTimestamp != nil
+}
+
 // judgeListedJob: an image gets one ImagePullJob, as its list has it, and none is deleted that the list wants.
 func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	known := listedJobs(w.Known, of)
 	after, _ := w.After.(*v1alpha1.ImagePullJob)
 	before, _ := w.Before.(*v1alpha1.ImagePullJob)
 	switch {
-	case of.Status.CompletionTime != nil || of.DeletionTimestamp != nil:
+	case isOver(of) && (w.Observed == nil || isOver(listOf(w.Observed))): // it does not know of its own write whose answer was lost
 		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
 	case before == nil && after != nil:
 		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) && job.Generation == 1 })

@@ -47,7 +47,7 @@ func (p probing) asked(node string) map[string]string {
 	all := map[string]string{}
 	for _, pod := range p.Pods {
 		for _, m := range p.markers() {
-			if pod.Spec.NodeName != node || !p.selects(m, pod) {
+			if pod.Spec.NodeName != node || !p.selects(m, pod) || p.virtual(node) {
 				continue
 			}
 			for i := range m.Spec.Probes {
@@ -57,6 +57,34 @@ func (p probing) asked(node string) map[string]string {
 		}
 	}
 	return all
+}
+
+// virtual tells whether what runs the pods of a node tells the results of probes by conditions: there is no agent. (PPM-3.9)
+func (p probing) virtual(node string) bool {
+	n := p.Nodes[node]
+	return n != nil && n.Labels["type"] == "virtual-kubelet"
+}
+
+// told are the states that the conditions of a pod tell, by the name of the probe: of those of a type, that of the first. (PPM-3.9)
+func (p probing) told(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
+	out, first := map[string]v1alpha1.ProbeState{}, map[string]bool{"": true, string(corev1.PodReady): true}
+	for _, m := range p.markers() {
+		for i := range m.Spec.Probes {
+			t := m.Spec.Probes[i].PodConditionType
+			if !p.selects(m, pod) || first[t] {
+				continue
+			}
+			first[t] = true
+			if c := condition(pod, corev1.PodConditionType(t)); c != nil {
+				for state, status := range conditionOfState {
+					if status == c.Status {
+						out[m.Name+"#"+m.Spec.Probes[i].Name] = state
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // asks are the probes that a NodePodProbe asks for; what stands twice is violated.
@@ -147,6 +175,9 @@ func removeAll(of map[string]*string, keys map[string]string) {
 func (p probing) states(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
 	out := map[string]v1alpha1.ProbeState{}
 	n := p.node(pod.Spec.NodeName)
+	if p.virtual(pod.Spec.NodeName) {
+		return p.told(pod)
+	}
 	if n == nil {
 		return out
 	}
@@ -254,6 +285,9 @@ func PodProbes(w *Write) []Violation {
 // checkNodePodProbe judges a write of a NodePodProbe. (PPM-3.1, PPM-3.2)
 func (p probing) checkNodePodProbe(v *violations, w *Write) {
 	node := p.Nodes[w.name()]
+	if w.Verb == "create" && p.virtual(w.name()) {
+		v.add(Needless, "virtual node %s gets a NodePodProbe", w.name())
+	}
 	if w.Verb == "delete" {
 		if node != nil {
 			v.add(Needless, "NodePodProbe %s is deleted, whose node is there", w.name())
@@ -282,8 +316,12 @@ func (p probing) checkMarker(v *violations, w *Write) {
 	}
 	after, _ := w.After.(*v1alpha1.PodProbeMarker)
 	if w.Subresource == "status" && after != nil {
-		if after.Status.MatchedPods != p.matched(m) || after.Status.ObservedGeneration != m.Generation {
-			v.add(Status, "marker %s says %+v, and selects %d pods", m.Name, after.Status, p.matched(m))
+		matched, generation := p.matched(m), m.Generation
+		if m.DeletionTimestamp != nil { // both stay
+			matched, generation = m.Status.MatchedPods, m.Status.ObservedGeneration
+		}
+		if after.Status.MatchedPods != matched || after.Status.ObservedGeneration != generation {
+			v.add(Status, "marker %s says %+v, and should %d pods in generation %d", m.Name, after.Status, matched, generation)
 		}
 		return
 	}
@@ -326,6 +364,9 @@ func PodProbesSettled(s *State, pushed bool) []Violation {
 	p := probing{s}
 	for name := range s.Nodes {
 		n := p.node(name)
+		if n == nil && p.virtual(name) {
+			continue
+		}
 		if n == nil {
 			v.add(Settled, "node %s has no NodePodProbe", name)
 			continue

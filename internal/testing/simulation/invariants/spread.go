@@ -27,11 +27,12 @@ const (
 // moment.
 type spreading struct {
 	*v1alpha1.WorkloadSpread
-	state  *State
-	wants  int32
-	owners map[types.UID]bool // what controls its pods
-	latest string             // the revision of new pods, as their labels may end; empty: not known
-	pods   []*corev1.Pod      // of the workload, by name
+	state      *State
+	wants      int32
+	owners     map[types.UID]bool // what controls its pods
+	latest     string             // the revision of new pods, as their labels may end; empty: not known
+	pods       []*corev1.Pod      // of the workload, by name
+	unselected int                // pods of the workload that the filter does not select
 }
 
 // spreadingOf finds the WorkloadSpread of a state, nil if there is none.
@@ -57,8 +58,12 @@ func spreadingOf(s *State) *spreading {
 		return nil
 	}
 	for _, pod := range s.Pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && f.owners[ref.UID] && f.selects(pod) {
+		switch ref := metav1.GetControllerOfNoCopy(pod); {
+		case ref == nil || !f.owners[ref.UID]:
+		case f.selects(pod):
 			f.pods = append(f.pods, pod)
+		default:
+			f.unselected++
 		}
 	}
 	slices.SortFunc(f.pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })

@@ -112,7 +112,7 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 		ref := metav1.GetControllerOfNoCopy(before)
 		if known.subsetOf(after) == 0 {
 			checkGiven(&v, &known.Spec.Subsets[0], after)
-		} else if ref != nil && known.owners[ref.UID] {
+		} else if ref != nil && known.owners[ref.UID] && known.selects(before) {
 			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
 		}
 		return v
@@ -122,6 +122,9 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 		return nil
 	}
 	checkGiven(&v, &f.Spec.Subsets[i], after)
+	if f.wants == 0 { // the workload may have been deleted while the replica asked, and percentages are 0 since
+		return v
+	}
 	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
 		seen := cached.Pods[pod.Name]
 		young := now.Now.Sub(pod.CreationTimestamp.Time) < 10*time.Second && says(pod).UID != ""

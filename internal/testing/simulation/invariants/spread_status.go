@@ -121,20 +121,30 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 		}
 	}
 	if even {
-		has := f.counts(active)
-		there := int32(0) // the paths of a filter may want more than the workload creates (WS-34)
-		for _, n := range has {
-			there += n
-		}
-		wants := f.wants
-		if f.Spec.TargetFilter != nil {
-			wants = min(wants, there)
-		}
-		if shares := f.shares(has, wants); !slices.Equal(shares, has) {
-			v.add(Placement, "the subsets have %v pods, and their shares are %v", has, shares)
-		}
+		f.checkShares(&v)
 	}
 	return v
+}
+
+// checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that
+// it selects. Then no rollout makes room for what is missing, and a pod stays in the subset that had room when it came. (WS-33, WS-34)
+func (f *spreading) checkShares(v *violations) {
+	has, there := f.counts(active), int32(0)
+	for _, n := range has {
+		there += n
+	}
+	filtered := f.unselected > 0 || f.Spec.TargetFilter != nil && len(f.Spec.TargetFilter.ReplicasPathList) > 0
+	if !filtered || there >= f.wants {
+		if shares := f.shares(has, f.wants); !slices.Equal(shares, has) {
+			v.add(Placement, "the subsets have %v pods, and their shares are %v", has, shares)
+		}
+		return
+	}
+	for i := range has {
+		if has[i] > f.limit(i) {
+			v.add(Placement, "subset %s has %d pods, and may have %d", f.Spec.Subsets[i].Name, has[i], f.limit(i))
+		}
+	}
 }
 
 // checkConditions judges whether subsets say what becomes of new pods. (WS-17, WS-18)
