@@ -86,7 +86,9 @@ var (
 	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
 	daemonSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
 	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
-	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
+
+	imageListPullJobsResource = v1alpha1.SchemeGroupVersion.WithResource("imagelistpulljobs")
+	podsResource              = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
 func cloneSets(f *pflag.FlagSet) kind {
@@ -160,13 +162,18 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("advancedcronjob-workers", 20, "AdvancedCronJobs reconciled at the same time")
 	return kind{
 		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
-		beside: these(broadcastJobsResource), optional: these(broadcastJobsResource), without: "No BroadcastJobs are created on schedule",
+		beside: these(broadcastJobsResource, imageListPullJobsResource), optional: these(broadcastJobsResource, imageListPullJobsResource),
+		without: "No jobs of a kind are created on schedule",
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
-			return cronjob.Describe(cronjob.Options{
+			o := cronjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(),
 				BroadcastJobs: p.optional(broadcastJobsResource, p.caches.broadcastJobs), NoBroadcastJobs: !p.served[broadcastJobsResource],
-			}, nil), nil
+			}
+			if p.served[imageListPullJobsResource] {
+				o.Distribution, o.ImageListPullJobs = p.Distribution, p.caches.imageListPullJobs()
+			}
+			return cronjob.Describe(o, nil), nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
 			return cronjob.Describe(cronjob.Options{}, &cronjob.Webhook{TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults)}), nil
