@@ -37,6 +37,8 @@ func newJob(t *testing.T, of *v1alpha1.AdvancedCronJob, text string) *batchv1.Jo
 			job.DeletionTimestamp = &metav1.Time{Time: at}
 		case "at":
 			job.Annotations[v1alpha1.ScheduledAtAnnotation] = value
+		case "version":
+			job.OwnerReferences[0].APIVersion = value
 		case "owner":
 			job.OwnerReferences[0].UID = types.UID(value)
 		case "not":
@@ -117,6 +119,8 @@ func TestPlan(t *testing.T) {
 			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-3: an annotation that cannot be read", jobs: []string{"10:10 at=soon"}, now: "10:04",
 			want: []string{next1005}, requeue: time.Minute},
+		{name: "ACJ-1: a job with an owner in another version", jobs: []string{"10:05 version=apps.kruise.io/v1beta1"}, now: "10:06",
+			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-1: a job of another cron job of the name", jobs: []string{"10:05 owner=another"}, now: "10:06",
 			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-6: paused", spec: "paused: true", now: "10:05", want: []string{"wait: spec.paused is set"}},
