@@ -93,14 +93,15 @@ var (
 
 func cloneSets(f *pflag.FlagSet) kind {
 	workers := f.Int("cloneset-workers", 3, "CloneSets reconciled at the same time")
-	excludePreparingDelete := f.Bool("cloneset-scaling-exclude-preparing-delete", false, "do not count pods that prepare for their deletion as replicas")
+	settings := switches.NewSettings()
+	settings.AddCloneSets(f)
 	return kind{
 		name: "cloneset-controller", resource: cloneSetsResource,
 		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
-			on := switches.CloneSet(p.gates)
-			on.ExcludePreparingDelete, on.PreDownload = *excludePreparingDelete, jobs != nil
+			on := settings.CloneSet(p.gates)
+			on.PreDownload = jobs != nil
 			return cloneset.Describe(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
