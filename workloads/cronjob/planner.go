@@ -97,7 +97,6 @@ func (p *planner) clean(state State, limit int32) {
 	slices.SortStableFunc(finished, func(a, b Child) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Reference.Name, b.Reference.Name))
 	})
-	if surplus := len(finished) - int(max(limit, 0)); surplus > 0 {
-		p.plan.Clean = append(p.plan.Clean, finished[:surplus]...)
-	}
+	surplus := max(len(finished)-int(max(limit, 0)), 0)
+	p.plan.Clean = append(p.plan.Clean, finished[:surplus]...)
 }

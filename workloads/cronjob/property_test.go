@@ -151,7 +151,11 @@ func (m *model) reconcile(ends string) {
 			m.edited = m.s.Now.Truncate(time.Second)
 		}
 	}
-	if m.edited.Sub(m.s.Now) > time.Minute { // a clock was set back: the change counts from now on
+	since := m.edited
+	if since.IsZero() && m.s.CronJob.Annotations[cronjob.ScheduleAnnotation] != "" { // nothing has run when it was written first
+		since = m.s.CronJob.CreationTimestamp.Time
+	}
+	if since.Sub(m.s.Now) > time.Minute { // a clock was set back: the schedule counts from now on
 		m.edited = m.s.Now.Truncate(time.Second)
 	}
 	plan := m.plan(m.s)
