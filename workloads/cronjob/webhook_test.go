@@ -119,6 +119,7 @@ func TestValidateCreate(t *testing.T) {
 		{"ACJ-14.4: a deadline before a pull is given up", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "pullPolicy: {timeoutSeconds: 60}, completionPolicy: {type: Always, activeDeadlineSeconds: 59", 1),
 			"spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds"},
 		{"ACJ-14.4: a deadline when a pull is given up", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "pullPolicy: {timeoutSeconds: 60}, completionPolicy: {type: Always, activeDeadlineSeconds: 60", 1), ""},
+		{"ACJ-14.4: a deadline, and the jobs get the other defaults", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "completionPolicy: {type: Always, activeDeadlineSeconds: 5", 1), ""},
 		{"ACJ-14.4: a deadline of a day", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "completionPolicy: {activeDeadlineSeconds: 86400", 1), ""},
 		{"ACJ-14: no containers", "web", good + "template: {jobTemplate: {spec: {template: {spec: {restartPolicy: OnFailure}}}}}", "spec.template.jobTemplate.spec.template.spec.containers"},
 		{"ACJ-14: a volume that is not there", "web", good + "template: {broadcastJobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b, volumeMounts: [{name: c, mountPath: /c}]}]}}}}}",
