@@ -29,9 +29,8 @@ func DefaultJob(spec *v1alpha1.ImagePullJobSpec) {
 	}
 }
 
-// UnworkableJob refuses what OpenKruise takes and with which no node ever pulls, or not as the word says. (IMG-1.12, IMG-1.14)
-func UnworkableJob(spec *v1alpha1.ImagePullJobSpec) field.ErrorList {
-	path := field.NewPath("spec")
+// UnworkableJob refuses what OpenKruise takes in a spec at a path, and with which no node ever pulls, or not as the word says. (IMG-1.12, IMG-1.14)
+func UnworkableJob(spec *v1alpha1.ImagePullJobSpec, path *field.Path) field.ErrorList {
 	errs := validation.Number(spec.Parallelism, path.Child("parallelism"))
 	errs = append(errs, validation.Enum(spec.ImagePullPolicy, path.Child("imagePullPolicy"), v1alpha1.ImagePullAlways, v1alpha1.ImagePullIfNotPresent)...)
 	if seconds := spec.CompletionPolicy.ActiveDeadlineSeconds; seconds != nil && *seconds < 1 && spec.CompletionPolicy.Type != v1alpha1.Never {
@@ -40,9 +39,8 @@ func UnworkableJob(spec *v1alpha1.ImagePullJobSpec) field.ErrorList {
 	return errs
 }
 
-// ValidateJob says what is wrong with the spec of an ImagePullJob, but for its image. (IMG-1.1)
-func ValidateJob(spec *v1alpha1.ImagePullJobSpec) field.ErrorList {
-	path := field.NewPath("spec")
+// ValidateJob says what is wrong with the spec of an ImagePullJob at a path, but for its image. (IMG-1.1)
+func ValidateJob(spec *v1alpha1.ImagePullJobSpec, path *field.Path) field.ErrorList {
 	errs := validateSelectors(spec, path)
 	if sandbox := spec.SandboxConfig; sandbox != nil {
 		path := path.Child("sandboxConfig")

@@ -36,7 +36,11 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if err == nil && plan.Mark {
 		err = r.mark(ctx, s.Pod)
 	}
-	err = apply.WorthRetrying(err)
+	if err != nil {
+		if err = apply.WorthRetrying(err); err == nil {
+			return 0, nil
+		}
+	}
 	r.report(ctx, s.Pod, err)
 	return plan.RequeueAfter, err
 }

@@ -106,6 +106,7 @@ func TestRequests(t *testing.T) {
 		if diff := cmp.Diff([]string{"3 get configmaps", "2 patch configmaps"}, c.Sent()); diff != "" {
 			t.Errorf("two more keys (-want +got):\n%s", diff)
 		}
+		c.Sleep("2m") // the looks that were asked for while the kubelet refused containers
 		c.ForgetRequests()
 		before := reconciles.Count()
 		for i := range 10 {

@@ -31,7 +31,8 @@ func TestEventsThatMatter(t *testing.T) {
 			m.Apply(after)
 			for name, configMap := range configMaps {
 				was, is := NewPlan(&Snapshot{Pod: before, ConfigMap: configMap}), NewPlan(&Snapshot{Pod: after, ConfigMap: configMap})
-				if describe(was) == describe(is) || describe(is) == "nothing" {
+				looksAgain := describe(is) + " again in " + lookAgainLater.String() // which finds nothing left to do
+				if describe(was) == describe(is) || describe(was) == looksAgain || describe(is) == "nothing" {
 					continue
 				}
 				if found++; !(Features{}).mayChangePlan(before, after) {

@@ -51,7 +51,7 @@ func TestPlanOfLater(t *testing.T) {
 		{"LP-18: by chance the other one is ready", "b=1:waiting a=0:ready", keep, "uid", "", "add p_1", true},
 		{"LP-18: the last key was there", "main=0:running proxy=100:ready", keep, "uid", "p_100 p_0", "nothing", true},
 		{"LP-18: it is marked", "main=0:running proxy=100:ready", marked, "uid", "p_100 p_0", "nothing", false},
-		{"LP-18: it is marked, and the ConfigMap is deleted", "main=0:refused proxy=100:ready", marked, none, "", "create p_0", false},
+		{"LP-18: it is marked, and the ConfigMap is deleted", "main=0:refused proxy=100:ready", marked, none, "", "create p_0 again in 1m0s", false},
 		{"LP-18: the template had the mark", "main=0 proxy=100", func(pod *corev1.Pod) { unseen(pod); marked(pod) }, none, "", "create p_100", false},
 		{"LP-18: the ConfigMap of a former pod has the keys", "main=0:waiting proxy=100:ready", keep, "former", "p_100 p_0", "again in 1s", false},
 		{"LP-8: no barriers", "main log", unseen, none, "", "nothing", false},

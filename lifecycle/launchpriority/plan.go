@@ -76,9 +76,6 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Create = newConfigMap(s.Pod, missing)
 	case own:
 		p.Add = missing
-		if len(missing) == 0 && next.refused { // perhaps for a key that another client is about to remove
-			p.RequeueAfter = lookAgainLater
-		}
 	case leaving:
 		p.RequeueAfter = lookAgainSoon
 		reason = fmt.Sprintf("ConfigMap %s of a former pod has yet to go", s.ConfigMap.Name)
@@ -88,6 +85,9 @@ func NewPlan(s *Snapshot) *Plan {
 			reason = fmt.Sprintf("ConfigMap %s lacks %s and does not belong to this pod", s.ConfigMap.Name, strings.Join(missing, ", "))
 			p.Problem = fmt.Errorf("%s: want an owner with the UID %s; delete it, and the pod gets one of its own", reason, s.Pod.UID)
 		}
+	}
+	if next.refused && p.RequeueAfter == 0 { // until the kubelet has seen the keys, another client may remove them, and no event tells of it
+		p.RequeueAfter = lookAgainLater
 	}
 	p.wait(s, reason)
 	p.Mark = s.Features.MarkCompleted && s.Pod.Annotations[lifecyclev1alpha1.LaunchPriorityCompletedAnnotation] != "true" && p.completes(s)

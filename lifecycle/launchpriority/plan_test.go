@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 		{"LP-E6: no statuses yet", "main=0 log=5", nil, none, "", "nothing"},
 		{"LP-E6: no statuses yet, but a ConfigMap", "main=0 log=5", nil, "uid", "", "nothing"},
 		{"LP-E7: negative priorities", "main=-3:waiting log=-1:ready", nil, "uid", "p_-1", "add p_-3"},
-		{"LP-E9: the ConfigMap has been deleted", "main=0:refused log=5:ready", nil, none, "", "create p_0"},
+		{"LP-E9: the ConfigMap has been deleted", "main=0:refused log=5:ready", nil, none, "", "create p_0 again in 1m0s"},
 		{"LP-E12: by hand, the key that is waited for", "main=0:waiting log=007:waiting", nil, "uid", "", "add p_007"},
 		{"LP-E12: by hand, two keys of one number", "main=7:waiting log=007:waiting", nil, "uid", "p_7", "add p_007"},
 		{"LP-E12: by hand, a barrier that is none", "main=0:waiting log=high:waiting", nil, "uid", "", "add p_0"},

@@ -121,4 +121,6 @@
 //   - A budget that allows no update holds up no pod of another budget: its pods come after all others.
 //   - No update in place begins on a pod whose node cannot be reached. When that has lasted for 5 minutes, the pod is recreated for the
 //     update, unless the type is InPlaceOnly or the pod has claims. Otherwise the others would wait for it for ever.
+//   - With the switch PercentSigns of the webhook, a stored "30" for "30%" can stay while something else changes. Fractions such as
+//     12.5%, which OpenKruise reads as 0, are refused. (CS-V11)
 package cloneset

@@ -12,15 +12,9 @@ var broadcastJob = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "BroadcastJob", Resource: "broadcastjobs", Stored: admission.V1alpha1,
 }
 
-// advancedCronJob has a third template in v1beta1, of a kind that there is not
-// here: it is kept, and nothing is made of it. (ACJ-16)
+// advancedCronJob has the same fields in both versions. (ACJ-16)
 var advancedCronJob = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "AdvancedCronJob", Resource: "advancedcronjobs", Stored: admission.V1alpha1,
-	Fields: []admission.ConvertedField{{
-		In: admission.V1beta1, Path: admission.Path{"spec", "template", "imageListPullJobTemplate"}, Check: admission.Decodes[map[string]any](),
-		Schema: `{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +
-			`"description":"ImageListPullJobTemplate is kept for those who know it. No such job is created, so another template is needed."}`,
-	}},
 }
 
 // BroadcastJob converts a BroadcastJob as DaemonSet does a DaemonSet. Nothing but

@@ -17,7 +17,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // claim is a scheduled time that status.lastScheduleTime claims, or may claim.
@@ -144,23 +143,19 @@ func (a *applier) start(ctx context.Context) error {
 
 // object is the job to create, and what it is one of.
 func (s *Start) object() (apiwriter.Object, podwright.Resource) {
-	if s.Job != nil {
+	switch {
+	case s.Job != nil:
 		return s.Job, resourceJobs
+	case s.ImageListPullJob != nil:
+		return s.ImageListPullJob, resourceImageListPullJobs
 	}
 	return s.BroadcastJob, resourceBroadcastJobs
 }
 
 // create creates the job.
-func (a *applier) create(ctx context.Context) (err error) {
-	var version string
-	if start := a.plan.Start; start.Job != nil {
-		version, err = a.jobs.Create(ctx, start.Job)
-	} else {
-		var created *v1alpha1.BroadcastJob
-		if created, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Create(ctx, start.BroadcastJob, metav1.CreateOptions{}); err == nil {
-			version = created.ResourceVersion
-		}
-	}
+func (a *applier) create(ctx context.Context) error {
+	job, resource := a.plan.Start.object()
+	version, err := a.clients[resource].create(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -179,13 +174,7 @@ func (a *applier) created(resourceVersion string) {
 // was created before.
 func (a *applier) taken(ctx context.Context) error {
 	job, resource := a.plan.Start.object()
-	var found metav1.Object
-	var err error
-	if resource == resourceJobs {
-		found, err = a.jobs.Read(ctx, a.Key.Namespace, job.GetName())
-	} else {
-		found, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
-	}
+	found, err := a.clients[resource].read(ctx, a.Key.Namespace, job.GetName())
 	if err != nil {
 		return fmt.Errorf("it exists, read it: %w", err)
 	}
@@ -200,13 +189,8 @@ func (a *applier) taken(ctx context.Context) error {
 func (a *applier) delete(ctx context.Context, c Child) error {
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &c.Reference.UID}}
-	name, resource, err := c.Reference.Name, resourceJobs, error(nil)
-	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
-		resource = resourceBroadcastJobs
-		err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
-	} else {
-		err = a.options.Kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
-	}
+	name, resource := c.Reference.Name, c.resource()
+	err := a.clients[resource].delete(ctx, a.Key.Namespace, name, options)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}

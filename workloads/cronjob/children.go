@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -28,7 +29,7 @@ const (
 	Failed State = "Failed"
 )
 
-// Child is a Job or BroadcastJob of an AdvancedCronJob: what a plan reads of it.
+// Child is a Job, BroadcastJob or ImageListPullJob of an AdvancedCronJob: what a plan reads of it.
 type Child struct {
 	// Reference names it, at the resourceVersion that was observed.
 	Reference corev1.ObjectReference
@@ -47,22 +48,27 @@ type Child struct {
 // children returns the jobs of the cron job by scheduled time and name. (ACJ-1)
 func (s *Snapshot) children(kind v1alpha1.TemplateKind) []Child {
 	var all []Child
-	if kind == v1alpha1.BroadcastJobTemplate {
-		for _, job := range s.BroadcastJobs {
-			if metav1.IsControlledBy(job, s.CronJob) {
-				all = append(all, broadcastJobChild(job))
-			}
-		}
-	} else {
-		for _, job := range s.Jobs {
-			if metav1.IsControlledBy(job, s.CronJob) {
-				all = append(all, jobChild(job))
-			}
-		}
+	switch kind {
+	case v1alpha1.BroadcastJobTemplate:
+		all = controlled(s.CronJob, s.BroadcastJobs, broadcastJobChild)
+	case v1alpha1.ImageListPullJobTemplate:
+		all = controlled(s.CronJob, s.ImageListPullJobs, imageListPullJobChild)
+	default:
+		all = controlled(s.CronJob, s.Jobs, jobChild)
 	}
 	slices.SortFunc(all, func(a, b Child) int {
 		return cmp.Or(a.Scheduled.Compare(b.Scheduled), cmp.Compare(a.Reference.Name, b.Reference.Name))
 	})
+	return all
+}
+
+// controlled reads the jobs that a cron job controls.
+func controlled[O metav1.Object](by *v1alpha1.AdvancedCronJob, jobs []O, read func(O) Child) (all []Child) {
+	for _, job := range jobs {
+		if metav1.IsControlledBy(job, by) {
+			all = append(all, read(job))
+		}
+	}
 	return all
 }
 
@@ -84,6 +90,19 @@ func broadcastJobChild(job *v1alpha1.BroadcastJob) Child {
 		if condition := &job.Status.Conditions[i]; c.State == Active && condition.Status == corev1.ConditionTrue {
 			c.State = stateOf(string(condition.Type))
 		}
+	}
+	return c
+}
+
+// imageListPullJobChild is what a plan reads of an ImageListPullJob. (ACJ-2)
+func imageListPullJobChild(job *distributionv1alpha1.ImageListPullJob) Child {
+	c := childOf(job, distributionv1alpha1.SchemeGroupVersion.String(), v1alpha1.ImageListPullJobTemplate, job.Status.StartTime)
+	switch status := &job.Status; {
+	case status.CompletionTime == nil:
+	case status.Succeeded == status.Desired:
+		c.State = Succeeded
+	default:
+		c.State = Failed
 	}
 	return c
 }
@@ -124,8 +143,11 @@ func (c *Child) same(other *Child) bool {
 
 // resource is what the job is one of.
 func (c *Child) resource() podwright.Resource {
-	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
+	switch v1alpha1.TemplateKind(c.Reference.Kind) {
+	case v1alpha1.BroadcastJobTemplate:
 		return resourceBroadcastJobs
+	case v1alpha1.ImageListPullJobTemplate:
+		return resourceImageListPullJobs
 	}
 	return resourceJobs
 }

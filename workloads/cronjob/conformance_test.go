@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -27,20 +28,23 @@ import (
 
 // TestConformance has two jobs run, one after the other, none of which is kept.
 func TestConformance(t *testing.T) {
-	for resource, template := range map[string]string{"jobs": jobTemplate, "broadcastjobs": broadcastTemplate} {
+	for resource, template := range map[string]string{"jobs": jobTemplate, "broadcastjobs": broadcastTemplate, "imagelistpulljobs": imageTemplate} {
 		t.Run(resource, func(t *testing.T) {
 			conformance.Test(t, conformance.Kind{
-				Resource: cronJobResource, More: []fakecluster.Resource{jobResource, broadcastJobResource},
+				Resource: cronJobResource, More: []fakecluster.Resource{jobResource, broadcastJobResource, imageListResource},
 				Watches:   []string{"advancedcronjobs", resource},
 				MoreTries: 60,
 				Writes:    []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},
-				Unasked:   map[string]string{"*": "each scenario has one kind of template, and the rules are for both"},
+				Unasked:   map[string]string{"*": "each scenario has one kind of template, and the rules are for all"},
 				New: func(c *conformance.Cluster) (conformance.Controller, error) {
+					distribution := newDistribution(c.T, c.Server, fixture.ControllerUser)
 					kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
 					o := cronjob.Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
-						CronJobs:      c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
-						BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())}
+						Distribution:      distribution,
+						ImageListPullJobs: c.Share(distributionclient.NewImageListPullJobInformer(distribution, "", 0, cache.Indexers{})),
+						CronJobs:          c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
+						BroadcastJobs:     c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
+						Jobs:              c.Share(caches.NewInformers(kube, "").Jobs())}
 					controller, err := cronjob.New(o)
 					c.Must(err)
 					return conformance.Controller{Memory: controller, Rules: cronjob.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {

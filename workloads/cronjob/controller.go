@@ -37,7 +37,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 // reconciler is what the steps of a reconcile share.
 type reconciler struct {
 	options   Options
-	jobs      apiwriter.Resource
+	clients   map[podwright.Resource]jobClient
 	writer    *apply.Writer
 	creations apply.Creations
 	claims    apiwriter.Last[claim]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cronjob manages AdvancedCronJobs (apps.kruise.io): it creates a Job or a
-// BroadcastJob at the times of a schedule.
+// Package cronjob manages AdvancedCronJobs (apps.kruise.io): it creates a Job, a
+// BroadcastJob or an ImageListPullJob at the times of a schedule.
 //
 // Every reconcile of a cron job has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides. A [Plan] holds the job to create,
@@ -20,8 +20,9 @@
 //
 // # Differences
 //
-// AdvancedCronJobs, their jobs and their status are those of OpenKruise 1.4. If
-// its behaviour harms users, this package does otherwise:
+// AdvancedCronJobs, their jobs and their status are those of OpenKruise 1.4, and
+// imageListPullJobTemplate is that of 1.9. If their behaviour harms users, this
+// package does otherwise:
 //
 //   - Deadlines of 0 seconds, with which no job ever runs a pod, are refused.
 //   - lastScheduleTime is remembered. OpenKruise computes it from the jobs that are
@@ -40,6 +41,11 @@
 //     is not deleted again.
 //   - A reference in status.active holds the resourceVersion at which the job was first
 //     seen: that a job makes progress costs no write.
+//   - What happens to a job reaches its cron job at once, whatever its kind and the
+//     version in which its owner stands. OpenKruise 1.9 misses what happens to Jobs and
+//     the deletion of any job, and the BroadcastJobs that older releases have made.
+//   - imageListPullJobTemplate is in v1alpha1 too, so that no write takes it away. Images
+//     are judged as those of the jobs, also parallelism and sandboxConfig.
 //   - Labels and annotations of a template of BroadcastJobs reach the jobs. The schema
 //     of OpenKruise drops them.
 //   - status.observedGeneration says which spec the status is about.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -59,6 +60,21 @@ func TestEventsThatMatter(t *testing.T) {
 		of := func(cronJob *v1alpha1.AdvancedCronJob, jobs []*batchv1.Job, broadcast []*v1alpha1.BroadcastJob) string {
 			return describe(NewPlan(&Snapshot{CronJob: cronJob, Jobs: jobs, BroadcastJobs: broadcast, Now: now}))
 		}
+		images := distributionv1alpha1.ImageListPullJobStatus{StartTime: started, CompletionTime: started, Desired: 2, Succeeded: 2}
+		firstImages := &distributionv1alpha1.ImageListPullJob{ObjectMeta: meta("09:55"), Status: images}
+		if !finished {
+			images.CompletionTime = nil
+		}
+		imagesOnly := base.DeepCopy()
+		imagesOnly.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
+			Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"base"}}}}
+		mutation.Plan[distributionv1alpha1.ImageListPullJob]{
+			What: "ImageListPullJob", Copy: (*distributionv1alpha1.ImageListPullJob).DeepCopy, Can: can,
+			Of: func(job *distributionv1alpha1.ImageListPullJob) string {
+				return describe(NewPlan(&Snapshot{CronJob: imagesOnly, ImageListPullJobs: []*distributionv1alpha1.ImageListPullJob{firstImages, job}, Now: now}))
+			},
+			Matters: matters(imageListPullJobChild),
+		}.Check(t, reads, &distributionv1alpha1.ImageListPullJob{ObjectMeta: meta("10:00"), Status: images})
 		other := &batchv1.Job{ObjectMeta: meta("10:00"), Status: status}
 		mutation.Plan[batchv1.Job]{
 			What: "Job", Copy: (*batchv1.Job).DeepCopy, Can: can,
@@ -81,6 +97,7 @@ func TestEventsThatMatter(t *testing.T) {
 		}.Check(t, reads, base)
 	}
 	reads.Require(t, "Job.Status.Conditions[].Type", "Job.Status.Conditions[].Status", "Job.Status.StartTime", "BroadcastJob.Status.Conditions[].Status",
+		"ImageListPullJob.Status.CompletionTime", "ImageListPullJob.Status.Succeeded", "ImageListPullJob.Status.Desired",
 		"AdvancedCronJob.Status.LastScheduleTime", "AdvancedCronJob.ObjectMeta.Generation")
 }
 

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/client"
@@ -22,6 +24,7 @@ import (
 var (
 	cronJobResource      = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("AdvancedCronJob"), "advancedcronjobs")
 	broadcastJobResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("BroadcastJob"), "broadcastjobs")
+	imageListResource    = fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImageListPullJob"), "imagelistpulljobs")
 	jobResource          = fakecluster.Resource{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"), Name: "jobs", Status: true, Generation: true,
 		Type: func() any { return &batchv1.Job{} }}
 )
@@ -29,6 +32,7 @@ var (
 const (
 	podTemplate       = "template: {metadata: {labels: {app: backup}}, spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}"
 	jobTemplate       = "template: {jobTemplate: {metadata: {labels: {team: blue}}, spec: {" + podTemplate + "}}}"
+	imageTemplate     = "template: {imageListPullJobTemplate: {metadata: {labels: {team: blue}}, spec: {images: [base, tools], completionPolicy: {}}}}"
 	broadcastTemplate = "template: {broadcastJobTemplate: {metadata: {labels: {team: blue}}, spec: {" + podTemplate + "}}}"
 )
 
@@ -71,6 +75,16 @@ func newClient(t *testing.T, server *fakecluster.Server, user string) client.Int
 	return c
 }
 
+// newDistribution returns a client of the kinds about images.
+func newDistribution(t *testing.T, server *fakecluster.Server, user string) distributionclient.Interface {
+	t.Helper()
+	c, err := distributionclient.NewForConfig(server.Config(user))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // job is one that a cron job has.
 type job struct {
 	metav1.Object
@@ -78,7 +92,7 @@ type job struct {
 	finished         bool
 }
 
-// jobsOf lists the jobs of both kinds in the cluster, by name.
+// jobsOf lists the jobs of all kinds in the cluster, by name.
 func jobsOf(c *fixture.Cluster) (all []job) {
 	jobs, err := c.Kube.BatchV1().Jobs(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
 	c.Must(err)
@@ -90,12 +104,23 @@ func jobsOf(c *fixture.Cluster) (all []job) {
 	for i := range broadcast.Items {
 		all = append(all, job{&broadcast.Items[i], "apps.kruise.io/v1alpha1", "broadcastjobs", len(broadcast.Items[i].Status.Conditions) > 0})
 	}
+	images, err := newDistribution(c.T, c.Server, fixture.TestUser).ImageListPullJobs(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range images.Items {
+		all = append(all, job{&images.Items[i], "apps.kruise.io/v1alpha1", "imagelistpulljobs", images.Items[i].Status.CompletionTime != nil})
+	}
 	return all
 }
 
 // finish ends a job, as its controller does.
 func finish(c *fixture.Cluster, j job, condition string) {
 	c.T.Helper()
+	if j.kind == "imagelistpulljobs" {
+		succeeded := map[string]int{"Complete": 2, "Failed": 1}[condition]
+		status := fmt.Sprintf(`{"status":{"completionTime":%q,"desired":2,"completed":2,"succeeded":%d}}`, time.Now().UTC().Format(time.RFC3339), succeeded)
+		c.Must(patch(c, j.apiVersion, j.kind, j.GetName(), status, "status"))
+		return
+	}
 	c.Must(patch(c, j.apiVersion, j.kind, j.GetName(), fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition), "status"))
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -62,9 +63,13 @@ func newHistory(t *rapid.T, plan func(*Snapshot) *Plan, violate func(string, str
 		h.ahead[i] = time.Duration(rapid.IntRange(-600, 600).Draw(t, "seconds ahead")) * time.Second
 	}
 	h.s = &Snapshot{CronJob: aCronJob(start)}
+	if rapid.Bool().Draw(t, "images") {
+		h.s.CronJob = ofImages(start)
+	}
 	h.editSchedule()
 	h.editZone()
 	h.editRest()
+	h.editImages()
 	return h
 }
 
@@ -73,6 +78,14 @@ func aCronJob(created time.Time) *v1alpha1.AdvancedCronJob {
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(created)},
 		Spec: v1alpha1.AdvancedCronJobSpec{Schedule: "@hourly", Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}}}}}}
+}
+
+// ofImages is a cron job that creates ImageListPullJobs.
+func ofImages(created time.Time) *v1alpha1.AdvancedCronJob {
+	cronJob := aCronJob(created)
+	cronJob.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
+		Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"busybox"}}}}
+	return cronJob
 }
 
 func (h *history) play() {
@@ -93,7 +106,8 @@ func (h *history) play() {
 		"the zone":       func(*rapid.T) { h.editZone() },
 		"the rest":       func(*rapid.T) { h.editRest() },
 		"jobs end":       func(*rapid.T) { h.end() },
-		"jobs are gone":  func(*rapid.T) { h.s.Jobs = nil },
+		"the images":     func(*rapid.T) { h.editImages() },
+		"jobs are gone":  func(*rapid.T) { h.s.Jobs, h.s.ImageListPullJobs = nil, nil },
 		"a calm stretch": func(*rapid.T) { h.calm() },
 	})
 	h.calm()
@@ -124,6 +138,19 @@ func (h *history) editRest() {
 	})
 }
 
+// editImages has users change what a template of images says.
+func (h *history) editImages() {
+	if h.s.CronJob.Spec.Template.ImageListPullJobTemplate == nil {
+		return
+	}
+	h.edit(func(spec *v1alpha1.AdvancedCronJobSpec) {
+		t := spec.Template.ImageListPullJobTemplate
+		t.Metadata.Labels = rapid.SampledFrom([]map[string]string{nil, {"a": "b"}}).Draw(h.T, "labels")
+		t.Metadata.Annotations = rapid.SampledFrom([]map[string]string{nil, {"a": "b"}}).Draw(h.T, "annotations")
+		t.Spec.Images = rapid.SampledFrom([][]string{{"busybox"}, {"busybox", "alpine"}}).Draw(h.T, "images")
+	})
+}
+
 func (h *history) edit(edit func(*v1alpha1.AdvancedCronJobSpec)) {
 	h.s.CronJob = h.s.CronJob.DeepCopy()
 	before := h.s.CronJob.DeepCopy()
@@ -147,6 +174,10 @@ func (h *history) end() {
 	for i, job := range h.s.Jobs {
 		h.s.Jobs[i] = job.DeepCopy()
 		h.s.Jobs[i].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	}
+	for i, job := range h.s.ImageListPullJobs {
+		h.s.ImageListPullJobs[i] = job.DeepCopy()
+		h.s.ImageListPullJobs[i].Status = distributionv1alpha1.ImageListPullJobStatus{CompletionTime: &metav1.Time{Time: h.now}, Desired: 1, Succeeded: 1}
 	}
 }
 
@@ -187,16 +218,25 @@ func (h *history) reconcile(how string) bool {
 		h.violate("ACJ-13.2", "%s is run again", at)
 	}
 	h.created[at.Unix()] = h.s.Now
-	plan.Start.Job.UID = types.UID(fmt.Sprint("uid-", len(h.created)))
-	h.s.Jobs = append(slices.Clone(h.s.Jobs), plan.Start.Job)
+	if uid := types.UID(fmt.Sprint("uid-", len(h.created))); plan.Start.Job != nil {
+		plan.Start.Job.UID = uid
+		h.s.Jobs = append(slices.Clone(h.s.Jobs), plan.Start.Job)
+	} else {
+		plan.Start.ImageListPullJob.UID = uid
+		h.s.ImageListPullJobs = append(slices.Clone(h.s.ImageListPullJobs), plan.Start.ImageListPullJob)
+	}
 	h.s.Unstarted = time.Time{}
 	h.annotate(RefusedAnnotation, "")
 	return true
 }
 
 func (h *history) remove(children []Child) {
-	h.s.Jobs = slices.DeleteFunc(slices.Clone(h.s.Jobs), func(job *batchv1.Job) bool {
-		return slices.ContainsFunc(children, func(c Child) bool { return c.Reference.UID == job.UID })
+	h.s.Jobs, h.s.ImageListPullJobs = without(h.s.Jobs, children), without(h.s.ImageListPullJobs, children)
+}
+
+func without[O metav1.Object](jobs []O, children []Child) []O {
+	return slices.DeleteFunc(slices.Clone(jobs), func(job O) bool {
+		return slices.ContainsFunc(children, func(c Child) bool { return c.Reference.UID == job.GetUID() })
 	})
 }
 
@@ -205,8 +245,11 @@ func (h *history) remove(children []Child) {
 func (h *history) calm() {
 	h.edit(func(spec *v1alpha1.AdvancedCronJobSpec) { spec.Paused = new(false) })
 	h.end()
-	for h.reconcile("") {
-		h.end()
+	for times := 0; h.reconcile(""); times++ {
+		if h.end(); times == 10 {
+			h.violate("ACJ-10", "it does not settle at %s", h.now)
+			return
+		}
 	}
 	from := h.clock().Add(time.Minute)
 	if created := h.s.CronJob.CreationTimestamp.Time; created.After(from) {
@@ -251,7 +294,7 @@ func (h *history) due(after, until time.Time) (all []time.Time) {
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
 	var edits []simulation.Edited
-	for seed := range 10 {
+	for seed := range 30 {
 		rapid.Custom(func(t *rapid.T) bool {
 			h := newHistory(t, NewPlan, func(string, string, ...any) {})
 			h.play()
@@ -262,7 +305,12 @@ func TestUsersEditEveryField(t *testing.T) {
 	editing.CheckEdits(t, editing.Kind[v1alpha1.AdvancedCronJob]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
 		"template.jobTemplate":          `{"template":{"jobTemplate":{"metadata":{"labels":{"a":"b"}}}}}`,
 		"template.broadcastJobTemplate": `{"template":{"broadcastJobTemplate":{"metadata":{"labels":{"a":"b"}}}}}`,
-	}}, func(*rand.Rand) simulation.Object { return aCronJob(time.Time{}) }, edits)
+	}}, func(r *rand.Rand) simulation.Object {
+		if r.IntN(2) == 0 {
+			return ofImages(time.Time{})
+		}
+		return aCronJob(time.Time{})
+	}, edits)
 }
 
 // TestHistoriesFindBugs makes sure that the judge of histories sees something.
@@ -274,7 +322,7 @@ func TestHistoriesFindBugs(t *testing.T) {
 	}{
 		{"the last time is forgotten", "ACJ-13.2", func(s *Snapshot) *Plan {
 			other := *s
-			other.CronJob, other.Jobs = s.CronJob.DeepCopy(), nil
+			other.CronJob, other.Jobs, other.ImageListPullJobs = s.CronJob.DeepCopy(), nil, nil
 			other.CronJob.Status.LastScheduleTime = nil
 			return NewPlan(&other)
 		}},

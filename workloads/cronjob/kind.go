@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
@@ -28,9 +30,10 @@ const kind = "AdvancedCronJob"
 
 // The caches that a Reconciler reads.
 const (
-	resourceCronJobs      podwright.Resource = "advancedcronjobs"
-	resourceJobs          podwright.Resource = "jobs"
-	resourceBroadcastJobs podwright.Resource = "broadcastjobs"
+	resourceCronJobs          podwright.Resource = "advancedcronjobs"
+	resourceJobs              podwright.Resource = "jobs"
+	resourceBroadcastJobs     podwright.Resource = "broadcastjobs"
+	resourceImageListPullJobs podwright.Resource = "imagelistpulljobs"
 )
 
 // lastRetry is the longest back-off of a cron job whose reconciles fail: schedules
@@ -52,6 +55,11 @@ func (o *Options) reads() []controller.Read {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
 	}
+	if o.Distribution != nil {
+		reads = append(reads, controller.Read{Resource: resourceImageListPullJobs, Object: &distributionv1alpha1.ImageListPullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImageListPullJobs), Informer: &o.ImageListPullJobs, MakeInformer: func() cache.SharedIndexInformer {
+			return distributionclient.NewImageListPullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
+		}, Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(imageListPullJobChild))})
+	}
 	return reads
 }
 
@@ -60,11 +68,6 @@ const cronJobFields = controller.Generation | controller.Status
 
 // childFields are those in which a Child can differ.
 const childFields = controller.Owners | controller.Annotations | controller.Status
-
-// jobs reads and creates Jobs.
-func jobs(o *Options) apiwriter.Resource {
-	return apiwriter.Resource{Client: o.Kubernetes.BatchV1().RESTClient(), Name: string(resourceJobs)}
-}
 
 // childChanged returns the function that enqueues the cron job of a job, if its
 // plan may differ. That a job makes progress is no such change.
@@ -115,7 +118,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.ScheduleMetrics == nil {
 		o.ScheduleMetrics = noMetrics{}
 	}
-	r := &reconciler{options: *o, jobs: jobs(o), writer: newWriter(o)}
+	r := &reconciler{options: *o, clients: o.clients(), writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:     component,
 		WrapLive: func(of apiwriter.Live) apiwriter.Live { return live{of, r} },
@@ -127,6 +130,8 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 				return controller.Holds(s.Jobs)
 			case resourceBroadcastJobs:
 				return controller.Holds(s.BroadcastJobs)
+			case resourceImageListPullJobs:
+				return controller.Holds(s.ImageListPullJobs)
 			}
 			return controller.HoldsAll
 		},
@@ -170,7 +175,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read AdvancedCronJob %s: %w", key, err)
 	}
-	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, Now: r.options.Clock.Now()}
+	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, NoImageListPullJobs: r.options.Distribution == nil, Now: r.options.Clock.Now()}
 	switch claim := r.claims.Get(key); {
 	case claim.of != cronJob.UID:
 	case !claim.created:
@@ -189,6 +194,9 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	if s.BroadcastJobs, err = caches.ControlledBy[*v1alpha1.BroadcastJob](r.options.Reader, resourceBroadcastJobs, key.Namespace, cronJob.UID); err != nil {
 		return nil, fmt.Errorf("read the BroadcastJobs of AdvancedCronJob %s: %w", key, err)
+	}
+	if s.ImageListPullJobs, err = caches.ControlledBy[*distributionv1alpha1.ImageListPullJob](r.options.Reader, resourceImageListPullJobs, key.Namespace, cronJob.UID); err != nil {
+		return nil, fmt.Errorf("read the ImageListPullJobs of AdvancedCronJob %s: %w", key, err)
 	}
 	return s, nil
 }

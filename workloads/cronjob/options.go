@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
+	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -44,14 +45,19 @@ type Options struct {
 	// and deletes BroadcastJobs.
 	Workloads client.Interface
 
+	// Distribution reads, creates and deletes ImageListPullJobs. Default: none are
+	// read, and a cron job with a template of one creates nothing.
+	Distribution distributionclient.Interface
+
 	// NoBroadcastJobs is for API servers that do not serve BroadcastJobs: none are
 	// read, and a cron job with a template of one creates nothing. Default false.
 	NoBroadcastJobs bool
-	// CronJobs, Jobs and BroadcastJobs are informers that the caller shares and
-	// runs: of AdvancedCronJobs, of Jobs and of BroadcastJobs. The controller adds
-	// indexes to those of jobs, so they must not have been started before New. If
-	// one is nil, the controller makes and runs its own.
-	CronJobs, Jobs, BroadcastJobs cache.SharedIndexInformer
+	// CronJobs, Jobs, BroadcastJobs and ImageListPullJobs are informers that the
+	// caller shares and runs: of AdvancedCronJobs, of Jobs, of BroadcastJobs and, if
+	// there is Distribution, of ImageListPullJobs. The controller adds indexes to
+	// those of jobs, so they must not have been started before New. If one is nil,
+	// the controller makes and runs its own.
+	CronJobs, Jobs, BroadcastJobs, ImageListPullJobs cache.SharedIndexInformer
 
 	// ScheduleMetrics defaults to none.
 	ScheduleMetrics ScheduleMetrics

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -71,9 +72,10 @@ type Start struct {
 	// WallClock says which scheduled times near it are skipped or come twice because the clock of the time zone is set.
 	// It also says what becomes of them. Empty for none. (ACJ-19)
 	WallClock string
-	// Job or BroadcastJob is what to create; the other one is nil.
-	Job          *batchv1.Job
-	BroadcastJob *v1alpha1.BroadcastJob
+	// Job, BroadcastJob or ImageListPullJob is what to create; the others are nil.
+	Job              *batchv1.Job
+	BroadcastJob     *v1alpha1.BroadcastJob
+	ImageListPullJob *distributionv1alpha1.ImageListPullJob
 }
 
 // What holds back the creation of a job, beside rollout.RulePaused.

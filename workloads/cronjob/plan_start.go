@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -106,7 +107,7 @@ func (p *planner) isForbidden() bool {
 		if c.State != Active {
 			continue
 		}
-		switch p.CronJob.Spec.ConcurrencyPolicy {
+		switch concurrencyPolicy(&p.CronJob.Spec) {
 		case v1alpha1.ForbidConcurrent:
 			p.wait(RuleForbid, c.Reference.Name+" is active, and spec.concurrencyPolicy is Forbid")
 			return true
@@ -123,9 +124,14 @@ func (p *planner) isForbidden() bool {
 func (p *planner) start() {
 	start := &Start{Scheduled: p.plan.Due}
 	template := &p.CronJob.Spec.Template
-	if t := template.JobTemplate; t != nil {
+	switch p.kind {
+	case v1alpha1.JobTemplate:
+		t := template.JobTemplate
 		start.Job = &batchv1.Job{ObjectMeta: p.metadata(t.Labels, t.Annotations), Spec: *t.Spec.DeepCopy()}
-	} else {
+	case v1alpha1.ImageListPullJobTemplate:
+		t := template.ImageListPullJobTemplate
+		start.ImageListPullJob = &distributionv1alpha1.ImageListPullJob{ObjectMeta: p.metadata(t.Metadata.Labels, t.Metadata.Annotations), Spec: *t.Spec.DeepCopy()}
+	default:
 		t := template.BroadcastJobTemplate
 		start.BroadcastJob = &v1alpha1.BroadcastJob{ObjectMeta: p.metadata(t.Metadata.Labels, t.Metadata.Annotations), Spec: *t.Spec.DeepCopy()}
 	}

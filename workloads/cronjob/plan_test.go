@@ -37,6 +37,8 @@ func newJob(t *testing.T, of *v1alpha1.AdvancedCronJob, text string) *batchv1.Jo
 			job.DeletionTimestamp = &metav1.Time{Time: at}
 		case "at":
 			job.Annotations[v1alpha1.ScheduledAtAnnotation] = value
+		case "version":
+			job.OwnerReferences[0].APIVersion = value
 		case "owner":
 			job.OwnerReferences[0].UID = types.UID(value)
 		case "not":
@@ -117,6 +119,8 @@ func TestPlan(t *testing.T) {
 			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-3: an annotation that cannot be read", jobs: []string{"10:10 at=soon"}, now: "10:04",
 			want: []string{next1005}, requeue: time.Minute},
+		{name: "ACJ-1: a job with an owner in another version", jobs: []string{"10:05 version=apps.kruise.io/v1beta1"}, now: "10:06",
+			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-1: a job of another cron job of the name", jobs: []string{"10:05 owner=another"}, now: "10:06",
 			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-6: paused", spec: "paused: true", now: "10:05", want: []string{"wait: spec.paused is set"}},
@@ -175,9 +179,15 @@ func TestPlan(t *testing.T) {
 		{name: "ACJ-9.1: an unreadable schedule", spec: "schedule: often", now: "10:06",
 			want: []string{`problem: spec.schedule: "often" cannot be read: expected exactly 5 fields, found 1: [often]`}},
 		{name: "ACJ-9.1: no template", now: "10:06", edit: func(s *cronjob.Snapshot) { s.CronJob.Spec.Template = v1alpha1.CronJobTemplate{} },
-			want: []string{"problem: spec.template: must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"}},
+			want: []string{"problem: spec.template: must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"}},
 		{name: "ACJ-9.1: BroadcastJobs are not served", spec: broadcastTemplate, now: "10:06", edit: func(s *cronjob.Snapshot) { s.NoBroadcastJobs = true },
 			want: []string{"problem: spec.template.broadcastJobTemplate: BroadcastJobs are not served here: install the kind, or use jobTemplate"}},
+		{name: "ACJ-9.1: ImageListPullJobs are not served", spec: imageTemplate, now: "10:06", edit: func(s *cronjob.Snapshot) { s.NoImageListPullJobs = true },
+			want: []string{"problem: spec.template.imageListPullJobTemplate: ImageListPullJobs are not served here: install the kind, or use another template"}},
+		{name: "ACJ-9.1: images that are always refused", spec: strings.Replace(imageTemplate, "base, tools", "base, base", 1), now: "10:06",
+			want: []string{`problem: spec.template.imageListPullJobTemplate.spec.images[1]: Duplicate value: "base"`}},
+		{name: "ACJ-1: images before a BroadcastJob", spec: strings.Replace(imageTemplate, "template: {", "template: {broadcastJobTemplate: {spec: {"+podTemplate+"}}, ", 1), now: "10:05",
+			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 5 * time.Minute, edit: func(s *cronjob.Snapshot) { s.NoBroadcastJobs = true }},
 		{name: "ACJ-9.1: a schedule that never comes", spec: "schedule: 0 0 31 2 *", now: "10:06",
 			want: []string{`problem: spec.schedule: "0 0 31 2 *" cannot be read: it never comes: no month has such a day`}},
 		{name: "ACJ-9.1: jobs that are always refused", spec: "schedule: '*/5 * * * *'\n" + strings.Replace(jobTemplate, "Never", "Always", 1), now: "10:06",

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -32,6 +33,11 @@ func (p *planner) findKind() {
 	switch {
 	case template.JobTemplate != nil:
 		p.kind = v1alpha1.JobTemplate
+	case template.ImageListPullJobTemplate != nil:
+		p.kind = v1alpha1.ImageListPullJobTemplate
+		if p.NoImageListPullJobs {
+			p.problem(errors.New("spec.template.imageListPullJobTemplate: ImageListPullJobs are not served here: install the kind, or use another template"))
+		}
 	case template.BroadcastJobTemplate == nil:
 		p.problem(errors.New("spec.template: " + noTemplate))
 	case p.NoBroadcastJobs:
@@ -48,10 +54,17 @@ func (p *planner) findRefused(template *v1alpha1.CronJobTemplate) {
 	if len(p.CronJob.Name) > longestName {
 		p.problem(fmt.Errorf("metadata.name: %q %s", p.CronJob.Name, nameRule))
 	}
-	if template.JobTemplate == nil && template.BroadcastJobTemplate == nil {
-		return
+	path := field.NewPath("spec", "template")
+	var errs field.ErrorList
+	switch {
+	case template.JobTemplate == nil && template.ImageListPullJobTemplate != nil:
+		spec := &template.ImageListPullJobTemplate.Spec
+		path = path.Child("imageListPullJobTemplate", "spec")
+		errs = append(images.ValidateList(spec, path), images.UnworkableList(spec, path)...)
+	case template.JobTemplate != nil || template.BroadcastJobTemplate != nil:
+		errs = validateJob(template, path)
 	}
-	for _, err := range validateJob(template, field.NewPath("spec", "template")) {
+	for _, err := range errs {
 		p.problem(err)
 	}
 }
@@ -84,7 +97,6 @@ func (p *planner) clean(state State, limit int32) {
 	slices.SortStableFunc(finished, func(a, b Child) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Reference.Name, b.Reference.Name))
 	})
-	if surplus := len(finished) - int(max(limit, 0)); surplus > 0 {
-		p.plan.Clean = append(p.plan.Clean, finished[:surplus]...)
-	}
+	surplus := max(len(finished)-int(max(limit, 0)), 0)
+	p.plan.Clean = append(p.plan.Clean, finished[:surplus]...)
 }

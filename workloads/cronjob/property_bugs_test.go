@@ -5,6 +5,7 @@ package cronjob_test
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func oneHistory(t *testing.T, seed uint64, check func(*rapid.T)) {
 
 // TestPropertiesFindBugs plants bugs, each of which some histories must find.
 func TestPropertiesFindBugs(t *testing.T) {
-	template := newCronJob(t, "web", "schedule: '@hourly'")
+	template, images := newCronJob(t, "web", "schedule: '@hourly'"), newCronJob(t, "web", "schedule: '@hourly'", imageTemplate)
 	inSpec := func(misread func(*v1alpha1.AdvancedCronJob)) func(*cronjob.Snapshot) *cronjob.Plan {
 		return func(s *cronjob.Snapshot) *cronjob.Plan {
 			with := *s
@@ -91,8 +92,22 @@ func TestPropertiesFindBugs(t *testing.T) {
 			with.Unstarted = time.Time{}
 			return cronjob.NewPlan(&with)
 		}},
+		{"lists are pulled one beside another", "ACJ-12.2", 1, inSpec(func(c *v1alpha1.AdvancedCronJob) {
+			if c.Spec.Template.ImageListPullJobTemplate != nil && c.Spec.ConcurrencyPolicy == "" {
+				c.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent
+			}
+		})},
+		{"images of a template before are pulled", "ACJ-14.2", 1, inSpec(func(c *v1alpha1.AdvancedCronJob) {
+			if t := c.Spec.Template.ImageListPullJobTemplate; t != nil {
+				t.Spec.Images = []string{"base:1"}
+			}
+		})},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
+			template := template
+			if strings.Contains(bug.name, "pulled") {
+				template = images
+			}
 			found := false
 			others := map[string]int{}
 			for i := range uint64(mostHistories) {

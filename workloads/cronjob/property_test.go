@@ -12,10 +12,12 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -35,10 +37,14 @@ type model struct {
 
 // TestProperties: whatever happens, no time is run twice. (ACJ-3, ACJ-13.2)
 func TestProperties(t *testing.T) {
-	template := newCronJob(t, "web", "schedule: '@hourly'")
-	rapid.Check(t, func(t *rapid.T) {
-		newModel(t, template, cronjob.NewPlan, func(rule, format string, args ...any) { t.Fatalf(rule+": "+format, args...) }).play()
-	})
+	for name, of := range map[string]string{"Jobs": jobTemplate, "ImageListPullJobs": imageTemplate} {
+		t.Run(name, func(t *testing.T) {
+			template := newCronJob(t, "web", "schedule: '@hourly'", of)
+			rapid.Check(t, func(t *rapid.T) {
+				newModel(t, template, cronjob.NewPlan, func(rule, format string, args ...any) { t.Fatalf(rule+": "+format, args...) }).play()
+			})
+		})
+	}
 }
 
 func newModel(t *rapid.T, template *v1alpha1.AdvancedCronJob, plan func(*cronjob.Snapshot) *cronjob.Plan, violate func(string, string, ...any)) *model {
@@ -87,7 +93,27 @@ func (m *model) change() {
 	spec.Paused = new(rapid.IntRange(0, 4).Draw(m.T, "paused") == 0)
 	spec.StartingDeadlineSeconds = rapid.SampledFrom([]*int64{nil, new(int64(0)), new(int64(30)), new(int64(3600))}).Draw(m.T, "deadline")
 	spec.SuccessfulJobsHistoryLimit = rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(1))}).Draw(m.T, "limit")
+	if images := spec.Template.ImageListPullJobTemplate; images != nil {
+		images.Spec.Images = []string{rapid.SampledFrom([]string{"base:1", "base:2"}).Draw(m.T, "image")}
+	}
 	m.s.CronJob.Generation++
+}
+
+// jobs are those that there are, of the kind of the template.
+func (m *model) jobs() (all []metav1.Object) {
+	for _, job := range m.s.Jobs {
+		all = append(all, job)
+	}
+	for _, job := range m.s.ImageListPullJobs {
+		all = append(all, job)
+	}
+	return all
+}
+
+// drop takes away a job.
+func (m *model) drop(uid types.UID) {
+	m.s.Jobs = slices.DeleteFunc(m.s.Jobs, func(job *batchv1.Job) bool { return job.UID == uid })
+	m.s.ImageListPullJobs = slices.DeleteFunc(m.s.ImageListPullJobs, func(job *distributionv1alpha1.ImageListPullJob) bool { return job.UID == uid })
 }
 
 func (m *model) end() {
@@ -98,15 +124,22 @@ func (m *model) end() {
 			return
 		}
 	}
+	for _, job := range m.s.ImageListPullJobs {
+		if status := &job.Status; status.CompletionTime == nil {
+			status.CompletionTime, status.Desired = &metav1.Time{Time: m.s.Now}, 2
+			status.Succeeded = rapid.Int32Range(1, 2).Draw(m.T, "succeeded")
+			return
+		}
+	}
 }
 
 func (m *model) delete() {
-	if len(m.s.Jobs) > 0 {
-		at := rapid.IntRange(0, len(m.s.Jobs)-1).Draw(m.T, "job")
-		if m.s.Jobs[at].Annotations[v1alpha1.ScheduledAtAnnotation] == m.s.CronJob.Annotations[cronjob.RefusedAnnotation] {
+	if jobs := m.jobs(); len(jobs) > 0 {
+		job := jobs[rapid.IntRange(0, len(jobs)-1).Draw(m.T, "job")]
+		if job.GetAnnotations()[v1alpha1.ScheduledAtAnnotation] == m.s.CronJob.Annotations[cronjob.RefusedAnnotation] {
 			return // it has no time to live yet, and no user knows of it so soon
 		}
-		m.s.Jobs = slices.Delete(m.s.Jobs, at, at+1)
+		m.drop(job.GetUID())
 	}
 }
 
@@ -118,7 +151,11 @@ func (m *model) reconcile(ends string) {
 			m.edited = m.s.Now.Truncate(time.Second)
 		}
 	}
-	if m.edited.Sub(m.s.Now) > time.Minute { // a clock was set back: the change counts from now on
+	since := m.edited
+	if since.IsZero() && m.s.CronJob.Annotations[cronjob.ScheduleAnnotation] != "" { // nothing has run when it was written first
+		since = m.s.CronJob.CreationTimestamp.Time
+	}
+	if since.Sub(m.s.Now) > time.Minute { // a clock was set back: the schedule counts from now on
 		m.edited = m.s.Now.Truncate(time.Second)
 	}
 	plan := m.plan(m.s)
@@ -161,17 +198,32 @@ func (m *model) reconcile(ends string) {
 		m.s.Unstarted = time.Time{}
 		return
 	}
-	if m.created[plan.Start.Job.Name] {
-		m.violate("ACJ-13.2", "%s is run again", plan.Start.Job.Name)
-	}
-	m.created[plan.Start.Job.Name] = true
-	plan.Start.Job.UID = types.UID(fmt.Sprint("uid-", len(m.created)))
-	m.s.Jobs = append(m.s.Jobs, plan.Start.Job)
+	m.create(plan.Start)
 	m.s.Unstarted = time.Time{}
 	if ends == "" {
 		m.annotate(cronjob.RefusedAnnotation, "")
 		m.remove(plan.Clean)
 	}
+}
+
+// create creates the job of a plan.
+func (m *model) create(start *cronjob.Start) {
+	uid := types.UID(fmt.Sprint("uid-", len(m.created)+1))
+	var name string
+	if images := start.ImageListPullJob; images != nil {
+		if template := m.s.CronJob.Spec.Template.ImageListPullJobTemplate; !slices.Equal(images.Spec.Images, template.Spec.Images) {
+			m.violate("ACJ-14.2", "it pulls %v, and the template says %v", images.Spec.Images, template.Spec.Images)
+		}
+		name, images.UID = images.Name, uid
+		m.s.ImageListPullJobs = append(m.s.ImageListPullJobs, images)
+	} else {
+		name, start.Job.UID = start.Job.Name, uid
+		m.s.Jobs = append(m.s.Jobs, start.Job)
+	}
+	if m.created[name] {
+		m.violate("ACJ-13.2", "%s is run again", name)
+	}
+	m.created[name] = true
 }
 
 func (m *model) annotate(key, value string) {
@@ -200,8 +252,14 @@ func (m *model) holdBack(plan *cronjob.Plan) {
 
 func (m *model) remove(children []cronjob.Child) {
 	for _, c := range children {
-		m.s.Jobs = slices.DeleteFunc(m.s.Jobs, func(job *batchv1.Job) bool { return job.UID == c.Reference.UID })
+		m.drop(c.Reference.UID)
 	}
+}
+
+// replaces tells whether active jobs are deleted for a new one: images are pulled by one job at a time, if the user does not say.
+func (m *model) replaces() bool {
+	spec := &m.s.CronJob.Spec
+	return spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent || spec.ConcurrencyPolicy == "" && spec.Template.ImageListPullJobTemplate != nil
 }
 
 // judge checks what a plan may do.
@@ -236,7 +294,7 @@ func (m *model) judge(plan *cronjob.Plan) {
 			m.violate("ACJ-6", "run while paused")
 		case spec.ConcurrencyPolicy == v1alpha1.ForbidConcurrent && active > 0:
 			m.violate("ACJ-12.1", "run beside %d", active)
-		case spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent && active != len(plan.Replace):
+		case m.replaces() && active != len(plan.Replace):
 			m.violate("ACJ-12.2", "%d of %d are replaced", len(plan.Replace), active)
 		}
 	} else if len(plan.Replace) > 0 {
@@ -260,16 +318,16 @@ func (m *model) ahead(plan *cronjob.Plan) (at time.Time, known bool) {
 		m.Fatal(err)
 	}
 	at = m.s.CronJob.CreationTimestamp.Time
-	if last := m.s.CronJob.Status.LastScheduleTime; last != nil {
+	if !m.edited.IsZero() {
+		at = m.edited // by a clock that was set back this may be before the creation
+	}
+	if last := m.s.CronJob.Status.LastScheduleTime; last != nil && (m.edited.IsZero() || last.After(at)) {
 		at = last.Time
 	}
 	for _, c := range plan.Children {
 		if c.Scheduled.After(at) {
 			at = c.Scheduled
 		}
-	}
-	if m.edited.After(at) {
-		at = m.edited
 	}
 	at = at.UTC()
 	for range 10 {
@@ -290,7 +348,7 @@ func (m *model) check() {
 		m.newest = last.Time
 	}
 	copied := *m.s
-	copied.CronJob, copied.Jobs = m.s.CronJob.DeepCopy(), slices.Clone(m.s.Jobs)
+	copied.CronJob, copied.Jobs, copied.ImageListPullJobs = m.s.CronJob.DeepCopy(), slices.Clone(m.s.Jobs), slices.Clone(m.s.ImageListPullJobs)
 	other := &model{T: m.T, plan: m.plan, violate: m.violate, s: &copied, created: maps.Clone(m.created), newest: m.newest, noticed: m.noticed, edited: m.edited}
 	for range 3 {
 		other.reconcile("")

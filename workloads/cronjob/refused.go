@@ -146,8 +146,11 @@ func (s *Start) withholdTimeToLive() {
 
 // timeToLive is the field of the job that holds it.
 func (s *Start) timeToLive() **int32 {
-	if s.Job != nil {
+	switch {
+	case s.Job != nil:
 		return &s.Job.Spec.TTLSecondsAfterFinished
+	case s.ImageListPullJob != nil:
+		return &s.ImageListPullJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
 	}
 	return &s.BroadcastJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
 }
@@ -163,29 +166,21 @@ func timeToLive(job metav1.Object) *int32 {
 
 // release gives a job its time to live. (ACJ-13.2)
 func (a *applier) release(ctx context.Context, c Child) error {
-	const metadata = `{"metadata":{"uid":%q,"annotations":{%q:null}},"spec":`
-	var version string
-	var err error
-	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
-		data := fmt.Appendf(nil, metadata+`{"completionPolicy":{"ttlSecondsAfterFinished":%d}}}`, c.Reference.UID, timeToLiveAnnotation, *c.TimeToLive)
-		var job *v1alpha1.BroadcastJob
-		if job, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Patch(ctx, c.Reference.Name, types.MergePatchType, data, metav1.PatchOptions{}); err == nil {
-			version = job.ResourceVersion
-		}
-		err = a.Unanswered(resourceBroadcastJobs, c.Reference.Name, err)
-	} else {
-		data := fmt.Appendf(nil, metadata+`{"ttlSecondsAfterFinished":%d}}`, c.Reference.UID, timeToLiveAnnotation, *c.TimeToLive)
-		job := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: a.Key.Namespace, Name: c.Reference.Name}}
-		version, err = a.jobs.Patch(ctx, job, "", types.MergePatchType, data)
-		err = a.Unanswered(resourceJobs, c.Reference.Name, err)
+	spec := `{"completionPolicy":{"ttlSecondsAfterFinished":%d}}`
+	resource := c.resource()
+	if resource == resourceJobs {
+		spec = `{"ttlSecondsAfterFinished":%d}`
 	}
+	data := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:null}},"spec":`+spec+"}", c.Reference.UID, timeToLiveAnnotation, *c.TimeToLive)
+	version, err := a.clients[resource].merge(ctx, a.Key.Namespace, c.Reference.Name, data)
+	err = a.Unanswered(resource, c.Reference.Name, err)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("give %s its time to live: %w", c.Reference.Name, err)
 	}
-	a.Wrote(c.resource(), version)
+	a.Wrote(resource, version)
 	return nil
 }
 

@@ -30,6 +30,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if !o.NoBroadcastJobs {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "broadcastjobs", "get list watch create patch delete"))
 	}
+	if o.Distribution != nil {
+		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "imagelistpulljobs", "get list watch create patch delete"))
+	}
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}

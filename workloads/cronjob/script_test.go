@@ -65,7 +65,7 @@ func play(t *testing.T, scenario func(*testing.T, *world)) {
 		w.Sleep("1s")
 		scenario(t, w)
 		w.stop()
-	}, jobResource, broadcastJobResource)
+	}, jobResource, broadcastJobResource, imageListResource)
 }
 
 // world is a cluster with a cron job and its controller.
@@ -87,7 +87,7 @@ func (w *world) Missed(times int)           { w.times += times }
 func (w *world) start() {
 	w.T.Helper()
 	kube := w.Client(fixture.ControllerUser)
-	controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: newClient(w.T, w.Server, fixture.ControllerUser),
+	controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: newClient(w.T, w.Server, fixture.ControllerUser), Distribution: newDistribution(w.T, w.Server, fixture.ControllerUser),
 		ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, ScheduleMetrics: w})
 	w.Must(err)
 	w.heal()

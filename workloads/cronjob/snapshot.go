@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -16,12 +17,16 @@ import (
 type Snapshot struct {
 	// CronJob is the AdvancedCronJob. Required.
 	CronJob *v1alpha1.AdvancedCronJob
-	// Jobs are its Jobs, and BroadcastJobs its BroadcastJobs, in any order. Others
-	// beside them do no harm. Only those of the kind of the template count.
-	Jobs          []*batchv1.Job
-	BroadcastJobs []*v1alpha1.BroadcastJob
+	// Jobs are its Jobs, BroadcastJobs its BroadcastJobs, and ImageListPullJobs its
+	// ImageListPullJobs, in any order. Others beside them do no harm. Only those of
+	// the kind of the template count.
+	Jobs              []*batchv1.Job
+	BroadcastJobs     []*v1alpha1.BroadcastJob
+	ImageListPullJobs []*distributionv1alpha1.ImageListPullJob
 	// NoBroadcastJobs says that BroadcastJobs are not known, and none can be created.
 	NoBroadcastJobs bool
+	// NoImageListPullJobs says the same of ImageListPullJobs.
+	NoImageListPullJobs bool
 	// Unstarted is the scheduled time at status.lastScheduleTime if its job is
 	// known not to have been created. Zero: it has been, as far as is known.
 	Unstarted time.Time

@@ -4,6 +4,7 @@ package cronjob
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -11,13 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // noTemplate is what is wrong with a template that makes nothing. (ACJ-14.1)
-const noTemplate = "must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
+const noTemplate = "must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,52}$`)
 
@@ -44,7 +47,8 @@ func ValidateCreate(cronJob *v1alpha1.AdvancedCronJob) field.ErrorList {
 }
 
 // ValidateUpdate says what is wrong with the change from the stored cron job old to
-// cronJob; an empty list means it can be saved. The template is immutable. Nothing is
+// cronJob; an empty list means it can be saved. A template of Jobs or BroadcastJobs is
+// immutable, and so is the kind of a template. Nothing is
 // judged when the whole spec stays the same: labels, annotations and finalizers can
 // always be changed.
 func ValidateUpdate(cronJob, old *v1alpha1.AdvancedCronJob) field.ErrorList {
@@ -53,7 +57,12 @@ func ValidateUpdate(cronJob, old *v1alpha1.AdvancedCronJob) field.ErrorList {
 	}
 	path := field.NewPath("spec")
 	errs := append(validateSpec(&cronJob.Spec, path), admission.Introduced(unworkable(&cronJob.Spec, path), unworkable(&old.Spec, path))...)
-	if !equality.Semantic.DeepEqual(&cronJob.Spec.Template, &old.Spec.Template) {
+	template, stored := &cronJob.Spec.Template, &old.Spec.Template
+	switch {
+	case equality.Semantic.DeepEqual(template, stored):
+	case isOfImages(template) && isOfImages(stored): // (ACJ-14.2)
+		errs = append(errs, validateTemplate(template, path.Child("template"))...)
+	default:
 		errs = append(errs, field.Forbidden(path.Child("template"), "the template is immutable: create another AdvancedCronJob for another template"))
 	}
 	return errs
@@ -64,6 +73,10 @@ func validateSpec(spec *v1alpha1.AdvancedCronJobSpec, path *field.Path) field.Er
 	errs := validateSchedule(spec, path)
 	errs = append(errs, validation.Enum(spec.ConcurrencyPolicy, path.Child("concurrencyPolicy"),
 		v1alpha1.AllowConcurrent, v1alpha1.ForbidConcurrent, v1alpha1.ReplaceConcurrent)...)
+	if spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent && spec.Template.ImageListPullJobTemplate != nil {
+		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), spec.ConcurrencyPolicy,
+			[]v1alpha1.ConcurrencyPolicy{v1alpha1.ForbidConcurrent, v1alpha1.ReplaceConcurrent}))
+	}
 	if n := spec.StartingDeadlineSeconds; n != nil && *n < 0 {
 		errs = append(errs, field.Invalid(path.Child("startingDeadlineSeconds"), *n, "must be 0 or more"))
 	}
@@ -92,6 +105,9 @@ func unworkable(spec *v1alpha1.AdvancedCronJobSpec, path *field.Path) (errs fiel
 			errs = append(errs, field.Invalid(at.Child("broadcastJobTemplate", "spec", "completionPolicy", "activeDeadlineSeconds"), 0, fails))
 		}
 	}
+	if t := spec.Template.ImageListPullJobTemplate; t != nil {
+		errs = append(errs, images.UnworkableList(&t.Spec, at.Child("imageListPullJobTemplate", "spec"))...)
+	}
 	return errs
 }
 
@@ -116,15 +132,57 @@ func validateSchedule(spec *v1alpha1.AdvancedCronJobSpec, path *field.Path) fiel
 }
 
 func validateTemplate(template *v1alpha1.CronJobTemplate, path *field.Path) field.ErrorList {
+	held := 0
+	for _, holds := range []bool{template.JobTemplate != nil, template.BroadcastJobTemplate != nil, template.ImageListPullJobTemplate != nil} {
+		if holds {
+			held++
+		}
+	}
 	switch {
-	case template.JobTemplate == nil && template.BroadcastJobTemplate == nil:
+	case held == 0:
 		return field.ErrorList{field.Required(path, noTemplate)}
-	case template.JobTemplate != nil && template.BroadcastJobTemplate != nil:
-		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "must hold jobTemplate or broadcastJobTemplate, not both")}
+	case held > 1:
+		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "must hold one of jobTemplate, broadcastJobTemplate and imageListPullJobTemplate")}
+	case template.ImageListPullJobTemplate != nil:
+		return append(images.ValidateList(&template.ImageListPullJobTemplate.Spec, path.Child("imageListPullJobTemplate", "spec")),
+			validateImages(template.ImageListPullJobTemplate, path.Child("imageListPullJobTemplate", "spec"))...)
 	case template.JobTemplate != nil:
 		return append(validation.PodTemplate(&template.JobTemplate.Spec.Template, path.Child("jobTemplate", "spec", "template")), validateJob(template, path)...)
 	}
 	return append(validation.PodTemplate(&template.BroadcastJobTemplate.Spec.Template, path.Child("broadcastJobTemplate", "spec", "template")), validateJob(template, path)...)
+}
+
+// isOfImages tells whether a template makes ImageListPullJobs, and nothing else.
+func isOfImages(template *v1alpha1.CronJobTemplate) bool {
+	return template.ImageListPullJobTemplate != nil && template.JobTemplate == nil && template.BroadcastJobTemplate == nil
+}
+
+// longestPull is the largest activeDeadlineSeconds of a template of images: a day.
+const longestPull = 86400
+
+// validateImages checks what templates of images may not say, and ImageListPullJobs may. (ACJ-14.4)
+func validateImages(template *v1alpha1.ImageListPullJobTemplateSpec, path *field.Path) (errs field.ErrorList) {
+	spec := template.Spec.DeepCopy()
+	defaultImages(spec)
+	path = path.Child("completionPolicy")
+	policy := &spec.CompletionPolicy
+	if policy.Type == distributionv1alpha1.Never {
+		errs = append(errs, field.NotSupported(path.Child("type"), policy.Type, []distributionv1alpha1.CompletionPolicyType{distributionv1alpha1.Always}))
+	}
+	if n := policy.ActiveDeadlineSeconds; n != nil {
+		at := path.Child("activeDeadlineSeconds")
+		if *n > longestPull {
+			errs = append(errs, field.Invalid(at, *n, fmt.Sprintf("must be at most %d, a day", longestPull)))
+		}
+		if pull := spec.PullPolicy; pull != nil && pull.TimeoutSeconds != nil && *n < int64(*pull.TimeoutSeconds) {
+			errs = append(errs, field.Invalid(at, *n, fmt.Sprintf("must be at least pullPolicy.timeoutSeconds, which is %d", *pull.TimeoutSeconds)))
+		}
+	}
+	if policy.TTLSecondsAfterFinished != nil {
+		errs = append(errs, field.Forbidden(path.Child("ttlSecondsAfterFinished"),
+			"successfulJobsHistoryLimit and failedJobsHistoryLimit say how many jobs stay"))
+	}
+	return errs
 }
 
 // validateJob checks what the API server, or the webhook of BroadcastJobs, refuses in every job that is made of a

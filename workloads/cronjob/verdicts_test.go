@@ -16,6 +16,8 @@ func TestVerdicts(t *testing.T) {
 		broadcast = `{"template":{"jobTemplate":null,"broadcastJobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"a"}]}}}}}}`
 		jobs      = "spec.template.broadcastJobTemplate.spec."
 		pods      = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"a"}]}}`
+		lists     = `{"concurrencyPolicy":"Replace","template":{"jobTemplate":null,"imageListPullJobTemplate":{"spec":{"images":["base"],"completionPolicy":{}}}}}`
+		images    = "spec.template.imageListPullJobTemplate.spec."
 		immutable = "spec.template: Forbidden: the template is immutable"
 	)
 	verdicts.Check(t, verdicts.Kind[v1alpha1.AdvancedCronJob]{
@@ -38,8 +40,8 @@ spec:
 		"successfulJobsHistoryLimit": {Cases: []verdicts.Case{{Value: `0`}, {Value: `-1`, Want: "spec.successfulJobsHistoryLimit: Invalid value: -1: must be 0 or more"}}},
 		"failedJobsHistoryLimit":     {Cases: []verdicts.Case{{Value: `0`}, {Value: `-1`, Want: "spec.failedJobsHistoryLimit: Invalid value: -1: must be 0 or more"}}},
 		"template.jobTemplate": {Works: "the rest the API server says of the jobs, and the event FailedCreate tells it", Cases: []verdicts.Case{
-			{Value: `null`, Want: "spec.template: Required value: must hold jobTemplate or broadcastJobTemplate", Change: immutable},
-			{Value: `{"spec":{` + pods + `}}`, With: `{"template":{"broadcastJobTemplate":{}}}`, Want: "spec.template: Invalid value: must hold jobTemplate or broadcastJobTemplate, not both", Change: immutable},
+			{Value: `null`, Want: "spec.template: Required value: must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate", Change: immutable},
+			{Value: `{"spec":{` + pods + `}}`, With: `{"template":{"broadcastJobTemplate":{}}}`, Want: "spec.template: Invalid value: must hold one of jobTemplate, broadcastJobTemplate and imageListPullJobTemplate", Change: immutable},
 			{Value: `{"spec":{"parallelism":-1,` + pods + `}}`, Want: "spec.template.jobTemplate.spec.parallelism: Invalid value: -1: must be 0 or more", Change: immutable},
 			{Value: `{"spec":{"activeDeadlineSeconds":0,` + pods + `}}`, Want: "spec.template.jobTemplate.spec.activeDeadlineSeconds: Invalid value: 0: must be 1 or more: the jobs would fail before they run a pod",
 				Change: "spec.template.jobTemplate.spec.activeDeadlineSeconds: Invalid\n" + immutable, Stays: true},
@@ -51,6 +53,17 @@ spec:
 			{Value: `{"completionPolicy":{"activeDeadlineSeconds":0},` + pods + `}`, With: broadcast, Want: jobs + "completionPolicy.activeDeadlineSeconds: Invalid value: 0: must be 1 or more", Change: jobs + "completionPolicy\n" + immutable, Stays: true},
 			{Value: `{"completionPolicy":{"type":"Never","activeDeadlineSeconds":5},` + pods + `}`, With: broadcast, Want: jobs + "completionPolicy.type: Invalid value: \"Never\"", Change: immutable},
 			{Value: `{"failurePolicy":{"restartLimit":-1},` + pods + `}`, With: broadcast, Want: jobs + "failurePolicy.restartLimit: Invalid value: -1", Change: immutable},
+		}},
+		"template.imageListPullJobTemplate.metadata.labels":      {Works: "as of a BroadcastJob"},
+		"template.imageListPullJobTemplate.metadata.annotations": {Works: "likewise"},
+		"template.imageListPullJobTemplate.spec": {Works: "the rest is said of the jobs, as ILP-2 has it", Cases: []verdicts.Case{
+			{Value: `{"images":["base"],"completionPolicy":{"activeDeadlineSeconds":600}}`, With: lists},
+			{Value: `{"images":[],"completionPolicy":{}}`, With: lists, Want: images + "images: Required value: it says what to pull"},
+			{Value: `{"images":["base"],"completionPolicy":{"type":"Never"}}`, With: lists, Want: images + `completionPolicy.type: Unsupported value: "Never": supported values: "Always"`},
+			{Value: `{"images":["base"],"completionPolicy":{"ttlSecondsAfterFinished":0}}`, With: lists, Want: images + "completionPolicy.ttlSecondsAfterFinished: Forbidden: successfulJobsHistoryLimit"},
+			{Value: `{"images":["base"],"completionPolicy":{"activeDeadlineSeconds":86401}}`, With: lists, Want: images + "completionPolicy.activeDeadlineSeconds: Invalid value: 86401: must be at most 86400, a day"},
+			{Value: `{"images":["base"],"completionPolicy":{"activeDeadlineSeconds":599}}`, With: lists, Want: images + "completionPolicy.activeDeadlineSeconds: Invalid value: 599: must be at least pullPolicy.timeoutSeconds, which is 600"},
+			{Value: `{"images":["base"],"parallelism":"many","completionPolicy":{}}`, With: lists, Want: images + `parallelism: Invalid value: "many"`, Stays: true},
 		}},
 	})
 }

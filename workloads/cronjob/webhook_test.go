@@ -53,6 +53,24 @@ func TestDefault(t *testing.T) {
 	cronjob.Default(&v1alpha1.AdvancedCronJob{}, nil, cronjob.DefaultOptions{}) // without a template
 }
 
+// ACJ-14.2: what is said of the completion of images is all that is said: then the jobs get their own defaults.
+func TestDefaultOfImages(t *testing.T) {
+	for _, test := range []struct{ name, given, want string }{
+		{"nothing is said", "completionPolicy: {}", "pullPolicy: {timeoutSeconds: 600, backoffLimit: 3}, imagePullPolicy: IfNotPresent, completionPolicy: {type: Always}"},
+		{"some of it", "pullPolicy: {timeoutSeconds: 60}, imagePullPolicy: Always, completionPolicy: {activeDeadlineSeconds: 90}",
+			"pullPolicy: {timeoutSeconds: 60, backoffLimit: 3}, imagePullPolicy: Always, completionPolicy: {type: Always, activeDeadlineSeconds: 90}"},
+		{"the type", "completionPolicy: {type: Always}", "completionPolicy: {type: Always}"},
+	} {
+		got := newCronJob(t, "web", "schedule: '@daily'", strings.Replace(imageTemplate, "completionPolicy: {}", test.given, 1))
+		want := newCronJob(t, "web", "schedule: '@daily'\nconcurrencyPolicy: Replace\npaused: false\nsuccessfulJobsHistoryLimit: 3\nfailedJobsHistoryLimit: 1",
+			strings.Replace(imageTemplate, "completionPolicy: {}", test.want, 1))
+		cronjob.Default(got, nil, cronjob.DefaultOptions{})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
 func TestValidateCreate(t *testing.T) {
 	const good = "schedule: '*/5 * * * *'\n"
 	for _, test := range []struct{ name, object, spec, want string }{
@@ -90,6 +108,19 @@ func TestValidateCreate(t *testing.T) {
 		{"ACJ-14: an unknown policy", "web", good + "concurrencyPolicy: Queue", "spec.concurrencyPolicy"},
 		{"ACJ-14.1: no template", "web", good + "template: {}", "spec.template"},
 		{"ACJ-14.1: two templates", "web", good + "template: {jobTemplate: {}, broadcastJobTemplate: {spec: {template: {}}}}", "spec.template"},
+		{"ACJ-14.1: images and a job", "web", good + "template: {jobTemplate: {}, imageListPullJobTemplate: {spec: {images: [base]}}}", "spec.template"},
+		{"ACJ-14.1: images and a BroadcastJob", "web", good + "template: {broadcastJobTemplate: {spec: {template: {}}}, imageListPullJobTemplate: {spec: {images: [base]}}}", "spec.template"},
+		{"ACJ-14.4: images", "web", good + imageTemplate, ""},
+		{"ACJ-14.4: one list after another", "web", good + "concurrencyPolicy: Forbid\n" + imageTemplate, ""},
+		{"ACJ-14.4: two lists at a time", "web", good + "concurrencyPolicy: Allow\n" + imageTemplate, "spec.concurrencyPolicy"},
+		{"ACJ-14.4: an unknown policy", "web", good + "concurrencyPolicy: Queue\n" + imageTemplate, "spec.concurrencyPolicy"},
+		{"ACJ-14.4: an image that cannot be read", "web", good + strings.Replace(imageTemplate, "tools", "'not an image'", 1), "spec.template.imageListPullJobTemplate.spec.images[1]"},
+		{"ACJ-14.4: nodes by name and by pods", "web", good + strings.Replace(imageTemplate, "images:", "selector: {names: [a]}, podSelector: {}, images:", 1), "spec.template.imageListPullJobTemplate.spec.podSelector"},
+		{"ACJ-14.4: a deadline before a pull is given up", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "pullPolicy: {timeoutSeconds: 60}, completionPolicy: {type: Always, activeDeadlineSeconds: 59", 1),
+			"spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds"},
+		{"ACJ-14.4: a deadline when a pull is given up", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "pullPolicy: {timeoutSeconds: 60}, completionPolicy: {type: Always, activeDeadlineSeconds: 60", 1), ""},
+		{"ACJ-14.4: a deadline, and the jobs get the other defaults", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "completionPolicy: {type: Always, activeDeadlineSeconds: 5", 1), ""},
+		{"ACJ-14.4: a deadline of a day", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "completionPolicy: {activeDeadlineSeconds: 86400", 1), ""},
 		{"ACJ-14: no containers", "web", good + "template: {jobTemplate: {spec: {template: {spec: {restartPolicy: OnFailure}}}}}", "spec.template.jobTemplate.spec.template.spec.containers"},
 		{"ACJ-14: a volume that is not there", "web", good + "template: {broadcastJobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b, volumeMounts: [{name: c, mountPath: /c}]}]}}}}}",
 			"spec.template.broadcastJobTemplate.spec.template.spec.containers[0].volumeMounts[0].name"},
@@ -127,6 +158,23 @@ func TestValidateUpdate(t *testing.T) {
 				t.Errorf("wrong: %q, want %q", got, test.want)
 			}
 		})
+	}
+	images := newCronJob(t, "web", "schedule: '@daily'", imageTemplate)
+	for _, test := range []struct{ name, spec, want string }{
+		{"ACJ-14.2: other images", strings.Replace(imageTemplate, "tools", "tools:2", 1), ""},
+		{"ACJ-14.2: other labels of the jobs", strings.Replace(imageTemplate, "blue", "red", 1), ""},
+		{"ACJ-14.4: an image twice", strings.Replace(imageTemplate, "tools", "base", 1), "spec.template.imageListPullJobTemplate.spec.images[1]"},
+		{"ACJ-14.4: a policy that is wrong", imageTemplate + "\nconcurrencyPolicy: Allow", "spec.concurrencyPolicy"},
+		{"ACJ-14.2: another kind", jobTemplate, "spec.template"},
+		{"ACJ-14.2: a kind more", strings.Replace(imageTemplate, "template: {", "template: {jobTemplate: {}, ", 1), "spec.template"},
+	} {
+		var fields []string
+		for _, err := range cronjob.ValidateUpdate(newCronJob(t, "web", "schedule: '@daily'", test.spec), images) {
+			fields = append(fields, err.Field)
+		}
+		if got := strings.Join(fields, " "); got != test.want {
+			t.Errorf("%s: wrong: %q, want %q", test.name, got, test.want)
+		}
 	}
 	wrong := newCronJob(t, "web", "schedule: often")
 	labelled := wrong.DeepCopy()

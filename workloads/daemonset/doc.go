@@ -52,4 +52,6 @@
 //     stores it, and converted without loss; see workloads/conversion.
 //   - If the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits. Otherwise lost pods would not be replaced.
+//   - A percentage as partition is of the nodes that should run a pod now, also with PartitionRoundsDown. OpenKruise 1.9 takes the
+//     number that the status before says. (DS-25)
 package daemonset

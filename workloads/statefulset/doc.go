@@ -129,4 +129,9 @@
 //     creation slows down.
 //   - If the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits. Otherwise lost pods would not be replaced.
+//   - Of what came with OpenKruise 1.5 to 1.9: a reserved range that cannot be read changes nothing, and is named. OpenKruise
+//     then reserves nothing at all. A start of ordinals below 0 is refused. A pod that is marked for deletion is deleted once. With
+//     UpdateUnavailable a pod that has to wait does not end the walk, and broken ones below it are updated. (STS-31 to STS-35)
+//   - A claim that cannot grow holds up its own pod alone. One whose file system grows when its pod starts anew holds up nothing, and
+//     a claim whose resize failed can ask for less again. OpenKruise stops. (STS-42, STS-43)
 package statefulset

@@ -49,4 +49,6 @@
 //   - With Features.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the
 //     schedule strategy of later releases. What they ask for always adds up, and no ready pod is
 //     deleted for one that is to run in another subset.
+//   - The condition UnitedDeploymentUpdated, of OpenKruise 1.9, begins anew with each revision: message and time are not those of the first
+//     of several changes. (UD-12.5)
 package uniteddeployment

@@ -6,6 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 )
 
 const (
@@ -25,11 +27,11 @@ const (
 type ConcurrencyPolicy string
 
 const (
-	// AllowConcurrent creates the job beside those that are active. The default.
+	// AllowConcurrent creates the job beside those that are active. The default of Jobs and BroadcastJobs.
 	AllowConcurrent ConcurrencyPolicy = "Allow"
 	// ForbidConcurrent creates no job while another is active.
 	ForbidConcurrent ConcurrencyPolicy = "Forbid"
-	// ReplaceConcurrent deletes the active jobs, and creates the new one.
+	// ReplaceConcurrent deletes the active jobs, and creates the new one. The default of ImageListPullJobs.
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
 )
 
@@ -41,6 +43,8 @@ const (
 	JobTemplate TemplateKind = "Job"
 	// BroadcastJobTemplate is for BroadcastJobs.
 	BroadcastJobTemplate TemplateKind = "BroadcastJob"
+	// ImageListPullJobTemplate is for ImageListPullJobs.
+	ImageListPullJobTemplate TemplateKind = "ImageListPullJob"
 )
 
 // AdvancedCronJobSpec is the desired state of an AdvancedCronJob.
@@ -61,7 +65,8 @@ type AdvancedCronJobSpec struct {
 	// +optional
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// ConcurrencyPolicy is Allow (default), Forbid or Replace.
+	// ConcurrencyPolicy is Allow (default), Forbid or Replace. That of
+	// ImageListPullJobs is Replace (default) or Forbid.
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 
@@ -77,7 +82,8 @@ type AdvancedCronJobSpec struct {
 	// +optional
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 
-	// Template is what the jobs are made of. It cannot be changed.
+	// Template is what the jobs are made of. It cannot be changed, but for what
+	// imageListPullJobTemplate holds: that counts from the next job on.
 	Template CronJobTemplate `json:"template"`
 }
 
@@ -93,6 +99,11 @@ type CronJobTemplate struct {
 	// BroadcastJobTemplate is for BroadcastJobs.
 	// +optional
 	BroadcastJobTemplate *BroadcastJobTemplateSpec `json:"broadcastJobTemplate,omitempty"`
+
+	// ImageListPullJobTemplate is for ImageListPullJobs, which pull images to
+	// nodes ahead. OpenKruise 1.4 does not have it.
+	// +optional
+	ImageListPullJobTemplate *ImageListPullJobTemplateSpec `json:"imageListPullJobTemplate,omitempty"`
 }
 
 // BroadcastJobTemplateSpec is what a BroadcastJob is made of.
@@ -104,6 +115,18 @@ type BroadcastJobTemplateSpec struct {
 	// Spec is that of the BroadcastJob.
 	// +optional
 	Spec BroadcastJobSpec `json:"spec,omitempty"`
+}
+
+// ImageListPullJobTemplateSpec is what an ImageListPullJob is made of.
+type ImageListPullJobTemplateSpec struct {
+	// Metadata is that of the ImageListPullJob.
+	// +optional
+	Metadata TemplateMetadata `json:"metadata,omitempty"`
+
+	// Spec is that of the ImageListPullJob. The type of its completionPolicy is
+	// Always, and it has no ttlSecondsAfterFinished.
+	// +optional
+	Spec distributionv1alpha1.ImageListPullJobSpec `json:"spec,omitempty"`
 }
 
 // TemplateMetadata is the metadata of what is made of a template.
@@ -120,7 +143,7 @@ type AdvancedCronJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Type is what the template makes: Job or BroadcastJob.
+	// Type is what the template makes: Job, BroadcastJob or ImageListPullJob.
 	// +optional
 	Type TemplateKind `json:"type,omitempty"`
 
@@ -134,7 +157,7 @@ type AdvancedCronJobStatus struct {
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 }
 
-// AdvancedCronJob creates a Job or a BroadcastJob at the times of a schedule.
+// AdvancedCronJob creates a Job, a BroadcastJob or an ImageListPullJob at the times of a schedule.
 //
 // +genclient
 // +kubebuilder:object:root=true
@@ -153,8 +176,16 @@ type AdvancedCronJobStatus struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.startingDeadlineSeconds",rule=`!has(self.spec) || !has(self.spec.startingDeadlineSeconds) || self.spec.startingDeadlineSeconds >= 0`,message="must be 0 or more"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.successfulJobsHistoryLimit",rule=`!has(self.spec) || !has(self.spec.successfulJobsHistoryLimit) || self.spec.successfulJobsHistoryLimit >= 0`,message="must be 0 or more"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.failedJobsHistoryLimit",rule=`!has(self.spec) || !has(self.spec.failedJobsHistoryLimit) || self.spec.failedJobsHistoryLimit >= 0`,message="must be 0 or more"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.template",rule=`!has(self.spec) || has(self.spec.template.jobTemplate) || has(self.spec.template.broadcastJobTemplate)`,reason=FieldValueRequired,message="must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.template",rule=`!has(self.spec) || !has(self.spec.template.jobTemplate) || !has(self.spec.template.broadcastJobTemplate)`,message="must hold jobTemplate or broadcastJobTemplate, not both"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template",rule=`!has(self.spec) || has(self.spec.template.jobTemplate) || has(self.spec.template.broadcastJobTemplate) || has(self.spec.template.imageListPullJobTemplate)`,reason=FieldValueRequired,message="must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template",rule=`!has(self.spec) || [has(self.spec.template.jobTemplate), has(self.spec.template.broadcastJobTemplate), has(self.spec.template.imageListPullJobTemplate)].filter(x, x).size() < 2`,message="must hold one of jobTemplate, broadcastJobTemplate and imageListPullJobTemplate"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.concurrencyPolicy",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.concurrencyPolicy) || self.spec.concurrencyPolicy in ['Replace', 'Forbid']`,messageExpression=`'must be Replace or Forbid with imageListPullJobTemplate, is ' + self.spec.concurrencyPolicy`
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || has(self.spec.template.imageListPullJobTemplate.spec)`,reason=FieldValueRequired,message="must say which images to pull"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec.images",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.template.imageListPullJobTemplate.spec) || size(self.spec.template.imageListPullJobTemplate.spec.images) > 0`,reason=FieldValueRequired,message="must name an image"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec.images",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.template.imageListPullJobTemplate.spec) || size(self.spec.template.imageListPullJobTemplate.spec.images) <= 255`,message="must hold at most 255 images"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec.podSelector",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.template.imageListPullJobTemplate.spec) || !has(self.spec.template.imageListPullJobTemplate.spec.selector) || !has(self.spec.template.imageListPullJobTemplate.spec.podSelector)`,reason=FieldValueForbidden,message="must be absent if selector is given: keep one of the two"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec.completionPolicy.type",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.template.imageListPullJobTemplate.spec) || !has(self.spec.template.imageListPullJobTemplate.spec.completionPolicy.type) || size(self.spec.template.imageListPullJobTemplate.spec.completionPolicy.type) == 0 || self.spec.template.imageListPullJobTemplate.spec.completionPolicy.type == 'Always'`,messageExpression=`'must be Always, is ' + self.spec.template.imageListPullJobTemplate.spec.completionPolicy.type`
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.template.imageListPullJobTemplate.spec) || !has(self.spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds) || self.spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds <= 86400`,message="must be at most 86400, a day"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template.imageListPullJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished",rule=`!has(self.spec) || !has(self.spec.template.imageListPullJobTemplate) || !has(self.spec.template.imageListPullJobTemplate.spec) || !has(self.spec.template.imageListPullJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished)`,reason=FieldValueForbidden,message="must be absent: successfulJobsHistoryLimit and failedJobsHistoryLimit say how many jobs stay"
 type AdvancedCronJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -13,7 +13,7 @@ import (
 // AdvancedCronJobApplyConfiguration represents a declarative configuration of the AdvancedCronJob type for use
 // with apply.
 //
-// AdvancedCronJob creates a Job or a BroadcastJob at the times of a schedule.
+// AdvancedCronJob creates a Job, a BroadcastJob or an ImageListPullJob at the times of a schedule.
 type AdvancedCronJobApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

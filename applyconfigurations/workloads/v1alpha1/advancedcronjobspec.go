@@ -23,7 +23,8 @@ type AdvancedCronJobSpecApplyConfiguration struct {
 	// StartingDeadlineSeconds is how late, in seconds, a job may be created.
 	// Default: as late as can be. 0 creates none.
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// ConcurrencyPolicy is Allow (default), Forbid or Replace.
+	// ConcurrencyPolicy is Allow (default), Forbid or Replace. That of
+	// ImageListPullJobs is Replace (default) or Forbid.
 	ConcurrencyPolicy *workloadsv1alpha1.ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 	// Paused creates no more jobs. Those that are active go on. Default false.
 	Paused *bool `json:"paused,omitempty"`
@@ -31,7 +32,8 @@ type AdvancedCronJobSpecApplyConfiguration struct {
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	// FailedJobsHistoryLimit is the number of failed jobs to keep. Default 1.
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
-	// Template is what the jobs are made of. It cannot be changed.
+	// Template is what the jobs are made of. It cannot be changed, but for what
+	// imageListPullJobTemplate holds: that counts from the next job on.
 	Template *CronJobTemplateApplyConfiguration `json:"template,omitempty"`
 }
 

@@ -17,7 +17,7 @@ import (
 type AdvancedCronJobStatusApplyConfiguration struct {
 	// ObservedGeneration is the generation that this status was computed from.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Type is what the template makes: Job or BroadcastJob.
+	// Type is what the template makes: Job, BroadcastJob or ImageListPullJob.
 	Type *workloadsv1alpha1.TemplateKind `json:"type,omitempty"`
 	// Active refers to the jobs that have not finished.
 	Active []v1.ObjectReferenceApplyConfiguration `json:"active,omitempty"`

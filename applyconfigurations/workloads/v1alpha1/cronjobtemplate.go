@@ -17,6 +17,9 @@ type CronJobTemplateApplyConfiguration struct {
 	JobTemplate *v1.JobTemplateSpecApplyConfiguration `json:"jobTemplate,omitempty"`
 	// BroadcastJobTemplate is for BroadcastJobs.
 	BroadcastJobTemplate *BroadcastJobTemplateSpecApplyConfiguration `json:"broadcastJobTemplate,omitempty"`
+	// ImageListPullJobTemplate is for ImageListPullJobs, which pull images to
+	// nodes ahead. OpenKruise 1.4 does not have it.
+	ImageListPullJobTemplate *ImageListPullJobTemplateSpecApplyConfiguration `json:"imageListPullJobTemplate,omitempty"`
 }
 
 // CronJobTemplateApplyConfiguration constructs a declarative configuration of the CronJobTemplate type for use with
@@ -38,5 +41,13 @@ func (b *CronJobTemplateApplyConfiguration) WithJobTemplate(value *v1.JobTemplat
 // If called multiple times, the BroadcastJobTemplate field is set to the value of the last call.
 func (b *CronJobTemplateApplyConfiguration) WithBroadcastJobTemplate(value *BroadcastJobTemplateSpecApplyConfiguration) *CronJobTemplateApplyConfiguration {
 	b.BroadcastJobTemplate = value
+	return b
+}
+
+// WithImageListPullJobTemplate sets the ImageListPullJobTemplate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ImageListPullJobTemplate field is set to the value of the last call.
+func (b *CronJobTemplateApplyConfiguration) WithImageListPullJobTemplate(value *ImageListPullJobTemplateSpecApplyConfiguration) *CronJobTemplateApplyConfiguration {
+	b.ImageListPullJobTemplate = value
 	return b
 }

@@ -9,8 +9,4 @@ import (
 
 // Default sets the unset fields of a job to their defaults, in place: those of an ImagePullJob. The
 // parallelism stays unset; that means 1. (ILP-1)
-func Default(job *v1alpha1.ImageListPullJob) {
-	one := v1alpha1.ImagePullJobSpec{PullPolicy: job.Spec.PullPolicy, CompletionPolicy: job.Spec.CompletionPolicy}
-	images.DefaultJob(&one)
-	job.Spec.PullPolicy, job.Spec.CompletionPolicy = one.PullPolicy, one.CompletionPolicy
-}
+func Default(job *v1alpha1.ImageListPullJob) { images.DefaultList(&job.Spec) }

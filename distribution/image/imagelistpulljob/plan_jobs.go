@@ -82,21 +82,12 @@ func distinct(all []string) (out []string) {
 // jobFor is the ImagePullJob of an image. It stays until the job goes: with a time to live of its own it would be created
 // again while other images are still being pulled. (ILP-3, ILP-5)
 func jobFor(of *v1alpha1.ImageListPullJob, name string) *v1alpha1.ImagePullJob {
-	job := &v1alpha1.ImagePullJob{Spec: specFor(&of.Spec, name)}
+	job := &v1alpha1.ImagePullJob{Spec: images.JobOf(&of.Spec, name)}
 	job.Spec.CompletionPolicy.TTLSecondsAfterFinished = nil
 	images.DefaultJob(&job.Spec)
 	job.Namespace, job.Name = of.Namespace, nameFor(of, &job.Spec)
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(of, v1alpha1.SchemeGroupVersion.WithKind(kind))}
 	return job
-}
-
-// specFor is the spec of the ImagePullJob of an image, as the job says it.
-func specFor(of *v1alpha1.ImageListPullJobSpec, name string) v1alpha1.ImagePullJobSpec {
-	of = of.DeepCopy()
-	return v1alpha1.ImagePullJobSpec{
-		Image: name, PullSecrets: of.PullSecrets, Selector: of.Selector, PodSelector: of.PodSelector, Parallelism: of.Parallelism,
-		PullPolicy: of.PullPolicy, CompletionPolicy: of.CompletionPolicy, SandboxConfig: of.SandboxConfig, ImagePullPolicy: of.ImagePullPolicy,
-	}
 }
 
 // longestName is how much of the name of a job stands in those of its ImagePullJobs, which may have 253 characters.

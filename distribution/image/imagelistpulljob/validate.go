@@ -29,30 +29,9 @@ func ValidateUpdate(job, old *v1alpha1.ImageListPullJob) field.ErrorList {
 
 // unworkable refuses what OpenKruise takes and with which no node ever pulls.
 func unworkable(spec *v1alpha1.ImageListPullJobSpec) field.ErrorList {
-	one := specFor(spec, "")
-	return images.UnworkableJob(&one)
+	return images.UnworkableList(spec, field.NewPath("spec"))
 }
 
 func validate(spec *v1alpha1.ImageListPullJobSpec) field.ErrorList {
-	one := specFor(spec, "")
-	return append(validateImages(spec.Images, field.NewPath("spec", "images")), images.ValidateJob(&one)...)
-}
-
-func validateImages(names []string, path *field.Path) (errs field.ErrorList) {
-	switch {
-	case len(names) == 0:
-		return field.ErrorList{field.Required(path, "it says what to pull")}
-	case len(names) > v1alpha1.MaxImageListPullJobImages:
-		return field.ErrorList{field.TooMany(path, len(names), v1alpha1.MaxImageListPullJobImages)}
-	}
-	seen := map[string]bool{}
-	for i, name := range names {
-		if seen[name] {
-			errs = append(errs, field.Duplicate(path.Index(i), name))
-			continue
-		}
-		seen[name] = true
-		errs = append(errs, images.ValidateImage(name, path.Index(i))...)
-	}
-	return errs
+	return images.ValidateList(spec, field.NewPath("spec"))
 }

@@ -14,11 +14,11 @@ import (
 // ValidateCreate says what is wrong with a new job, field by field; an empty
 // list means it can be created. It takes a job before or after Default.
 func ValidateCreate(job *v1alpha1.ImagePullJob) field.ErrorList {
-	return append(validate(job), images.UnworkableJob(&job.Spec)...)
+	return append(validate(job), unworkable(job)...)
 }
 
 func validate(job *v1alpha1.ImagePullJob) field.ErrorList {
-	return append(images.ValidateImage(job.Spec.Image, field.NewPath("spec", "image")), images.ValidateJob(&job.Spec)...)
+	return append(images.ValidateImage(job.Spec.Image, field.NewPath("spec", "image")), images.ValidateJob(&job.Spec, field.NewPath("spec"))...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored job old to
@@ -29,5 +29,10 @@ func ValidateUpdate(job, old *v1alpha1.ImagePullJob) field.ErrorList {
 	if equality.Semantic.DeepEqual(&job.Spec, &old.Spec) {
 		return nil
 	}
-	return append(validate(job), admission.Introduced(images.UnworkableJob(&job.Spec), images.UnworkableJob(&old.Spec))...)
+	return append(validate(job), admission.Introduced(unworkable(job), unworkable(old))...)
+}
+
+// unworkable refuses what OpenKruise takes and with which no node ever pulls.
+func unworkable(job *v1alpha1.ImagePullJob) field.ErrorList {
+	return images.UnworkableJob(&job.Spec, field.NewPath("spec"))
 }

@@ -68,7 +68,7 @@ func kinds(all podwright.ControllerOptions, c *clients) map[string]podwright.Kin
 		"{apiVersion: apps.kruise.io/v1alpha1, kind: BroadcastJob, spec: {template: {spec: {containers: [{name: main, image: nginx}]}}}}": broadcastjob.Describe(
 			broadcastjob.Options{ControllerOptions: all, Kubernetes: c.kube, Workloads: c.workloads}, nil),
 		"{apiVersion: apps.kruise.io/v1alpha1, kind: AdvancedCronJob, spec: {schedule: '0 0 * * *', template: {}}}": cronjob.Describe(
-			cronjob.Options{ControllerOptions: all, Kubernetes: c.kube, Workloads: c.workloads}, nil),
+			cronjob.Options{ControllerOptions: all, Kubernetes: c.kube, Workloads: c.workloads, Distribution: c.distribution}, nil),
 		"{apiVersion: apps.kruise.io/v1alpha1, kind: SidecarSet, spec: {selector: {matchLabels: {app: web}}}}": sidecarset.Describe(
 			sidecarset.Options{ControllerOptions: all, Kubernetes: c.kube, Sidecar: c.sidecar}, nil),
 		"{apiVersion: apps.kruise.io/v1alpha1, kind: SidecarSet, metadata: {name: other}, spec: {selector: {matchLabels: {app: web}}}}": policies.Describe(

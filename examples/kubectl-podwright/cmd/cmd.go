@@ -26,6 +26,7 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/rollout"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/switches"
 )
 
 // commands is what all commands are made with.
@@ -38,6 +39,8 @@ type commands struct {
 	interval time.Duration
 	// gates are those that the manager of the cluster is said to have.
 	gates features.Flags
+	// settings are those that it is said to have beside them.
+	settings *switches.Settings
 	genericiooptions.IOStreams
 }
 
@@ -53,7 +56,7 @@ func New(name string, flags *genericclioptions.ConfigFlags, streams genericioopt
 
 // newRoot is New without the flags.
 func newRoot(name string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, clock clock.WithTicker) *cobra.Command {
-	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, interval: time.Second, IOStreams: streams, gates: features.Flags{Release: podwright.Release14}}
+	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, interval: time.Second, IOStreams: streams, gates: features.Flags{Release: podwright.Release14}, settings: switches.NewSettings()}
 	workload.Install()
 	rollout.Install(c.factory, clock)
 	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true})

@@ -95,7 +95,11 @@ func (c *commands) situation(ctx context.Context, observer *explain.Observer, o 
 	if observer.Lister.Mapper, err = c.factory.ToRESTMapper(); err != nil {
 		return nil, nil, nil, err
 	}
-	s = &explain.Situation{Object: o, Plan: next, Now: c.clock.Now()}
+	refused, err := planner.Refused(ctx, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s = &explain.Situation{Object: o, Plan: next, Refused: refused, Now: c.clock.Now()}
 	return s, children, observer.Fill(ctx, s), nil
 }
 

@@ -21,6 +21,29 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
+// What is stored may be refused by now: by another release, or since no webhook answered. Then explain says the field, the value and the
+// rule, as every other change of the spec waits for that. (KC-20)
+func TestExplainRefused(t *testing.T) {
+	for _, test := range []struct{ name, kind, spec, flags, want string }{
+		{"CS-V11: a string without a percent sign may stay", "CloneSet", ", updateStrategy: {maxUnavailable: '30'}", "--release=1.9", ""},
+		{"a partition that is no number", "CloneSet", ", updateStrategy: {partition: few}", "", `Refused: spec.updateStrategy.partition: Invalid value: "few": `},
+		{"maxUnavailable of a StatefulSet", "StatefulSet", ", serviceName: web, updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: few}}", "",
+			`Refused: spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "few": `},
+		{"a partition of a DaemonSet", "DaemonSet", ", updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: -1}}", "",
+			`Refused: spec.updateStrategy.rollingUpdate.partition: Invalid value: "-1": `},
+		{"nothing wrong", "DaemonSet", ", updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 1}}", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.create(strings.Replace(kindOf(test.kind, test.spec, "observedGeneration: 1"), "spec: {replicas: 5, ", map[bool]string{true: "spec: {", false: "spec: {replicas: 5, "}[test.kind == "DaemonSet"], 1))
+			got := c.run(append([]string{"explain", strings.ToLower(test.kind) + "s.apps.kruise.io/web"}, strings.Fields(test.flags)...)...)
+			if test.want != "" && !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "Refused:") || strings.Contains(got, "exit code") {
+				t.Errorf("want %q:\n%s", test.want, got)
+			}
+		})
+	}
+}
+
 // stuck is a situation in testdata/explain: a workload of three ready pods of image nginx:1 whose template says nginx:2, on
 // a node that is ready, with a manager and an agent that run; and what is otherwise here.
 type stuck struct {

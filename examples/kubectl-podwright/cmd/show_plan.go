@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -194,13 +195,19 @@ func (c *commands) planner() (*plan.Planner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--feature-gates=%s: %w", c.gates.Gates, err)
 	}
-	return plan.NewPlanner(config, mapper, c.clock, gates)
+	return plan.NewPlanner(config, mapper, c.clock, gates, c.settings)
 }
 
 // addManagerFlags lets users say which behaviour the manager has been told: what it does next depends on that.
 func (c *commands) addManagerFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.gates.Gates, "feature-gates", c.gates.Gates, "The --feature-gates of the manager: Name=true|false,…")
 	cmd.Flags().Var(&c.gates.Release, "release", "The --release of the manager: 1.4 or 1.9.")
+	ofManager := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	c.settings.AddFlags(ofManager)
+	ofManager.VisitAll(func(f *pflag.Flag) {
+		f.Usage = "The --" + f.Name + " of the manager: " + f.Usage + "."
+		cmd.Flags().AddFlag(f)
+	})
 }
 
 func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {

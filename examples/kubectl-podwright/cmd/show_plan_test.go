@@ -7,6 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/podwright/podwright/examples/process/switches"
 )
 
 // rolling creates a CloneSet of image nginx:2 with five ready pods of nginx:1, web-a to web-e.
@@ -161,6 +165,36 @@ func tally(table string) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// So do flags of the manager that switch what controllers do: plan, explain and tree take all of them. (KC-19)
+func TestPlanBySettings(t *testing.T) {
+	c := newCluster(t)
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	switches.NewSettings().AddFlags(flags)
+	for _, command := range []string{"plan", "explain", "tree"} {
+		help := c.run(command, "--help")
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !strings.Contains(help, "--"+f.Name+"="+f.DefValue+":") {
+				t.Errorf("%s does not take --%s=%s", command, f.Name, f.DefValue)
+			}
+		})
+	}
+	c.create(`
+apiVersion: apps.kruise.io/v1alpha1
+kind: UnitedDeployment
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: web}}
+  template: {cloneSetTemplate: {metadata: {labels: {app: web}}, spec: {selector: {matchLabels: {app: web}}, template: ` + template("nginx:1") + `}}}
+  topology: {subsets: [{name: a, minReplicas: 4}, {name: b}]}`)
+	const flag = "--uniteddeployment-adaptive-scheduling"
+	for flags, want := range map[string]string{"": "for subset a with 2 pods", flag: "for subset a with 5 pods"} {
+		if got := c.run(append([]string{"plan", "uniteddeployments.apps.kruise.io/web"}, strings.Fields(flags)...)...); !strings.Contains(got, want) {
+			t.Errorf("with %q it says, want %q\n%s", flags, want, got)
+		}
+	}
 }
 
 // What the manager does depends on its feature gates. So users name them, as they do to the manager. (KC-19)

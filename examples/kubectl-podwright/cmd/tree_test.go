@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
@@ -43,7 +44,7 @@ func TestTreeWatch(t *testing.T) {
 	c := newCluster(t)
 	(&stuck{}).play(c)
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	commands := &commands{name: "kubectl podwright", factory: workload.NewFactory(c.flags), clock: c.clock, interval: time.Millisecond, IOStreams: streams}
+	commands := &commands{name: "kubectl podwright", factory: workload.NewFactory(c.flags), clock: c.clock, interval: time.Millisecond, IOStreams: streams, settings: switches.NewSettings()}
 	ctx, stop := context.WithCancel(context.Background())
 	looks := 0
 	c.server.FailBefore(func(r fakecluster.Request) error {

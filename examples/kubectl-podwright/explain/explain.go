@@ -26,6 +26,8 @@ import (
 type Situation struct {
 	Object *workload.Object
 	Plan   *plan.Plan
+	// Refused says what is wrong with the stored spec by the rules of admission, one field each.
+	Refused []string
 	// Nodes are those of the cluster by name; nil if they could not be read.
 	Nodes map[string]*corev1.Node
 	// Lease is that of the manager, and LeaseName what it is called; LeaseMissing says that there is none. Both unset: it
@@ -78,7 +80,7 @@ func (b Blocker) String() string {
 func Explain(s *Situation) []Blocker {
 	kind := s.Object.GroupVersionKind().GroupKind()
 	all := append(withRunbook(kind, manager(s)), deletion(s)...)
-	for _, find := range []func(*Situation) []Blocker{failures, pods, budgets, requests} {
+	for _, find := range []func(*Situation) []Blocker{failures, refused, pods, budgets, requests} {
 		all = append(all, withRunbook(kind, find(s))...)
 	}
 	return append(all, waits(s)...)
@@ -137,6 +139,14 @@ func deletion(s *Situation) []Blocker {
 			Ends: "the label is removed; updates are not concerned"}}
 	}
 	return nil
+}
+
+// refused finds out what has to be mended before the spec can be changed.
+func refused(s *Situation) (all []Blocker) {
+	for _, field := range s.Refused {
+		all = append(all, Blocker{Code: "Refused", Why: field, Ends: "that is mended: until then every change of the spec is refused"})
+	}
+	return all
 }
 
 // bad returns the status of a condition that says that something is refused; empty if the condition never says so.

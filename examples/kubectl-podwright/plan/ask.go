@@ -77,12 +77,13 @@ type Planner struct {
 	lister    workload.Lister
 	clock     clock.WithTicker
 	gates     *features.Gates
+	settings  *switches.Settings
 }
 
 // NewPlanner returns a planner for the cluster that a configuration leads to, whose kinds a mapper knows, and whose manager
-// has these gates.
-func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker, gates *features.Gates) (*Planner, error) {
-	p := &Planner{clock: clock, gates: gates}
+// has these gates and settings.
+func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker, gates *features.Gates, settings *switches.Settings) (*Planner, error) {
+	p := &Planner{clock: clock, gates: gates, settings: settings}
 	var err error
 	if p.kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTic
 }
 
 // Plan returns what the next reconcile of a workload does. It takes the given object, which need not be as the API server
-// has it, and everything else as that has it. The controller's features are those of the gates. If another revision has the
+// has it, and everything else as that has it. The controller's features are those of the gates and settings. If another revision has the
 // name of the one that is to be created, the next reconcile does no more than count that. The plan is then that of the
 // one after it. New pods of a CloneSet have no names in it then, since these come from its resource version. An error
 // says what could not be read, or that the kind is none of those that have a plan. (KC-19)
@@ -175,7 +176,7 @@ func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.O
 		return nil, err
 	}
 	r, err := cloneset.NewReconciler(cloneset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("clonesets", set)), Features: switches.CloneSet(p.gates)})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("clonesets", set)), Features: p.settings.CloneSet(p.gates)})
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (p *Planner) daemonSet(read *reader, key types.NamespacedName, o *workload.
 		return nil, err
 	}
 	r, err := daemonset.NewReconciler(daemonset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("daemonsets", set)), Features: switches.DaemonSet(p.gates)})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("daemonsets", set)), Features: p.settings.DaemonSet(p.gates)})
 	if err != nil {
 		return nil, err
 	}

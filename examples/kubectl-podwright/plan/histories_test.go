@@ -31,6 +31,7 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -188,7 +189,7 @@ func mapper() meta.RESTMapper {
 func plannedWrites(t *testing.T, server *fakecluster.Server, k *controlled) (planned, otherwise []string) {
 	t.Helper()
 	config := server.Config("planner")
-	planner, err := plan.NewPlanner(config, mapper(), clock.RealClock{}, gatesOf(t, cmp.Or(k.release, podwright.Release14)))
+	planner, err := plan.NewPlanner(config, mapper(), clock.RealClock{}, gatesOf(t, cmp.Or(k.release, podwright.Release14)), switches.NewSettings())
 	if err != nil {
 		t.Fatal(err)
 	}

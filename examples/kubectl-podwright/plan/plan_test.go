@@ -27,6 +27,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/workloads/client"
@@ -144,7 +145,7 @@ func (c *cluster) createPod(set *v1alpha1.CloneSet, i int, random *rand.Rand) {
 // plan plans for the CloneSet.
 func (c *cluster) plan() *plan.Plan {
 	c.t.Helper()
-	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock, gatesOf(c.t, podwright.Release14))
+	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock, gatesOf(c.t, podwright.Release14), switches.NewSettings())
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
-	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -32,7 +31,7 @@ func (p *Planner) unitedDeployment(read *reader, key types.NamespacedName, o *wo
 		return nil, err
 	}
 	r, err := uniteddeployment.NewReconciler(uniteddeployment.Options{Kubernetes: p.kube, Workloads: p.workloads,
-		Without: without, ControllerOptions: p.options(read.about("uniteddeployments", set)), Features: switches.UnitedDeployment(p.gates)})
+		Without: without, ControllerOptions: p.options(read.about("uniteddeployments", set)), Features: p.settings.UnitedDeployment(p.gates)})
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func (c *caches) imagePullJobs() cache.SharedIndexInformer {
 func imageListPullJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("imagelistpulljob-workers", 3, "ImageListPullJobs reconciled at the same time")
 	return kind{
-		name: "imagelistpulljob-controller", gate: features.ImagePullJobGate, resource: v1alpha1.SchemeGroupVersion.WithResource("imagelistpulljobs"),
+		name: "imagelistpulljob-controller", gate: features.ImagePullJobGate, resource: imageListPullJobsResource,
 		beside: these(imagePullJobsResource),
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			return imagelistpulljob.Describe(imagelistpulljob.Options{

@@ -86,19 +86,22 @@ var (
 	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
 	daemonSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
 	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
-	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
+
+	imageListPullJobsResource = v1alpha1.SchemeGroupVersion.WithResource("imagelistpulljobs")
+	podsResource              = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
 func cloneSets(f *pflag.FlagSet) kind {
 	workers := f.Int("cloneset-workers", 3, "CloneSets reconciled at the same time")
-	excludePreparingDelete := f.Bool("cloneset-scaling-exclude-preparing-delete", false, "do not count pods that prepare for their deletion as replicas")
+	settings := switches.NewSettings()
+	settings.AddCloneSets(f)
 	return kind{
 		name: "cloneset-controller", resource: cloneSetsResource,
 		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
-			on := switches.CloneSet(p.gates)
-			on.ExcludePreparingDelete, on.PreDownload = *excludePreparingDelete, jobs != nil
+			on := settings.CloneSet(p.gates)
+			on.PreDownload = jobs != nil
 			return cloneset.Describe(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
@@ -160,13 +163,18 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("advancedcronjob-workers", 20, "AdvancedCronJobs reconciled at the same time")
 	return kind{
 		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
-		beside: these(broadcastJobsResource), optional: these(broadcastJobsResource), without: "No BroadcastJobs are created on schedule",
+		beside: these(broadcastJobsResource, imageListPullJobsResource), optional: these(broadcastJobsResource, imageListPullJobsResource),
+		without: "No jobs of a kind are created on schedule",
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
-			return cronjob.Describe(cronjob.Options{
+			o := cronjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(),
 				BroadcastJobs: p.optional(broadcastJobsResource, p.caches.broadcastJobs), NoBroadcastJobs: !p.served[broadcastJobsResource],
-			}, nil), nil
+			}
+			if p.served[imageListPullJobsResource] {
+				o.Distribution, o.ImageListPullJobs = p.Distribution, p.caches.imageListPullJobs()
+			}
+			return cronjob.Describe(o, nil), nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
 			return cronjob.Describe(cronjob.Options{}, &cronjob.Webhook{TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults)}), nil

@@ -27,14 +27,15 @@ var sets = metrics.NewDaemonSets(ctrlmetrics.Registry)
 
 func daemonSets(f *pflag.FlagSet) kind {
 	workers := f.Int("daemonset-workers", 3, "DaemonSets reconciled at the same time")
-	byScheduler := f.Bool("assign-pods-by-scheduler", true, "have the scheduler bind the pods of DaemonSets to their nodes")
+	settings := switches.NewSettings()
+	settings.AddDaemonSets(f)
 	return kind{
 		name: "daemonset-controller", resource: daemonSetsResource,
 		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
 			budget, err2 := p.budget(ctx)
-			on := switches.DaemonSet(p.gates)
-			on.AssignDirectly, on.PreDownload = !*byScheduler, jobs != nil
+			on := settings.DaemonSet(p.gates)
+			on.PreDownload = jobs != nil
 			return daemonset.Describe(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),

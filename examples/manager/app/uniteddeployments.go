@@ -23,19 +23,18 @@ var subsets = metrics.NewSubsets(ctrlmetrics.Registry)
 
 func unitedDeployments(f *pflag.FlagSet) kind {
 	workers := f.Int("uniteddeployment-workers", 3, "UnitedDeployments reconciled at the same time")
-	adaptive := f.Bool("uniteddeployment-adaptive-scheduling", false, "read minReplicas, maxReplicas and the schedule strategy of UnitedDeployments")
+	settings := switches.NewSettings()
+	settings.AddUnitedDeployments(f)
 	return kind{
 		name: "uniteddeployment-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
 		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
 		without: "UnitedDeployments of this kind create nothing",
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
-			on := switches.UnitedDeployment(p.gates)
-			on.AdaptiveScheduling = *adaptive
 			o := uniteddeployment.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers), SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
 				Revisions: p.caches.revisions(), Pods: p.caches.pods(),
-				Features:  on,
+				Features:  settings.UnitedDeployment(p.gates),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}
 			if o.CloneSets == nil {
@@ -49,7 +48,7 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 		webhook: func(a *admissions) (podwright.Kind, error) {
 			return uniteddeployment.Describe(uniteddeployment.Options{}, &uniteddeployment.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
-				AdaptiveScheduling:        *adaptive,
+				AdaptiveScheduling:        settings.UnitedDeployment(a.gates).AdaptiveScheduling,
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}), nil

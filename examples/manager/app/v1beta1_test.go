@@ -317,9 +317,9 @@ func (w *fixture) judgesV1beta1() {
 	w.Helper()
 	for _, test := range []struct{ name, resource, document, want string }{
 		{"DS-V3: no percentage", "daemonsets", strings.NewReplacer("50%%", "few", "name: agent", "name: few", "%s", "a:1").Replace(agent), "partition"},
-		{"ACJ-16: a kind that is not here", "advancedcronjobs",
-			"{apiVersion: apps.kruise.io/v1beta1, kind: AdvancedCronJob, metadata: {name: pull}, spec: {schedule: '0 * * * *', template: {imageListPullJobTemplate: {spec: {images: [a]}}}}}",
-			"jobTemplate or broadcastJobTemplate"},
+		{"ACJ-16: no image", "advancedcronjobs",
+			"{apiVersion: apps.kruise.io/v1beta1, kind: AdvancedCronJob, metadata: {name: pull}, spec: {schedule: '0 * * * *', template: {imageListPullJobTemplate: {spec: {images: [], completionPolicy: {}}}}}}",
+			"must name an image"},
 	} {
 		_, err := w.in("v1beta1", test.resource).Create(w.Context(), w.object(test.document), metav1.CreateOptions{})
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), test.want) {

@@ -3,11 +3,13 @@
 package switches
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
@@ -38,6 +40,37 @@ func flatten(kinds map[string]any) map[string]bool {
 	return fields
 }
 
+// TestSettings: each flag beside the gates switches one field, so that who knows the flags knows what the controllers do.
+func TestSettings(t *testing.T) {
+	gates := parse(t, features.Flags{Release: podwright.Release14})
+	of := func(s *Settings) map[string]bool {
+		return flatten(map[string]any{"CloneSet": s.CloneSet(gates), "DaemonSet": s.DaemonSet(gates), "UnitedDeployment": s.UnitedDeployment(gates)})
+	}
+	before, got := of(NewSettings()), map[string][]string{}
+	all := pflag.NewFlagSet("all", pflag.ContinueOnError)
+	NewSettings().AddFlags(all)
+	all.VisitAll(func(f *pflag.Flag) {
+		s, flags := NewSettings(), pflag.NewFlagSet("one", pflag.ContinueOnError)
+		s.AddFlags(flags)
+		if err := flags.Set(f.Name, fmt.Sprint(f.DefValue != "true")); err != nil {
+			t.Fatal(err)
+		}
+		for field, is := range of(s) {
+			if is != before[field] {
+				got[f.Name] = append(got[f.Name], field)
+			}
+		}
+	})
+	want := map[string][]string{
+		"cloneset-scaling-exclude-preparing-delete": {"CloneSet.ExcludePreparingDelete"},
+		"assign-pods-by-scheduler":                  {"DaemonSet.AssignDirectly"},
+		"uniteddeployment-adaptive-scheduling":      {"UnitedDeployment.AdaptiveScheduling"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("PF-1: what flags switch (-want +got):\n%s", diff)
+	}
+}
+
 func parse(t *testing.T, f features.Flags) *features.Gates {
 	t.Helper()
 	gates, err := f.Parse()
@@ -65,7 +98,7 @@ func TestRelease(t *testing.T) {
 // Each gate switches the fields that it is about, and every field but those that take more has a gate.
 func TestGates(t *testing.T) {
 	without := map[string]bool{ // with what else they take
-		"CloneSet.ExcludePreparingDelete": true, "DaemonSet.AssignDirectly": true, "UnitedDeployment.AdaptiveScheduling": true, // a flag
+		"CloneSet.ExcludePreparingDelete": true, "DaemonSet.AssignDirectly": true, "UnitedDeployment.AdaptiveScheduling": true, // a flag: TestSettings
 		"CloneSet.PreDownload": true, "StatefulSet.PreDownload": true, "DaemonSet.PreDownload": true, // jobs
 	}
 	want := map[features.Gate][]string{

@@ -27,6 +27,11 @@ func cronJobYAML(name, lines string) string {
 func TestAdvancedCronJob(t *testing.T) {
 	v := newValidator(t, "advancedcronjobs.apps.kruise.io", "v1alpha1")
 	const broadcast = "template: {broadcastJobTemplate: {metadata: {labels: {a: b}}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}}}}"
+	const (
+		one  = "spec.template: must hold one of jobTemplate, broadcastJobTemplate and imageListPullJobTemplate"
+		list = "spec.template.imageListPullJobTemplate.spec"
+	)
+	images := func(lines string) string { return "template: {imageListPullJobTemplate: {spec: {images: [a], " + lines + "}}}" }
 	for _, test := range []struct{ name, object, spec, want string }{
 		{"the least", "web", "", ""},
 		{"everything", "web-1", "timeZone: Asia/Shanghai\nstartingDeadlineSeconds: 10\nconcurrencyPolicy: Forbid\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0\n" + broadcast, ""},
@@ -39,9 +44,21 @@ func TestAdvancedCronJob(t *testing.T) {
 		{"ACJ-14: a negative deadline", "web", "startingDeadlineSeconds: -1", "spec.startingDeadlineSeconds: must be 0 or more"},
 		{"ACJ-14: a negative limit", "web", "successfulJobsHistoryLimit: -1", "spec.successfulJobsHistoryLimit: must be 0 or more"},
 		{"ACJ-14: another negative limit", "web", "failedJobsHistoryLimit: -1", "spec.failedJobsHistoryLimit: must be 0 or more"},
-		{"ACJ-14.1: no template", "web", "template: {}", "spec.template: must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"},
-		{"ACJ-14.1: another kind", "web", "template: {imageListPullJobTemplate: {spec: {}}}", "spec.template: must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"},
-		{"ACJ-14.1: two templates", "web", strings.Replace(broadcast, "{broad", "{jobTemplate: {}, broad", 1), "spec.template: must hold jobTemplate or broadcastJobTemplate, not both"},
+		{"ACJ-14.1: no template", "web", "template: {}", "spec.template: must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"},
+		{"ACJ-14.1: another kind", "web", "template: {imagePullJobTemplate: {spec: {}}}", "spec.template: must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"},
+		{"ACJ-14.4: images", "web", images("completionPolicy: {type: Always, activeDeadlineSeconds: 86400}"), ""},
+		{"ACJ-14.4: one list after another", "web", "concurrencyPolicy: Forbid\n" + images("completionPolicy: {}"), ""},
+		{"ACJ-14.4: two lists at a time", "web", "concurrencyPolicy: Allow\n" + images("completionPolicy: {}"), "spec.concurrencyPolicy: must be Replace or Forbid with imageListPullJobTemplate, is Allow"},
+		{"ACJ-14.4: no spec", "web", "template: {imageListPullJobTemplate: {}}", list + ": must say which images to pull"},
+		{"ACJ-14.4: no image", "web", strings.Replace(images("completionPolicy: {}"), "[a]", "[]", 1), list + ".images: must name an image"},
+		{"ACJ-14.4: too many images", "web", strings.Replace(images("completionPolicy: {}"), "[a]", "["+strings.Repeat("a, ", 255)+"a]", 1), list + ".images: must hold at most 255 images"},
+		{"ACJ-14.4: nodes by name and by pods", "web", images("completionPolicy: {}, selector: {names: [b]}, podSelector: {}"), list + ".podSelector: must be absent if selector is given: keep one of the two"},
+		{"ACJ-14.4: without an end", "web", images("completionPolicy: {type: Never}"), list + ".completionPolicy.type: must be Always, is Never"},
+		{"ACJ-14.4: more than a day", "web", images("completionPolicy: {activeDeadlineSeconds: 86401}"), list + ".completionPolicy.activeDeadlineSeconds: must be at most 86400, a day"},
+		{"ACJ-14.4: a time to live", "web", images("completionPolicy: {ttlSecondsAfterFinished: 1}"),
+			list + ".completionPolicy.ttlSecondsAfterFinished: must be absent: successfulJobsHistoryLimit and failedJobsHistoryLimit say how many jobs stay"},
+		{"ACJ-14.1: images and a job", "web", strings.Replace(images("completionPolicy: {}"), "{image", "{jobTemplate: {}, image", 1), one},
+		{"ACJ-14.1: two templates", "web", strings.Replace(broadcast, "{broad", "{jobTemplate: {}, broad", 1), one},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var want []string

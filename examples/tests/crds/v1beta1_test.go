@@ -136,7 +136,7 @@ func TestWhatV1beta1DiffersIn(t *testing.T) {
 			schema + ".properties.status.properties.daemonSetHash", schema + ".properties.status.properties.updateRevision",
 		},
 		"broadcastjobs.apps.kruise.io":     {},
-		"advancedcronjobs.apps.kruise.io":  {schema + ".properties.spec.properties.template.properties.imageListPullJobTemplate"},
+		"advancedcronjobs.apps.kruise.io":  {},
 		"sidecarsets.apps.kruise.io":       {schema + ".properties.spec.properties.customVersion", schema + ".properties.spec.properties.namespace", rules},
 		"imagepulljobs.apps.kruise.io":     {".additionalPrinterColumns"},
 		"imagelistpulljobs.apps.kruise.io": {},
@@ -298,7 +298,7 @@ func TestRulesOfV1beta1(t *testing.T) {
 	const (
 		partition = "spec.updateStrategy.rollingUpdate.partition: must be a number of nodes, 0 or more, or a whole percentage up to 100%, is "
 		version   = "spec.customVersion: may not be more than 63 bytes"
-		template  = "spec.template: must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
+		template  = "spec.template: must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
 	)
 	rolling := func(value string) string {
 		return daemonSet("updateStrategy: {rollingUpdate: {partition: " + value + "}}")
@@ -319,8 +319,8 @@ func TestRulesOfV1beta1(t *testing.T) {
 		{"DS-V3: a negative number", "daemonsets", rolling("-1"), partition + "-1"},
 		{"DS-V3: OnDelete needs no sense in the rest", "daemonsets", daemonSet("updateStrategy: {type: OnDelete, rollingUpdate: {partition: few}}"), ""},
 		{"DS-V3: the other rules are there", "daemonsets", daemonSet("minReadySeconds: -1"), "spec.minReadySeconds: must be 0 or more"},
-		{"ACJ-16: not alone", "advancedcronjobs", cron("imageListPullJobTemplate: {spec: {images: [a]}}"), template},
-		{"ACJ-16: beside another", "advancedcronjobs", cron("broadcastJobTemplate: {spec: {template: {spec: {containers: [{name: a, image: b}]}}}}, imageListPullJobTemplate: {}"), ""},
+		{"ACJ-16: images", "advancedcronjobs", cron("imageListPullJobTemplate: {spec: {images: [a], completionPolicy: {}}}"), ""},
+		{"ACJ-16: no template", "advancedcronjobs", cron(""), template},
 		{"SCS-V7: a custom version", "sidecarsets", log("customVersion: v1.2_a"), ""},
 		{"SCS-V7: one that no label can hold", "sidecarsets", log("customVersion: 'a b'"), "spec.customVersion: spec.customVersion in body should match '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$'"},
 		{"SCS-V7: one too long", "sidecarsets", log("customVersion: " + strings.Repeat("a", 64)), version},

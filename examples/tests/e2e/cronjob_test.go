@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/examples/tests/testbed/mirror"
 	"github.com/podwright/podwright/workloads/cronjob"
@@ -155,6 +157,43 @@ func TestAdvancedCronJobOfBroadcastJobs(t *testing.T) {
 			return ""
 		}
 		return fmt.Sprint(len(all), " BroadcastJobs")
+	})
+}
+
+// Images are pulled on schedule, one list after the other, and what the list is may change.
+func TestAdvancedCronJobOfImages(t *testing.T) {
+	t.Parallel()
+	s := steady.NewScene(t, nil)
+	distribution, err := distributionclient.NewForConfig(steady.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cronJobs, jobs := steady.workloads.AdvancedCronJobs(s.Namespace), distribution.ImageListPullJobs(s.Namespace)
+	seen := testbed.Follow[*distributionv1alpha1.ImageListPullJob](s, mirror.Of(jobs), nil)
+	cronJob := newCronJob("@every 2s")
+	cronJob.Spec.SuccessfulJobsHistoryLimit = nil
+	cronJob.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
+		Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"base:1"}, Selector: &distributionv1alpha1.ImagePullJobNodeSelector{Names: []string{"none"}}}}}
+	stored, err := cronJobs.Create(t.Context(), cronJob, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec := stored.Spec.Template.ImageListPullJobTemplate.Spec; stored.Spec.ConcurrencyPolicy != v1alpha1.ReplaceConcurrent || spec.CompletionPolicy.Type != distributionv1alpha1.Always ||
+		spec.ImagePullPolicy != distributionv1alpha1.ImagePullIfNotPresent {
+		t.Errorf("ACJ-14.2: defaults: %+v, %+v", stored.Spec, spec)
+	}
+	change := []byte(`{"spec":{"template":{"imageListPullJobTemplate":{"spec":{"images":["base:2"]}}}}}`)
+	if _, err := cronJobs.Patch(t.Context(), "web", types.MergePatchType, change, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Await("ACJ-5, ACJ-14.2: three jobs, the last of the new list", func() string {
+		all := seen.All()
+		for _, job := range all {
+			if len(all) >= 3 && job.Spec.Images[0] == "base:2" {
+				return ""
+			}
+		}
+		return fmt.Sprint(len(all), " ImageListPullJobs")
 	})
 }
 

@@ -148,7 +148,7 @@ var describe = map[string]func(*account) podwright.Kind{
 		return broadcastjob.Describe(broadcastjob.Options{ControllerOptions: a.all, Kubernetes: a.kube, Workloads: a.workloads}, nil)
 	},
 	"advancedcronjob-controller": func(a *account) podwright.Kind {
-		return cronjob.Describe(cronjob.Options{ControllerOptions: a.all, Kubernetes: a.kube, Workloads: a.workloads}, nil)
+		return cronjob.Describe(cronjob.Options{ControllerOptions: a.all, Kubernetes: a.kube, Workloads: a.workloads, Distribution: a.distribution}, nil)
 	},
 	"sidecarset-controller": func(a *account) podwright.Kind {
 		return sidecarset.Describe(sidecarset.Options{ControllerOptions: a.all, Kubernetes: a.kube, Sidecar: a.sidecar, Policies: true, Budget: a.guard()}, nil)

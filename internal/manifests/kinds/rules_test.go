@@ -24,6 +24,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
+	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -128,6 +129,9 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"AdvancedCronJobs with BroadcastJobs": {
 			cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{}),
 			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "patch", "watch"}}},
+		"AdvancedCronJobs with ImageListPullJobs": {
+			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{Distribution: distributionfake.NewClient()}),
+			map[string][]string{"apps.kruise.io/imagelistpulljobs": {"create", "delete", "get", "list", "patch", "watch"}}},
 		"a recorder of AdvancedCronJobs": {
 			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of launch priorities": {
