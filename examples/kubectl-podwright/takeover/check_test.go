@@ -167,7 +167,7 @@ func TestCheck(t *testing.T) {
 			"stuck today: CloneSet shop/web: OpenKruise 1.9 refreshes no pod of the type OnDelete: new pods never become ready. [CS-37] Nothing: podwright refreshes them."}},
 		{"a percentage of nodes", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}, status: {desiredNumberScheduled: 3}`)}, []string{
 			"needs an answer: DaemonSet shop/a: Its partition of 50% keeps 1 node old with OpenKruise, and 2 with podwright. [DS-25] Give podwright's manager --release=1.9, or write a number.",
-			"will happen: DaemonSet shop/a: Its partition is a percentage, which clients of v1alpha1 before 1.9 read as 2147483647. [DS-V3] "}},
+			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
 		{"a percentage of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 10%}}, status: {matchedPods: 4}`)}, []string{
 			"needs an answer: SidecarSet shop/a: Its partition of 10% keeps 0 pods old with OpenKruise, and 1 with podwright. [SCS-30] Give podwright's manager --feature-gates=SidecarSetPartitionRoundsUp=false, or write a number."}},
 		{"a hook, and resources that never come", "1.9", "", []string{

@@ -89,9 +89,13 @@ func (c *check) gates() {
 				c.otherGate(title(program), gate, theirs, named)
 			}
 		}
-		for gate, means := range withoutEffect {
-			if gates.Enabled(features.Gate(gate)) {
-				c.answer(title(program), "PF-1", "The gate "+gate+" is on, and has no effect in podwright. "+means[0], means[1])
+		for name, means := range withoutEffect {
+			gate, idle := features.Gate(name), len(features.Flags{Gates: name}.WithoutEffect()) > 0
+			switch theirs := gates.Enabled(gate); {
+			case idle && theirs:
+				c.answer(title(program), "PF-1", "The gate "+name+" is on, and has no effect in podwright. "+means[0], means[1])
+			case !idle && theirs != c.Gates.Enabled(gate):
+				c.otherGate(title(program), gate, theirs, nil)
 			}
 		}
 		if c.release == "1.9" && !as19(c.Gates) {

@@ -85,7 +85,7 @@ func (c *check) percentOfNodes(set *unstructured.Unstructured) {
 	if !said {
 		return
 	}
-	c.happens(title(set), "DS-V3", "Its partition is a percentage, which clients of v1alpha1 before 1.9 read as 2147483647.")
+	c.happens(title(set), "DS-V3", "Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it.")
 	desired, _ := number(set.Object, "status", "desiredNumberScheduled")
 	theirs := desired * percent / 100
 	if ours := (desired*percent + 99) / 100; ours != theirs && !c.Gates.Enabled(nodesRoundDown) {
