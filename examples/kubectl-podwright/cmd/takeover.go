@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/metadata"
@@ -35,7 +37,7 @@ func (c *commands) takeover() *cobra.Command {
 
 // takeoverCheck prints what a take-over would do. (KC-26)
 func (c *commands) takeoverCheck() *cobra.Command {
-	var output string
+	var output, backTo string
 	reader := takeover.Reader{}
 	cmd := &cobra.Command{
 		Use:                   "check",
@@ -48,6 +50,8 @@ func (c *commands) takeoverCheck() *cobra.Command {
 			It looks at definitions, webhooks, programs and their gates, leases, finalizers, copies of pull secrets, workloads and pods.
 			What the first reconcile of a workload does, podwright's own planners say.
 
+			With a release to go back to, it says instead what that release of OpenKruise could not read.
+
 			It reads only: it gets and lists, page by page, and of Secrets the metadata alone. The exit code is 0 if nothing stands in the way, 1 if
 			something cannot be read, and 2 if an answer is needed.`),
 		Example: templates.Examples(`
@@ -58,10 +62,13 @@ func (c *commands) takeoverCheck() *cobra.Command {
 			` + c.name + ` takeover check --namespaces=shop,bank
 
 			# For a manager that behaves as OpenKruise 1.9, as data
-			` + c.name + ` takeover check --release=1.9 --feature-gates=ResourceDistributionGate=true -o json`),
+			` + c.name + ` takeover check --release=1.9 --feature-gates=ResourceDistributionGate=true -o json
+
+			# What OpenKruise 1.8 could not read if this cluster were handed back to it
+			` + c.name + ` takeover check --back-to=1.8`),
 		Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
-			report, err := c.checkTakeover(cmd.Context(), &reader)
+			report, err := c.checkTakeover(cmd.Context(), &reader, backTo)
 			cmdutil.CheckErr(err)
 			if output != "" {
 				cmdutil.CheckErr(c.encode(output, report))
@@ -78,17 +85,21 @@ func (c *commands) takeoverCheck() *cobra.Command {
 	c.addManagerFlags(cmd)
 	cmd.Flags().StringVar(&reader.Namespace, "manager-namespace", "kruise-system", "The namespace of OpenKruise's manager.")
 	cmd.Flags().StringSliceVar(&reader.Namespaces, "namespaces", nil, "The namespaces to look at. All if not specified.")
+	cmd.Flags().StringVar(&backTo, "back-to", "", "The release of OpenKruise to hand the cluster back to: "+strings.Join(takeover.Releases, ", ")+".")
 	cmd.Flags().IntVar(&reader.Limit, "limit", 20000, "How many objects of a kind are read at most. What is beyond is said.")
+	completes(cmd, "back-to", func(*cobra.Command, []string, string) []string { return takeover.Releases })
 	completes(cmd, "namespaces", several(c.names("namespace", "")))
 	return cmd
 }
 
 // checkTakeover reads the cluster and judges it.
-func (c *commands) checkTakeover(ctx context.Context, reader *takeover.Reader) (*takeover.Report, error) {
-	if reader.Limit < 1 {
+func (c *commands) checkTakeover(ctx context.Context, reader *takeover.Reader, backTo string) (report *takeover.Report, err error) {
+	switch {
+	case reader.Limit < 1:
 		return nil, fmt.Errorf("--limit must be 1 or more, not %d", reader.Limit)
+	case backTo != "" && !slices.Contains(takeover.Releases, backTo):
+		return nil, fmt.Errorf("--back-to must be one of %s, not %q", strings.Join(takeover.Releases, ", "), backTo)
 	}
-	var err error
 	if reader.Planner, err = c.planner(); err != nil {
 		return nil, err
 	}
@@ -110,6 +121,9 @@ func (c *commands) checkTakeover(ctx context.Context, reader *takeover.Reader) (
 		return nil, fmt.Errorf("--feature-gates=%s: %w", c.gates.Gates, err)
 	}
 	reader.Clock = c.clock
+	if reader.Back = backTo != ""; reader.Back {
+		return takeover.CheckBack(reader.Read(ctx), backTo), nil
+	}
 	return takeover.Check(reader.Read(ctx)), nil
 }
 

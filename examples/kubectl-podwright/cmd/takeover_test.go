@@ -34,6 +34,8 @@ func TestTakeoverCheck(t *testing.T) {
 	if said := c.run("takeover", "check", "--namespaces=shop"); !strings.Contains(said, "needs an answer   NodePodProbe node-1") || strings.Contains(said, "BroadcastJob default/a") || !strings.HasSuffix(said, "exit code 2\n") {
 		t.Errorf("in the namespace shop it says\n%s", said)
 	}
+	c.expect("error: --back-to must be one of 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, not \"1.3\"\nexit code 1\n", "takeover", "check", "--back-to=1.3")
+	c.expect("OpenKruise 1.9, to which the cluster is handed back.\nNothing stands in the way, and nothing is changed.\n", "takeover", "check", "--back-to=1.9")
 	said := c.run("takeover", "check", "-o", "yaml")
 	for _, want := range []string{"openKruise: \"1.7\"", "object: BroadcastJob default/a", "rule: KC-29", "severity: needs an answer", "exit code 2"} {
 		if !strings.Contains(said, want) {

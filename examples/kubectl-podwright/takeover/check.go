@@ -65,16 +65,21 @@ func Check(cluster *Cluster) *Report {
 	report.OpenKruise, report.By = cluster.release()
 	if c.release = report.OpenKruise; c.release != "" {
 		for _, judge := range []func(){c.definitions, c.prunings, c.webhooks, c.programs, c.leases, c.gates, c.finalizers, c.workloads,
-			c.ownWorkloads, c.cronJobs, c.imageJobs, c.secrets, c.pods} {
+			c.ownWorkloads, c.cronJobs, c.imageJobs, c.secrets, func() { c.pods(states) }} {
 			judge()
 		}
 	}
+	report.Findings = c.sorted()
+	return report
+}
+
+// sorted are the findings, the most urgent first.
+func (c *check) sorted() []Finding {
 	slices.SortStableFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)),
 			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Says, b.Says))
 	})
-	report.Findings = append([]Finding{}, c.findings...)
-	return report
+	return append([]Finding{}, c.findings...)
 }
 
 // answer adds a finding that needs an answer.

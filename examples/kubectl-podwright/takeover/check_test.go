@@ -275,3 +275,38 @@ func TestCopies(t *testing.T) {
 	}
 	t.Error("no finding says that the copies left and lost go")
 }
+
+// What a release cannot read needs an answer. (KC-30)
+func TestCheckBack(t *testing.T) {
+	const do = "Take it out before you hand back, or decide that it may go."
+	stored := `{kind: CustomResourceDefinition, metadata: {name: daemonsets.apps.kruise.io}, status: {storedVersions: [v1alpha1, v1beta1]}}`
+	for _, test := range []struct {
+		release string
+		objects []string
+		want    []string
+	}{
+		{"1.8", []string{stored}, []string{"needs an answer: CustomResourceDefinition daemonsets.apps.kruise.io: Its objects are stored as v1beta1, which OpenKruise 1.8 does not have: the API server refuses its definition. [PF-5.2] Have all objects stored as v1alpha1, and take v1beta1 off status.storedVersions."}},
+		{"1.9", []string{stored}, nil},
+		{"1.4", []string{`{kind: CustomResourceDefinition, metadata: {name: ` + alwaysBeta + `}, status: {storedVersions: [v1beta1]}}`}, nil},
+		{"1.8", []string{custom("DaemonSet", "a", "spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}")}, []string{
+			"needs an answer: DaemonSet shop/a: OpenKruise 1.8 cannot read what stands in spec.updateStrategy.rollingUpdate.partition. [KC-30] " + do}},
+		{"1.8", []string{custom("DaemonSet", "a", "spec: {updateStrategy: {rollingUpdate: {partition: 2}}}")}, nil},
+		{"1.9", []string{custom("DaemonSet", "a", "spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}")}, nil},
+		{"1.7", []string{custom(ordinal, "a", `spec: {ordinals: {start: 1}, reserveOrdinals: [1, "3-5"]}`)}, []string{
+			"needs an answer: " + ordinal + " shop/a: OpenKruise 1.7 cannot read what stands in spec.reserveOrdinals. [KC-30] " + do}},
+		{"1.4", []string{custom("ImageListPullJob", "a", "spec: {}")}, []string{"needs an answer: ImageListPullJob shop/a: OpenKruise 1.4 does not have this kind. [KC-30] " + do}},
+		{"1.4", []string{custom("UnitedDeployment", "a", "spec: {topology: {subsets: [{name: a}, {name: b, patch: {}}]}}")}, []string{
+			"needs an answer: UnitedDeployment shop/a: OpenKruise 1.4 does not have spec.topology.subsets.patch. [KC-30] " + do}},
+		{"1.9", []string{custom("ResourceDistribution", "a", "spec: {sourceRef: {name: a}}")}, []string{
+			"needs an answer: ResourceDistribution shop/a: OpenKruise 1.9 does not have spec.sourceRef. [KC-30] " + do}},
+		{"1.8", []string{custom("CloneSet", "a", "spec: {updateStrategy: {type: OnDelete}}"), custom("CloneSet", "b", "spec: {updateStrategy: {type: ReCreate}}")}, []string{
+			"needs an answer: CloneSet shop/a: OpenKruise 1.8 cannot read what stands in spec.updateStrategy.type. [KC-30] " + do}},
+		{"1.8", []string{pod("b", `annotations: {apps.kruise.io/inplace-update-state: '{"nextContainerResources":{"log":{"limits":{"cpu":"1"}}}}'}`)}, []string{
+			"needs an answer: CloneSet shop/web: A resize is under way, which OpenKruise 1.8 and later would take for a batch that never begins: b. [IP-38] Wait until it is done."}},
+		{"1.7", []string{pod("b", `annotations: {apps.kruise.io/inplace-update-state: '{"nextContainerResources":{"log":{"limits":{"cpu":"1"}}}}'}`)}, nil},
+	} {
+		if diff := cmp.Diff(test.want, say(CheckBack(clusterOf(t, "", "", test.objects...), test.release))); diff != "" {
+			t.Errorf("back to %s (-want +got):\n%s", test.release, diff)
+		}
+	}
+}

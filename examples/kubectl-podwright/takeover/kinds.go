@@ -100,6 +100,35 @@ func concerned(gate features.Gate, spec features.Spec) (named []string, is bool)
 	return nil, false
 }
 
+// alwaysBeta is the definition that every release stores as v1beta1.
+const alwaysBeta = "statefulsets.apps.kruise.io"
+
+// never is after all releases: OpenKruise has none of it.
+const never = "9.9"
+
+// newFields are those that releases after 1.4 have brought, or podwright alone has.
+var newFields = []newField{
+	{"1.5", lists, "", nil},
+	{"1.5", "UnitedDeployment", "spec.topology.subsets.patch", nil},
+	{"1.5", "UnitedDeployment", "spec.topology.subsets.minReplicas", nil},
+	{"1.5", "UnitedDeployment", "spec.topology.subsets.maxReplicas", nil},
+	{"1.5", sidecars, "spec.updateStrategy.priorityStrategy", nil},
+	{"1.6", pulls, "spec.imagePullPolicy", nil},
+	{"1.7", ordinal, "spec.ordinals", nil},
+	{"1.8", ordinal, "spec.volumeClaimUpdateStrategy", nil},
+	{"1.8", ordinal, "spec.reserveOrdinals", isText},
+	{"1.8", sidecars, "spec.injectionStrategy.revision.policy", nil},
+	{"1.8", "UnitedDeployment", "spec.topology.scheduleStrategy", nil},
+	{"1.9", cloned, "spec.progressDeadlineSeconds", nil},
+	{"1.9", cloned, "spec.updateStrategy.type", func(value any) bool { return value == "OnDelete" }},
+	{"1.9", perNode, "spec.updateStrategy.rollingUpdate.partition", isText},
+	{"1.9", sidecars, "spec.containers.resourcesPolicy", nil},
+	{"1.9", sidecars, "spec.containers.shareVolumeDevicePolicy", nil},
+	{"1.9", crons, "spec.template.imageListPullJobTemplate", nil},
+	{never, "ResourceDistribution", "spec.sourceRef", nil},
+	{never, "PodProbeMarker", "spec.probes.hideOutput", nil},
+}
+
 // underWay tells whether a rollout is under way by the status that OpenKruise has written.
 func underWay(workload *unstructured.Unstructured) bool {
 	status := func(field string) int64 {

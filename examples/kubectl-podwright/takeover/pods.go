@@ -38,8 +38,8 @@ var states = []state{
 	{unseenOwner, StuckToday, "DS-CR3", "OpenKruise 1.9 does not notice what becomes of pods of an earlier release: ", "Nothing: podwright finds pods by the UID of their owner."},
 }
 
-// pods says what becomes of pods that are in the midst of something, by workload.
-func (c *check) pods() {
+// pods says what becomes of pods that are in some state, by workload.
+func (c *check) pods(states []state) {
 	for _, s := range states {
 		of := map[string][]string{}
 		for _, pod := range c.Pods {

@@ -40,6 +40,8 @@ type Reader struct {
 	Limit int
 	// Gates are those that podwright's manager will have.
 	Gates *features.Gates
+	// Back reads what CheckBack is about, whatever runs, and no plans.
+	Back bool
 }
 
 // reading is a cluster that is being read.
@@ -54,12 +56,14 @@ func (r *Reader) Read(ctx context.Context) *Cluster {
 	read := &reading{Reader: r, ctx: ctx, Cluster: &Cluster{Now: r.Clock.Now(), Namespace: r.Namespace, Gates: r.Gates,
 		Namespaces: map[string]bool{}, Objects: map[string][]*unstructured.Unstructured{}}}
 	read.installation()
-	if release, _ := read.release(); release != "" { // else there is nothing to take over
+	if release, _ := read.release(); release != "" || r.Back { // else there is nothing to take over
 		for _, k := range kinds() {
 			read.Cluster.Objects[k.Kind] = read.everywhere(k, metav1.ListOptions{})
 		}
 		read.around()
-		read.plans()
+		if !r.Back {
+			read.plans()
+		}
 	}
 	return read.Cluster
 }
