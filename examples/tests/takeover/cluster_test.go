@@ -32,12 +32,14 @@ import (
 	sidecarconversion "github.com/podwright/podwright/sidecar/conversion"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cloneset"
 	workloadsconversion "github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/fakecluster"
 	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
 // manager is the user of the controllers' requests.
@@ -150,6 +152,10 @@ func (c *cluster) controllers(gates *features.Gates) (all []func(context.Context
 	c.must(err)
 	daemonSets, err := daemonset.New(daemonset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.DaemonSet(gates)})
 	c.must(err)
+	unitedDeployments, err := uniteddeployment.New(uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Features: switches.UnitedDeployment(gates)})
+	c.must(err)
+	broadcastJobs, err := broadcastjob.New(broadcastjob.Options{Kubernetes: kube, Workloads: workloads})
+	c.must(err)
 	cronJobs, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads})
 	c.must(err)
 	sidecarSets, err := sidecarset.New(sidecarset.Options{Kubernetes: kube, Sidecar: sidecar, Injection: switches.Injection(gates), Features: switches.SidecarSet(gates)})
@@ -158,7 +164,7 @@ func (c *cluster) controllers(gates *features.Gates) (all []func(context.Context
 	c.must(err)
 	ephemeralJobs, err := ephemeraljob.New(ephemeraljob.Options{Kubernetes: kube, Lifecycle: lifecycle})
 	c.must(err)
-	return []func(context.Context) error{cloneSets.Run, statefulSets.Run, daemonSets.Run, cronJobs.Run, sidecarSets.Run, pullJobs.Run, ephemeralJobs.Run}
+	return []func(context.Context) error{cloneSets.Run, statefulSets.Run, daemonSets.Run, unitedDeployments.Run, broadcastJobs.Run, cronJobs.Run, sidecarSets.Run, pullJobs.Run, ephemeralJobs.Run}
 }
 
 func (c *cluster) must(err error) {

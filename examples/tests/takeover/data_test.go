@@ -57,6 +57,10 @@ func (c *cluster) leave(objects []*unstructured.Unstructured) {
 			}
 		}
 		u.SetOwnerReferences(owners)
+		if labels := u.GetLabels(); labels["broadcastjob-controller-uid"] != "" {
+			labels["broadcastjob-controller-uid"] = string(owners[0].UID)
+			u.SetLabels(labels)
+		}
 		deleted := u.GetDeletionTimestamp()
 		u.SetDeletionTimestamp(nil)
 		made, err := c.client(u).Create(c.ctx, u, metav1.CreateOptions{})
