@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/metadata"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 	utilexec "k8s.io/utils/exec"
@@ -107,11 +106,7 @@ func (c *commands) checkTakeover(ctx context.Context, reader *takeover.Reader, b
 	if reader.Dynamic, err = c.factory.DynamicClient(); err != nil {
 		return nil, err
 	}
-	config, err := c.factory.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	if reader.Metadata, err = metadata.NewForConfig(config); err != nil {
+	if reader.Kubernetes, err = c.factory.KubernetesClientSet(); err != nil {
 		return nil, err
 	}
 	if reader.Mapper, err = c.factory.ToRESTMapper(); err != nil {

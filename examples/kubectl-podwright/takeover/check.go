@@ -5,6 +5,7 @@ package takeover
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // Severity is what a finding asks of the user.
@@ -75,9 +76,10 @@ func Check(cluster *Cluster) *Report {
 
 // sorted are the findings, the most urgent first.
 func (c *check) sorted() []Finding {
-	slices.SortStableFunc(c.findings, func(a, b Finding) int {
+	sort.Slice(c.findings, func(i, j int) bool { // of package slices it would make the program larger
+		a, b := &c.findings[i], &c.findings[j]
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)),
-			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Says, b.Says))
+			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Says, b.Says)) < 0
 	})
 	return append([]Finding{}, c.findings...)
 }

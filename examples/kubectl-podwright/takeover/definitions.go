@@ -3,51 +3,79 @@
 package takeover
 
 import (
+	"cmp"
+	_ "embed" // definitions.txt
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
-
-	"github.com/podwright/podwright/availability"
-	"github.com/podwright/podwright/distribution"
-	distributionconversion "github.com/podwright/podwright/distribution/conversion"
-	"github.com/podwright/podwright/lifecycle"
-	"github.com/podwright/podwright/sidecar"
-	sidecarconversion "github.com/podwright/podwright/sidecar/conversion"
-	"github.com/podwright/podwright/workloads"
-	workloadsconversion "github.com/podwright/podwright/workloads/conversion"
 )
 
-// own is a definition of podwright.
+//go:embed definitions.txt
+var definitionsText string
+
+// own is a definition of podwright, as far as a check is about it.
 type own struct {
-	// plain is the definition as it comes, and served that with v1beta1 too, if podwright serves that on demand.
-	plain, served *unstructured.Unstructured
+	group, kind string
+	// versions are those that it serves, and whether only on demand.
+	versions map[string]bool
+	// fields are those of each version.
+	fields map[string]*fields
 }
 
-// ownDefinitions are podwright's, by name.
+// fields are those that a schema has below a field.
+type fields struct {
+	below map[string]*fields
+	// any says that every field may be there, and of what shape it is; nil if not.
+	any *fields
+	// same is the version before, of which a version has all fields if it has none of its own.
+	same *fields
+	// kept says that whatever is there stays.
+	kept bool
+}
+
+// ownDefinitions are podwright's, by name. The text has a line for each definition, version and field, indented by what it is below. A version without fields has those of the one before. The
+// CRDs themselves would make the program larger by half a megabyte; a test holds the text to them.
 var ownDefinitions = sync.OnceValue(func() map[string]own {
 	all := map[string]own{}
-	for _, d := range slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs()) {
-		all[d.GetName()] = own{plain: d, served: d}
-	}
-	anywhere := admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://localhost/convert")}
-	for name, o := range all {
-		for _, serve := range []func(*unstructured.Unstructured, admissionregistrationv1.WebhookClientConfig) error{
-			workloadsconversion.ServeV1beta1, sidecarconversion.ServeV1beta1, distributionconversion.ServeV1beta1} {
-			if d := o.plain.DeepCopy(); serve(d, anywhere) == nil && len(versionsOf(d)) > len(versionsOf(o.plain)) {
-				o.served = d
-				all[name] = o
-				break
+	var definition own
+	var above []*fields
+	for line := range strings.Lines(definitionsText) {
+		name := strings.TrimLeft(line, " ")
+		depth := len(line) - len(name)
+		switch words := strings.Fields(name); depth {
+		case 0:
+			definition = own{group: words[1], kind: words[2], versions: map[string]bool{}, fields: map[string]*fields{}}
+			all[words[0]] = definition
+			above = nil
+		case 1:
+			top := &fields{below: map[string]*fields{}}
+			definition.versions[words[0]], definition.fields[words[0]] = len(words) > 1, top
+			if above != nil {
+				top.same = above[0]
 			}
+			above = []*fields{top}
+		default:
+			above = append(above[:depth-1], above[depth-2].add(words[0]))
 		}
 	}
 	return all
 })
+
+// add adds a field by the word that stands for it: a name, * for any name; with ! behind it what is there stays.
+func (f *fields) add(word string) *fields {
+	name, kept := strings.CutSuffix(word, "!")
+	added := &fields{below: map[string]*fields{}, kept: kept}
+	if name == "*" {
+		f.any = added
+	} else {
+		f.below[name] = added
+	}
+	return added
+}
 
 // definitions compares the definitions in the cluster with podwright's: the API server refuses one that lacks a version in which
 // objects are stored.
@@ -65,9 +93,9 @@ func (c *check) definitions() {
 			if slices.Contains(stored, version) {
 				held = "stores"
 			}
-			switch {
-			case has(versionOf(o.plain, version), "name"):
-			case has(versionOf(o.served, version), "name"):
+			switch onDemand, has := o.versions[version]; {
+			case has && !onDemand:
+			case has:
 				c.answer(object, "PF-5.2", fmt.Sprintf("OpenKruise %s %s. podwright's definition lacks this version by default, and the API server refuses to drop a stored one.", held, version),
 					"Give podwright's manager --serve-v1beta1 and --install-crds.")
 			default:
@@ -95,26 +123,18 @@ func versionsOf(d *unstructured.Unstructured) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// versionOf is a version of a definition; nil if it does not have it.
-func versionOf(d *unstructured.Unstructured, name string) map[string]any {
-	for _, version := range objects(d.Object, "spec", "versions") {
-		if text(version, "name") == name {
-			return version
-		}
-	}
-	return nil
-}
-
 // prunings name fields that podwright's definitions lack: the API server drops them with the next write of the object.
 func (c *check) prunings() {
 	for _, o := range ownDefinitions() {
-		for _, object := range c.Objects[text(o.plain.Object, "spec", "names", "kind")] {
-			version := versionOf(o.served, object.GroupVersionKind().Version)
-			if version == nil {
+		for _, object := range c.Objects[o.kind] {
+			schema := o.fields[object.GroupVersionKind().Version]
+			if schema == nil {
 				continue // the definition says so
 			}
-			schema, _, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema")
-			if lost := unknown(schema, object.Object, ""); len(lost) > 0 {
+			if len(schema.below) == 0 {
+				schema = schema.same
+			}
+			if lost := schema.lack(object.Object, ""); len(lost) > 0 {
 				c.answer(title(object), "KC-29", "podwright's definition lacks "+few(lost)+": the API server drops that with the next write.",
 					"Take the field out, or decide that it may go.")
 			}
@@ -122,32 +142,26 @@ func (c *check) prunings() {
 	}
 }
 
-// unknown lists the fields of a value that a schema lacks, sorted.
-func unknown(schema map[string]any, value any, path string) (all []string) {
-	if truth(schema, "x-kubernetes-preserve-unknown-fields") || truth(schema, "x-kubernetes-embedded-resource") {
+// lack lists the fields of a value that are not there, sorted.
+func (f *fields) lack(value any, path string) (all []string) {
+	if f.kept {
 		return nil
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		declared, _ := schema["properties"].(map[string]any)
-		others, _ := schema["additionalProperties"].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			below, known := declared[name].(map[string]any)
+		for name := range value {
+			below := cmp.Or(f.below[name], f.any)
 			switch {
 			case path == "" && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name):
-			case known:
-				all = append(all, unknown(below, value[name], path+"."+name)...)
-			case others != nil:
-				all = append(all, unknown(others, value[name], path+"."+name)...)
-			case schema["additionalProperties"] == true:
+			case below != nil:
+				all = append(all, below.lack(value[name], path+"."+name)...)
 			default:
 				all = append(all, strings.TrimPrefix(path+"."+name, "."))
 			}
 		}
 	case []any:
-		items, _ := schema["items"].(map[string]any)
 		for _, element := range value {
-			all = append(all, unknown(items, element, path)...)
+			all = append(all, f.lack(element, path)...)
 		}
 	}
 	slices.Sort(all)

@@ -42,8 +42,7 @@ const (
 // kinds are all of OpenKruise's that podwright has, sorted by the names of their definitions.
 func kinds() (all []schema.GroupKind) {
 	for _, name := range slices.Sorted(maps.Keys(ownDefinitions())) {
-		definition := ownDefinitions()[name].plain.Object
-		all = append(all, schema.GroupKind{Group: text(definition, "spec", "group"), Kind: text(definition, "spec", "names", "kind")})
+		all = append(all, schema.GroupKind{Group: ownDefinitions()[name].group, Kind: ownDefinitions()[name].kind})
 	}
 	return all
 }

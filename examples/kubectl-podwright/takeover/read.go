@@ -4,8 +4,10 @@ package takeover
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -27,11 +29,11 @@ const page = 500
 
 // Reader reads what a check is about. It only gets and lists. (KC-28)
 type Reader struct {
-	Dynamic  dynamic.Interface
-	Metadata metadata.Interface
-	Mapper   meta.RESTMapper
-	Planner  *plan.Planner
-	Clock    clock.PassiveClock
+	Dynamic    dynamic.Interface
+	Kubernetes kubernetes.Interface
+	Mapper     meta.RESTMapper
+	Planner    *plan.Planner
+	Clock      clock.PassiveClock
 	// Namespace is that of OpenKruise's programs.
 	Namespace string
 	// Namespaces are those whose objects are read; all if there are none.
@@ -115,9 +117,9 @@ func (r *reading) secrets() {
 	if err != nil || len(r.Objects[pulls]) == 0 && r.Cluster.Namespaces[copiesNamespace] == false {
 		return
 	}
-	options := metav1.ListOptions{Limit: page}
+	next := ""
 	for {
-		list, err := r.Metadata.Resource(mapping.Resource).Namespace(copiesNamespace).List(r.ctx, options)
+		list, err := r.metadata(mapping.Resource.Resource, copiesNamespace, next)
 		if err != nil {
 			r.unread("the metadata of Secrets in "+copiesNamespace, err)
 			return
@@ -127,10 +129,25 @@ func (r *reading) secrets() {
 				r.Copies = append(r.Copies, copied)
 			}
 		}
-		if options.Continue = list.Continue; options.Continue == "" || len(r.Copies) >= r.Limit {
+		if next = list.Continue; next == "" || len(r.Copies) >= r.Limit {
 			return
 		}
 	}
+}
+
+// metadata reads a page of the metadata of a kind of the core group.
+func (r *reading) metadata(resource, namespace, next string) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	data, err := r.Kubernetes.CoreV1().RESTClient().Get().Namespace(namespace).Resource(resource).
+		SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1").
+		Param("limit", strconv.Itoa(page)).Param("continue", next).Do(r.ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	if err = json.Unmarshal(data, list); err == nil && list.Kind != "PartialObjectMetadataList" {
+		err = fmt.Errorf("the API server answers with a %s", list.Kind)
+	}
+	return list, err
 }
 
 // plans asks podwright's planners about workloads.

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/podwright/podwright/manager"
 )
 
-// Service is the one behind which OpenKruise's webhooks are.
+// service is the one behind which OpenKruise's webhooks are.
 const service = "kruise-webhook-service"
+
+// inOrder are the configurations that a manager keeps in order.
+var inOrder = []string{"kruise-mutating-webhook-configuration", "kruise-validating-webhook-configuration"}
 
 // leadsTo tells whether a configuration has an entry that leads to OpenKruise's Service in a namespace.
 func leadsTo(configuration *unstructured.Unstructured, namespace string) bool {
@@ -32,7 +33,7 @@ func (c *check) webhooks() {
 			}
 		}
 		name, template := title(configuration), configuration.GetAnnotations()["template"]
-		if configuration.GetName() != manager.MutatingName && configuration.GetName() != manager.ValidatingName {
+		if !slices.Contains(inOrder, configuration.GetName()) {
 			c.answer(name, "PF-5.1", "It leads to the Service "+service+" under a name that no manager keeps in order.",
 				"Delete it when OpenKruise's manager has stopped.")
 			continue

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		planner, err := plan.NewPlanner(config, c.mapper, clock.RealClock{}, gates)
 		c.must(err)
 		planner.Remember()
-		reader := takeover.Reader{Dynamic: c.dynamic, Metadata: metadata.NewForConfigOrDie(config), Mapper: c.mapper, Planner: planner,
+		reader := takeover.Reader{Dynamic: c.dynamic, Kubernetes: kubernetes.NewForConfigOrDie(config), Mapper: c.mapper, Planner: planner,
 			Clock: clock.RealClock{}, Namespace: "kruise-system", Limit: 1000, Gates: gates}
 		var said bytes.Buffer
 		c.FailRequests(func(_, request, _ string) error {
