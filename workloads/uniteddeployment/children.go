@@ -123,7 +123,11 @@ var (
 )
 
 func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
-	c := childOf(o, AdvancedStatefulSet, appsv1.ControllerRevisionHashLabelKey, o.Spec.Selector)
+	revisionLabel := appsv1.ControllerRevisionHashLabelKey
+	if o.Labels[hashLabel] == "" && o.Labels[v1alpha1.SubsetRevisionLabel] != "" {
+		revisionLabel = v1alpha1.SubsetRevisionLabel // OpenKruise 1.8 or later has written it last (UD-9)
+	}
+	c := childOf(o, AdvancedStatefulSet, revisionLabel, o.Spec.Selector)
 	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
 	c.Observed = o.Status.ObservedGeneration >= o.Generation
 	if c.Partitioned = o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType; c.Partitioned {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // words says what a plan does, without what is generated in names.
@@ -186,6 +187,20 @@ func TestPlanUnusual(t *testing.T) {
 		{"UD-9: workloads that OpenKruise has written", nil, func(w *world) {
 			for _, o := range w.CloneSets {
 				edited(w, o, func(o *v1alpha1.CloneSet) { delete(o.Labels, hashLabel) })
+			}
+		}, nil},
+		{"UD-9: Advanced StatefulSets that OpenKruise 1.8 has written, and 1.7 before", []string{templateYAML(AdvancedStatefulSet, "")}, func(w *world) {
+			for _, o := range w.AdvancedStatefulSets {
+				edited(w, o, func(o *v1beta1.StatefulSet) {
+					o.Labels[v1alpha1.SubsetRevisionLabel] = o.Labels[appsv1.ControllerRevisionHashLabelKey]
+					o.Labels[appsv1.ControllerRevisionHashLabelKey] = "web-older"
+					delete(o.Labels, hashLabel)
+				})
+			}
+		}, nil},
+		{"UD-9: Advanced StatefulSets that OpenKruise 1.8 has written before podwright", []string{templateYAML(AdvancedStatefulSet, "")}, func(w *world) {
+			for _, o := range w.AdvancedStatefulSets {
+				edited(w, o, func(o *v1beta1.StatefulSet) { o.Labels[v1alpha1.SubsetRevisionLabel] = "web-older" })
 			}
 		}, nil},
 		{"UD-1: no template", nil, func(w *world) {

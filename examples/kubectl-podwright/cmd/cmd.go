@@ -113,7 +113,7 @@ func (c *commands) groups() templates.CommandGroups {
 	return templates.CommandGroups{
 		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.tree(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
-		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
+		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate(), c.takeover()}},
 		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion(), c.man(), c.version()}},
 	}
 }

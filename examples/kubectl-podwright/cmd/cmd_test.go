@@ -94,7 +94,7 @@ func TestArgumentsAreCompleted(t *testing.T) {
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
 	leaves(New("kubectl podwright", genericclioptions.NewConfigFlags(true), streams), func(cmd *cobra.Command) {
 		switch path := strings.TrimPrefix(cmd.CommandPath(), "kubectl podwright "); {
-		case cmd.HasSubCommands(), strings.HasPrefix(path, "create "), path == "man", path == "version": // a name that is new, a directory, or nothing
+		case cmd.HasSubCommands(), strings.HasPrefix(path, "create "), path == "man", path == "version", path == "takeover check": // a name that is new, a directory, or nothing
 		case path == "set selector", path == "set subject": // kubectl completes none
 		case cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0:
 			t.Errorf("%s completes no arguments", path)

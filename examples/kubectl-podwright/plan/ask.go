@@ -78,7 +78,11 @@ type Planner struct {
 	clock     clock.WithTicker
 	gates     *features.Gates
 	settings  *switches.Settings
+	lists     map[list][]any // what was read before, if that is remembered
 }
+
+// Remember has plans share what they read: from here on every list is read once, however many plans need it.
+func (p *Planner) Remember() { p.lists = map[list][]any{} }
 
 // NewPlanner returns a planner for the cluster that a configuration leads to, whose kinds a mapper knows, and whose manager
 // has these gates and settings.
@@ -153,7 +157,7 @@ func collided(o *workload.Object) (*workload.Object, error) {
 
 // next plans for the very next reconcile.
 func (p *Planner) next(ctx context.Context, o *workload.Object) (*Plan, error) {
-	read := &reader{ctx: ctx, kube: p.kube, lister: p.lister}
+	read := &reader{ctx: ctx, kube: p.kube, lister: p.lister, lists: p.lists}
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	switch o.GetKind() {
 	case "CloneSet":

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/pager"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
@@ -111,28 +112,20 @@ func (r *reader) ByIndex(resource podwright.Resource, namespace string, index po
 	return found, err
 }
 
-// list asks the API server.
+// list asks the API server, page by page.
 func (r *reader) list(resource podwright.Resource, namespace string) ([]any, error) {
 	every := metav1.ListOptions{}
 	switch resource {
 	case "pods":
-		list, err := r.kube.CoreV1().Pods(namespace).List(r.ctx, r.pods)
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+		return r.pages(r.pods, func(o metav1.ListOptions) (runtime.Object, error) {
+			return r.kube.CoreV1().Pods(namespace).List(r.ctx, o)
+		})
 	case "persistentvolumeclaims":
-		list, err := r.kube.CoreV1().PersistentVolumeClaims(namespace).List(r.ctx, every)
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+		return r.pages(every, func(o metav1.ListOptions) (runtime.Object, error) {
+			return r.kube.CoreV1().PersistentVolumeClaims(namespace).List(r.ctx, o)
+		})
 	case "nodes":
-		list, err := r.kube.CoreV1().Nodes().List(r.ctx, every)
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+		return r.pages(every, func(o metav1.ListOptions) (runtime.Object, error) { return r.kube.CoreV1().Nodes().List(r.ctx, o) })
 	}
 	return r.listWorkloads(resource, namespace)
 }
@@ -142,23 +135,17 @@ func (r *reader) listWorkloads(resource podwright.Resource, namespace string) ([
 	every := metav1.ListOptions{}
 	switch resource {
 	case "controllerrevisions":
-		list, err := r.kube.AppsV1().ControllerRevisions(namespace).List(r.ctx, every)
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+		return r.pages(every, func(o metav1.ListOptions) (runtime.Object, error) {
+			return r.kube.AppsV1().ControllerRevisions(namespace).List(r.ctx, o)
+		})
 	case "statefulsets":
-		list, err := r.kube.AppsV1().StatefulSets(namespace).List(r.ctx, every)
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+		return r.pages(every, func(o metav1.ListOptions) (runtime.Object, error) {
+			return r.kube.AppsV1().StatefulSets(namespace).List(r.ctx, o)
+		})
 	case "deployments":
-		list, err := r.kube.AppsV1().Deployments(namespace).List(r.ctx, every)
-		if err != nil {
-			return nil, err
-		}
-		return pointers(list.Items), nil
+		return r.pages(every, func(o metav1.ListOptions) (runtime.Object, error) {
+			return r.kube.AppsV1().Deployments(namespace).List(r.ctx, o)
+		})
 	case "clonesets":
 		sets, err := workload.ListAs[v1alpha1.CloneSet](r.ctx, r.lister, cloneSets, namespace)
 		return untyped(sets), err
@@ -166,6 +153,15 @@ func (r *reader) listWorkloads(resource podwright.Resource, namespace string) ([
 		return r.advancedStatefulSets(namespace)
 	}
 	return nil, &meta.NoResourceMatchError{PartialResource: schema.GroupVersionResource{Resource: string(resource)}}
+}
+
+// pages returns what a list has, which is asked for in pages.
+func (r *reader) pages(options metav1.ListOptions, list func(metav1.ListOptions) (runtime.Object, error)) (all []any, err error) {
+	err = pager.New(pager.SimplePageFunc(list)).EachListItem(r.ctx, options, func(object runtime.Object) error {
+		all = append(all, object)
+		return nil
+	})
+	return all, err
 }
 
 func (r *reader) advancedStatefulSets(namespace string) (sets []any, err error) {
@@ -178,14 +174,6 @@ func (r *reader) advancedStatefulSets(namespace string) (sets []any, err error) 
 		sets = append(sets, set)
 	}
 	return sets, err
-}
-
-func pointers[T any](items []T) []any {
-	all := make([]any, len(items))
-	for i := range items {
-		all[i] = &items[i]
-	}
-	return all
 }
 
 func untyped[T any](objects []T) []any {

@@ -29,6 +29,7 @@ func (p *Planner) sidecarSet(read *reader, key types.NamespacedName, o *workload
 		return nil, err
 	}
 	namespace := namespaceOf(revisions)
+	read.lists = nil // pods and revisions are those of this set alone
 	read.keep("controllerrevisions", namespace, untyped(revisions))
 	if selector := selectorOf(set); labels.MatchesNothing(selector) {
 		read.keep("pods", set.Spec.Namespace, nil)

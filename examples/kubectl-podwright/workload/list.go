@@ -9,9 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/pager"
 )
 
 // Lister lists objects of kinds of podwright, in the version that the API server prefers. (KC-1)
@@ -39,13 +41,16 @@ func (l Lister) Objects(ctx context.Context, kind schema.GroupKind, namespace st
 	if err != nil {
 		return nil, fmt.Errorf("the %ss: %w", kind.Kind, err)
 	}
-	list, err := l.Dynamic.Resource(mapping.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	page := func(options metav1.ListOptions) (runtime.Object, error) {
+		return l.Dynamic.Resource(mapping.Resource).Namespace(namespace).List(ctx, options)
+	}
+	var objects []*Object
+	err = pager.New(pager.SimplePageFunc(page)).EachListItem(ctx, metav1.ListOptions{}, func(object runtime.Object) error {
+		objects = append(objects, &Object{Unstructured: *object.(*unstructured.Unstructured)})
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("the %ss: %w", kind.Kind, err)
-	}
-	objects := make([]*Object, len(list.Items))
-	for i := range list.Items {
-		objects[i] = &Object{Unstructured: list.Items[i]}
 	}
 	return objects, nil
 }

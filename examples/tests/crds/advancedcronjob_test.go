@@ -31,7 +31,9 @@ func TestAdvancedCronJob(t *testing.T) {
 		one  = "spec.template: must hold one of jobTemplate, broadcastJobTemplate and imageListPullJobTemplate"
 		list = "spec.template.imageListPullJobTemplate.spec"
 	)
-	images := func(lines string) string { return "template: {imageListPullJobTemplate: {spec: {images: [a], " + lines + "}}}" }
+	images := func(lines string) string {
+		return "template: {imageListPullJobTemplate: {spec: {images: [a], " + lines + "}}}"
+	}
 	for _, test := range []struct{ name, object, spec, want string }{
 		{"the least", "web", "", ""},
 		{"everything", "web-1", "timeZone: Asia/Shanghai\nstartingDeadlineSeconds: 10\nconcurrencyPolicy: Forbid\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0\n" + broadcast, ""},
