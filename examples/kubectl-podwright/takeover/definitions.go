@@ -95,8 +95,11 @@ func (c *check) definitions() {
 			}
 			switch onDemand, has := o.versions[version]; {
 			case has && !onDemand:
+			case has && slices.Contains(stored, version):
+				c.answer(object, "PF-5.3", fmt.Sprintf("OpenKruise stores %s, and the API server refuses to drop a stored version. podwright keeps it, if its definition is applied so.", version),
+					"Give podwright's manager --install-crds, or apply install/v1beta1/crds.yaml before it starts.")
 			case has:
-				c.answer(object, "PF-5.2", fmt.Sprintf("OpenKruise %s %s. podwright's definition lacks this version by default, and the API server refuses to drop a stored one.", held, version),
+				c.answer(object, "PF-5.2", fmt.Sprintf("OpenKruise serves %s. podwright's definition lacks this version by default.", version),
 					"Give podwright's manager --serve-v1beta1 and --install-crds.")
 			default:
 				c.answer(object, "PF-5.2", fmt.Sprintf("OpenKruise %s %s, which podwright does not serve.", held, version),

@@ -3,12 +3,11 @@
 package rights
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -54,6 +53,9 @@ import (
 type step struct {
 	// Injected is the name of a container that the last of the objects has to get when it is created. That is waited for.
 	Injected string
+	// Protected are labels of pods that a budget has to protect first, and Exists is a resource of which an object has to be there.
+	Protected map[string]string
+	Exists    string
 	// Reported are labels of pods whose kubelets report the resources of their containers, as those that can change them do.
 	Reported map[string]string
 	// Objects are applied. A status is applied, too.
@@ -84,7 +86,7 @@ func TestExactRights(t *testing.T) {
 		scripted.Go(func() {
 			for i, step := range scripts[name] {
 				if err := w.play(ctx, step, asked[name]); err != nil {
-					t.Errorf("%s, step %d: %v", name, i+1, err)
+					t.Errorf("%s, step %d: %v\n%s", name, i+1, err, w.stand(ctx, step))
 				}
 			}
 		})
@@ -212,10 +214,8 @@ func (w *world) play(ctx context.Context, s step, asked *requests) error {
 			return err
 		}
 	}
-	if s.Reported != nil {
-		if err := w.report(ctx, s.Reported); err != nil {
-			return err
-		}
+	if err := errors.Join(w.awaitExists(ctx, s.Exists), w.awaitPods(ctx, s.Protected, protected, nil), w.awaitPods(ctx, s.Reported, runs, w.report)); err != nil {
+		return err
 	}
 	for _, object := range s.Objects {
 		if err := w.apply(ctx, object); err != nil {
@@ -223,6 +223,25 @@ func (w *world) play(ctx context.Context, s step, asked *requests) error {
 		}
 	}
 	return asked.await(ctx, s.Asks)
+}
+
+// stand says how the objects of a step stand.
+func (w *world) stand(ctx context.Context, s step) string {
+	var all []string
+	for _, fields := range s.Objects {
+		object := &unstructured.Unstructured{Object: fields}
+		client, err := w.client(object)
+		if err == nil {
+			object, err = client.Get(ctx, object.GetName(), metav1.GetOptions{})
+		}
+		if err != nil {
+			all = append(all, err.Error())
+			continue
+		}
+		status, err := json.Marshal(object.Object["status"])
+		all = append(all, fmt.Sprintf("%s %s: %s %v", object.GetKind(), object.GetName(), status, err))
+	}
+	return strings.Join(all, "\n")
 }
 
 // awaitInjected waits until the last object would be created with a container.
@@ -242,24 +261,56 @@ func (w *world) awaitInjected(ctx context.Context, s step) error {
 	})
 }
 
-// report plays the kubelets of the pods with labels, as soon as all of these run: each container has the resources of its spec. Simulated ones do not.
-func (w *world) report(ctx context.Context, labels map[string]string) error {
-	pods := w.kube.CoreV1().Pods("default")
+// awaitExists waits for an object of a resource of podwright, unless that is empty.
+func (w *world) awaitExists(ctx context.Context, resource string) error {
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		if resource == "" {
+			return true, nil
+		}
+		list, err := w.objects.Resource(v1alpha1.SchemeGroupVersion.WithResource(resource)).List(ctx, metav1.ListOptions{})
+		return err == nil && len(list.Items) > 0, err
+	})
+}
+
+// awaitPods waits for pods with labels, unless there are none, until all are as wanted, and then does something with each.
+func (w *world) awaitPods(ctx context.Context, labels map[string]string, wanted func(corev1.Pod) bool, do func(context.Context, *corev1.Pod) error) error {
+	if labels == nil {
+		return nil
+	}
+	selector := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})
 	var list *corev1.PodList
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (_ bool, err error) {
-		list, err = pods.List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})})
-		return err == nil && len(list.Items) > 0 && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return len(p.Status.ContainerStatuses) == 0 }), err
+		list, err = w.kube.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: selector})
+		return err == nil && len(list.Items) > 0 && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return !wanted(p) }), err
 	})
+	if err != nil {
+		return fmt.Errorf("pods %s are not as wanted: %w", selector, err)
+	}
 	for i := range list.Items {
-		pod := &list.Items[i]
-		var reports []any
-		for c := range pod.Spec.Containers {
-			reports = append(reports, map[string]any{"name": pod.Spec.Containers[c].Name, "resources": pod.Spec.Containers[c].Resources})
+		if do != nil && err == nil {
+			err = do(ctx, &list.Items[i])
 		}
-		patch, failed := json.Marshal(map[string]any{"status": map[string]any{"containerStatuses": reports}})
-		if err = cmp.Or(err, failed); err == nil {
-			_, err = pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-		}
+	}
+	return err
+}
+
+// protected tells whether a pod names a budget and is ready: the budget counts no others.
+func protected(p corev1.Pod) bool {
+	return p.Annotations[availabilityv1alpha1.RelatedPubAnnotation] != "" &&
+		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+}
+
+func runs(p corev1.Pod) bool { return len(p.Status.ContainerStatuses) > 0 }
+
+// report plays the kubelet of a pod: each container has the resources of its spec. Simulated kubelets do not say so.
+func (w *world) report(ctx context.Context, pod *corev1.Pod) error {
+	var reports []any
+	for c := range pod.Spec.Containers {
+		reports = append(reports, map[string]any{"name": pod.Spec.Containers[c].Name, "resources": pod.Spec.Containers[c].Resources})
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"containerStatuses": reports}})
+	if err == nil {
+		_, err = w.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	}
 	return err
 }
@@ -293,85 +344,4 @@ func (w *world) apply(ctx context.Context, fields map[string]any) error {
 	object.Object["status"] = status
 	_, err = client.ApplyStatus(ctx, object.GetName(), object, options)
 	return err
-}
-
-// requests are those of one kind.
-type requests struct {
-	lock              sync.Mutex
-	answered, refused map[string]bool
-}
-
-// hear takes note of all answers.
-func (r *requests) hear(next http.RoundTripper) http.RoundTripper { return &transport{next, r} }
-
-type transport struct {
-	next http.RoundTripper
-	*requests
-}
-
-func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
-	answer, err := t.next.RoundTrip(h)
-	if err != nil {
-		return answer, err
-	}
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	switch {
-	case answer.StatusCode == http.StatusForbidden:
-		t.refused[h.Method+" "+h.URL.Path] = true
-	case answer.StatusCode < 300:
-		t.answered[what(h)] = true
-	}
-	return answer, nil
-}
-
-var verbs = map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete", http.MethodGet: "get"}
-
-// what returns the verb and the resource of a request.
-func what(h *http.Request) string {
-	parts := strings.Split(strings.Trim(h.URL.Path, "/"), "/")
-	group := ""
-	if parts[0] == "apis" && len(parts) > 1 {
-		if parts = parts[1:]; !strings.HasSuffix(parts[0], "kruise.io") {
-			group = "." + parts[0]
-		}
-	}
-	if parts = parts[min(2, len(parts)):]; len(parts) > 2 && parts[0] == "namespaces" {
-		parts = parts[2:]
-	}
-	if len(parts) == 0 {
-		return "discovery"
-	}
-	resource := parts[0] + group
-	if len(parts) > 2 {
-		resource += "/" + parts[2]
-	}
-	return verbs[h.Method] + " " + resource
-}
-
-// await waits until all has been asked for with success since the step before.
-func (r *requests) await(ctx context.Context, asks []string) error {
-	var lacks []string
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		r.lock.Lock()
-		defer r.lock.Unlock()
-		lacks = slices.DeleteFunc(slices.Clone(asks), func(ask string) bool { return r.answered[ask] })
-		return len(lacks) == 0, nil
-	})
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if err == nil {
-		clear(r.answered)
-		return nil
-	}
-	return fmt.Errorf("not asked for: %s; asked for: %s", strings.Join(lacks, ", "), strings.Join(slices.Sorted(maps.Keys(r.answered)), ", "))
-}
-
-const patience = time.Minute
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -30,7 +30,6 @@ import (
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/resource"
 	"github.com/podwright/podwright/distribution/workloadspread"
-	"github.com/podwright/podwright/lifecycle/ephemeraljob"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -138,8 +137,6 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of the sidecar terminator": {
 			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of EphemeralJobs": {
-			ephemeraljob.Rules(ephemeraljob.Options{}), ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of budgets": {
 			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"budgets of CloneSets": {
