@@ -107,7 +107,7 @@ func (h *history) collect() {
 	}
 }
 
-// catchUp has the cache show the pod as it is. The filter of events says whether that wakes the controller.
+// catchUp has the cache show the pod. The filter of events says whether that wakes the controller.
 func (h *history) catchUp() {
 	before := h.cached
 	h.cached = h.pod.DeepCopy()

@@ -283,7 +283,7 @@ func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, e
 	return pod, nil
 }
 
-// PPS-27: a pod is created where a Placement says. One whose place is not known is told of, and created when it is; no request
+// PPS-27: a Placement says on which node a pod is created. One whose place is not known is told of, and created when it is; no request
 // is made for it until then, and others are not held up. What is placed is the same revision, and settled.
 func TestPlacement(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
