@@ -167,7 +167,7 @@ func TestUninstall(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"daemonsets.apps.kruise.io", "broadcastjobs.apps.kruise.io", "advancedcronjobs.apps.kruise.io", "imagepulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"} {
+	for _, name := range []string{"daemonsets.apps.kruise.io", "broadcastjobs.apps.kruise.io", "advancedcronjobs.apps.kruise.io", "imagepulljobs.apps.kruise.io", "imagelistpulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"} {
 		used[[4]string{"patch", crds.Resource.Group, crds.Resource.Resource, name}] = true // as the two that led to the Service
 	}
 	for right := range granted {

@@ -27,11 +27,10 @@ type configuration interface {
 
 // NewWithApply is New of a kind with configurations.
 func NewWithApply[T, L any, C configuration, P object[T], Q list[L]](b *Backend, resource schema.GroupVersionResource, namespace string) ApplyInterface[P, Q, C] {
-	newObject, newList := func() P { return new(T) }, func() Q { return new(L) }
-	if b.memory == nil {
-		c := b.connected(resource)
-		return gentype.NewClientWithListAndApply[P, Q, C](resource.Resource, c, c.codec, namespace, newObject, newList)
+	if b.memory != nil {
+		return b.memory(resource, namespace).(ApplyInterface[P, Q, C])
 	}
-	return gentype.NewFakeClientWithListAndApply[P, Q, C](b.memory, namespace, resource, kindOf[T](resource), newObject, newList,
-		copyMeta[Q], items[T, L, P, Q], setItems[T, L, P, Q])
+	newObject, newList := func() P { return new(T) }, func() Q { return new(L) }
+	c := b.connected(resource)
+	return gentype.NewClientWithListAndApply[P, Q, C](resource.Resource, c, c.codec, namespace, newObject, newList)
 }

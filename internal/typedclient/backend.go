@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/testing"
 	"k8s.io/client-go/util/flowcontrol"
 )
 
@@ -20,7 +19,9 @@ import (
 // used by many goroutines.
 type Backend struct {
 	versions map[schema.GroupVersion]connection
-	memory   *testing.Fake // in place of an API server
+	// memory makes a client of a resource that keeps its objects in memory; nil: there is an API server. Programs that use no fake
+	// do not link it.
+	memory func(resource schema.GroupVersionResource, namespace string) any
 }
 
 // connection talks to the API server about the kinds of one group and version.

@@ -4,7 +4,6 @@ package typedclient
 
 import (
 	"context"
-	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,46 +48,10 @@ type list[L any] interface {
 // the kind has none. L has the fields ListMeta and Items. It panics for a version
 // that the backend is not connected to.
 func New[T, L any, P object[T], Q list[L]](b *Backend, resource schema.GroupVersionResource, namespace string) Interface[P, Q] {
+	if b.memory != nil {
+		return b.memory(resource, namespace).(Interface[P, Q])
+	}
 	newObject, newList := func() P { return new(T) }, func() Q { return new(L) }
-	if b.memory == nil {
-		c := b.connected(resource)
-		return gentype.NewClientWithList[P, Q](resource.Resource, c, c.codec, namespace, newObject, newList)
-	}
-	return gentype.NewFakeClientWithList(b.memory, namespace, resource, kindOf[T](resource), newObject, newList, copyMeta[Q], items[T, L, P, Q], setItems[T, L, P, Q])
-}
-
-// kindOf is the kind of a Go type.
-func kindOf[T any](resource schema.GroupVersionResource) schema.GroupVersionKind {
-	return resource.GroupVersion().WithKind(reflect.TypeFor[T]().Name())
-}
-
-func copyMeta[Q any](to, from Q) {
-	*part[metav1.ListMeta](to, "ListMeta") = *part[metav1.ListMeta](from, "ListMeta")
-}
-
-func items[T, L any, P object[T], Q list[L]](l Q) []P { return pointers[T, P](*part[[]T](l, "Items")) }
-
-func setItems[T, L any, P object[T], Q list[L]](l Q, objects []P) {
-	*part[[]T](l, "Items") = values[T, P](objects)
-}
-
-// part is a field of a list.
-func part[F any](list any, name string) *F {
-	return reflect.ValueOf(list).Elem().FieldByName(name).Addr().Interface().(*F)
-}
-
-func pointers[T any, P object[T]](all []T) []P {
-	out := make([]P, len(all))
-	for i := range all {
-		out[i] = &all[i]
-	}
-	return out
-}
-
-func values[T any, P object[T]](all []P) []T {
-	out := make([]T, len(all))
-	for i := range all {
-		out[i] = *all[i]
-	}
-	return out
+	c := b.connected(resource)
+	return gentype.NewClientWithList[P, Q](resource.Resource, c, c.codec, namespace, newObject, newList)
 }

@@ -7,13 +7,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/testing"
 )
 
+// Memory makes clients of kinds that ask a fake, by resource. The packages fake have one.
+type Memory map[schema.GroupVersionResource]func(fake *testing.Fake, resource schema.GroupVersionResource, namespace string) any
+
 // InMemory is a backend whose requests a fake answers, see Serve.
-func InMemory(fake *testing.Fake) *Backend { return &Backend{memory: fake} }
+func InMemory(fake *testing.Fake, kinds Memory) *Backend {
+	return &Backend{memory: func(resource schema.GroupVersionResource, namespace string) any {
+		return kinds[resource](fake, resource, namespace)
+	}}
+}
 
 // Serve lets a fake answer from copies of the given objects, and returns the
 // memory that holds them. It panics if an object is of no kind that

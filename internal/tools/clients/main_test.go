@@ -60,7 +60,7 @@ func TestGenerate(t *testing.T) {
 				t.Fatal(err)
 			}
 			to := filepath.Join(copied, strings.TrimPrefix(file, root))
-			for _, folder := range []string{filepath.Dir(to), filepath.Join(filepath.Dir(filepath.Dir(to)), "client")} {
+			for _, folder := range []string{filepath.Dir(to), filepath.Join(filepath.Dir(filepath.Dir(to)), "client", "fake")} {
 				if err := os.MkdirAll(folder, 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -73,7 +73,7 @@ func TestGenerate(t *testing.T) {
 	if err := generate(copied); err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{"*/client/*.go", "internal/testing/*/client/*.go"} {
+	for _, pattern := range []string{"*/client/*.go", "*/client/fake/*.go", "internal/testing/*/client/*.go"} {
 		files, err := filepath.Glob(filepath.Join(copied, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestGenerate(t *testing.T) {
 			}
 		}
 	}
-	if found < 6 {
-		t.Errorf("%d files were generated, want those of five areas and of the toy", found)
+	if found < 11 {
+		t.Errorf("%d files were generated, want two of five areas and one of the toy", found)
 	}
 }

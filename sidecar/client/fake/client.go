@@ -35,7 +35,7 @@ var (
 // if an object is of no sidecar kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake))
+	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake, kinds))
 	c.tracker = typedclient.Serve(&c.Fake, objects, v1alpha1.AddToScheme)
 	return c
 }

@@ -38,7 +38,7 @@ var (
 // an object is of no workload kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake))
+	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake, kinds))
 	c.tracker = typedclient.Serve(&c.Fake, objects, v1alpha1.AddToScheme, v1beta1.AddToScheme)
 	return c
 }
