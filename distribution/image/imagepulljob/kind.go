@@ -116,7 +116,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return &Snapshot{Copies: copies, key: key, Now: r.options.Clock.Now()}, nil
 	}
 	s := &Snapshot{
-		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.options.ReferToSourceSecrets,
+		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.options.ReferToSourceSecrets, TTLReserve: r.options.TTLReserve,
 		Now: r.options.Clock.Now(), Reported: r.reported.Get(key), HeldSince: r.writer.HeldSince(job),
 	}
 	if over(job) {

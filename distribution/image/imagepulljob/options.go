@@ -3,6 +3,8 @@
 package imagepulljob
 
 import (
+	"time"
+
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -34,6 +36,9 @@ type Options struct {
 	// lead that knows of no copies. It is also for one in which kubelets pull (see
 	// nodeimage.PullPods), so that no agent reads them. Default false.
 	ReferToSourceSecrets bool
+	// TTLReserve is how much longer than its job's time to live a finished task stays on a node, of jobs of the type Always; whole
+	// seconds. Default: 5 minutes. (IMG-1.4)
+	TTLReserve time.Duration
 	// Workloads reads CloneSets and Advanced StatefulSets. The nodes of a job that one of them controls are
 	// taken in the order in which it updates its pods. Both kinds must be served. Default nil: such
 	// nodes are taken in the order of the names of the pods, unless the informers are given.
@@ -51,5 +56,6 @@ type Options struct {
 
 func (o *Options) check(c *controller.Checks) {
 	c.KindClient("Distribution", "distribution", o.Distribution != nil)
+	c.That(o.TTLReserve >= 0, "Options.TTLReserve is negative: it is how much longer a finished task stays, 0 means 5 minutes")
 	c.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read pods with, and to copy pull secrets, kubernetes.NewForConfig makes one")
 }

@@ -3,10 +3,12 @@
 package imagepulljob
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -154,7 +156,7 @@ func (p *planner) assign(n *v1alpha1.NodeImage) Assignment {
 // How long a finished task stays on a node, in seconds. The spread keeps the
 // nodes from being cleaned all at once.
 const (
-	ttlReserve = 300
+	ttlReserve = 300 // if Options.TTLReserve says nothing
 	ttlSpread  = 300
 
 	neverDeadline  = 1800
@@ -172,7 +174,7 @@ func (p *planner) pullPolicy(n *v1alpha1.NodeImage) *v1alpha1.ImageTagPullPolicy
 		return int64(images.Spread(below, string(p.Job.UID), n.Name))
 	}
 	if !p.always() {
-		policy.ActiveDeadlineSeconds = ptr.To[int64](neverDeadline)
+		policy.ActiveDeadlineSeconds = ptr.To(max(neverDeadline, int64(timeout)))
 		policy.TTLSecondsAfterFinished = ptr.To(int32(neverTTL - neverTTLSpread/2 + spread(neverTTLSpread)))
 		return policy
 	}
@@ -186,6 +188,7 @@ func (p *planner) pullPolicy(n *v1alpha1.NodeImage) *v1alpha1.ImageTagPullPolicy
 		base = *completion.ActiveDeadlineSeconds
 	}
 	base = min(max(base, 0), math.MaxInt32) // before adding: it may be any number
-	policy.TTLSecondsAfterFinished = ptr.To(int32(min(base+ttlReserve+spread(ttlSpread), math.MaxInt32)))
+	reserve := cmp.Or(int64(p.TTLReserve/time.Second), ttlReserve)
+	policy.TTLSecondsAfterFinished = ptr.To(int32(min(base+reserve+spread(ttlSpread), math.MaxInt32)))
 	return policy
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -217,19 +218,24 @@ func TestPlanPullPolicy(t *testing.T) {
 		wantTimeout, wantTry  int32
 		wantDeadline          *int64
 		ttlAtLeast, ttlAtMost int32
+		reserve               time.Duration
 	}{
-		{"IMG-1.4: without defaults: 600 s three times", "", 600, 3, nil, 2100, 2399},
-		{"IMG-1.4: timeout by backoffLimit", "pullPolicy: {timeoutSeconds: 10, backoffLimit: 2}", 10, 2, nil, 320, 619},
-		{"IMG-1.4: the deadline of the job", "completionPolicy: {type: Always, activeDeadlineSeconds: 50}", 600, 3, ptr.To[int64](50), 350, 649},
-		{"IMG-1.4: the TTL of the job goes before its deadline", "completionPolicy: {activeDeadlineSeconds: 50, ttlSecondsAfterFinished: 7}", 600, 3, ptr.To[int64](50), 307, 606},
-		{"IMG-1.4: type Never", "completionPolicy: {type: Never}\npullPolicy: {timeoutSeconds: 10, backoffLimit: 0}", 10, 0, ptr.To[int64](1800), 85800, 86999},
-		{"numbers beyond 32 bits", "completionPolicy: {activeDeadlineSeconds: 9223372036854775807}", 600, 3, ptr.To[int64](9223372036854775807), 2147483647, 2147483647},
-		{"a negative TTL", "completionPolicy: {ttlSecondsAfterFinished: -2147483648}", 600, 3, nil, 300, 599},
+		{"IMG-1.4: without defaults: 600 s three times", "", 600, 3, nil, 2100, 2399, 0},
+		{"IMG-1.4: timeout by backoffLimit", "pullPolicy: {timeoutSeconds: 10, backoffLimit: 2}", 10, 2, nil, 320, 619, 0},
+		{"IMG-1.4: the deadline of the job", "completionPolicy: {type: Always, activeDeadlineSeconds: 50}", 600, 3, ptr.To[int64](50), 350, 649, 0},
+		{"IMG-1.4: the TTL of the job goes before its deadline", "completionPolicy: {activeDeadlineSeconds: 50, ttlSecondsAfterFinished: 7}", 600, 3, ptr.To[int64](50), 307, 606, 0},
+		{"IMG-1.4: type Never", "completionPolicy: {type: Never}\npullPolicy: {timeoutSeconds: 10, backoffLimit: 0}", 10, 0, ptr.To[int64](1800), 85800, 86999, 0},
+		{"IMG-1.4: type Never, of a pull that may take longer", "completionPolicy: {type: Never}\npullPolicy: {timeoutSeconds: 3600, backoffLimit: 0}", 3600, 0, ptr.To[int64](3600), 85800, 86999, 0},
+		{"IMG-1.4: another reserve", "completionPolicy: {ttlSecondsAfterFinished: 7}", 600, 3, nil, 17, 316, 10 * time.Second},
+		{"numbers beyond 32 bits", "completionPolicy: {activeDeadlineSeconds: 9223372036854775807}", 600, 3, ptr.To[int64](9223372036854775807), 2147483647, 2147483647, 0},
+		{"a negative TTL", "completionPolicy: {ttlSecondsAfterFinished: -2147483648}", 600, 3, nil, 300, 599, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ttls := sets.New[int32]()
 			for i := range 50 {
-				plan := NewPlan(snapshot(newJob(t, test.spec), nodeImage(fmt.Sprint("n", i))))
+				s := snapshot(newJob(t, test.spec), nodeImage(fmt.Sprint("n", i)))
+				s.TTLReserve = test.reserve
+				plan := NewPlan(s)
 				if len(plan.Assign) != 1 {
 					t.Fatalf("plan: %+v", plan)
 				}

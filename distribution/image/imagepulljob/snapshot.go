@@ -39,6 +39,8 @@ type Snapshot struct {
 	Looks map[string]Look
 	// ReferToSourceSecrets is that of Options.
 	ReferToSourceSecrets bool
+	// TTLReserve is that of Options.
+	TTLReserve time.Duration
 	// Reported is when the progress of the job was last written to its status.
 	// Zero: it is not known.
 	Reported time.Time

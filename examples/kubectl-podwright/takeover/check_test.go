@@ -127,8 +127,6 @@ func TestCheck(t *testing.T) {
 		{"both agents", "1.7", "", []string{agent, program("DaemonSet", "podwright", "p:1", "podwright-nodeagent")}, []string{
 			"needs an answer: DaemonSet kruise-system/kruise-daemon: It runs beside podwright's agent: two agents serve the same nodes. [PF-3] Delete it."}},
 		{"an agent alone", "1.7", "", []string{agent}, nil},
-		{"a flag", "1.7", "", []string{openKruise("1.7", "--protection-log-path=/log")}, []string{
-			"needs an answer: Deployment kruise-system/kruise: podwright's program does not know the flag --protection-log-path and would end. [PF-2] Leave it out."}},
 		{"a gate that concerns nothing", "1.7", "", []string{openKruise("1.7", "--feature-gates=CloneSetPartitionRollback=true")}, nil},
 		{"a gate", "1.7", "", []string{openKruise("1.7", "--feature-gates=ImagePullJobGate=true,CloneSetPartitionRollback=true"), custom("CloneSet", "web", "spec: {}")}, []string{
 			"needs an answer: Deployment kruise-system/kruise: The gate CloneSetPartitionRollback is on in OpenKruise and off in podwright. This concerns 1 CloneSet. [PF-1] Give podwright's manager --feature-gates=CloneSetPartitionRollback=true, or decide that it may change."}},
@@ -141,7 +139,7 @@ func TestCheck(t *testing.T) {
 		{"an unknown gate", "1.7", "", []string{openKruise("1.7", "--feature-gates=Other=true")}, []string{
 			"needs an answer: Deployment kruise-system/kruise: podwright does not know a gate: unrecognized feature gate: Other. [PF-1] Leave it out."}},
 		{"external certificates", "1.7", "", []string{openKruise("1.7", "--feature-gates=EnableExternalCerts=true")}, []string{
-			"needs an answer: Deployment kruise-system/kruise: The gate EnableExternalCerts is on, and has no effect in podwright. podwright would write the Secret and the caBundles that another program provides. [PF-1] Mount the certificate, and give podwright's manager --webhook-cert-dir and --register-webhooks=false."}},
+			"needs an answer: Deployment kruise-system/kruise: The gate EnableExternalCerts is on, and has no effect in podwright. podwright would write the Secret and the caBundles that another program provides. [PF-1] Take the other program's Certificate and its annotations away: podwright makes certificates and renews them."}},
 		{"a lease", "1.7", "", []string{`{kind: Lease, metadata: {namespace: kruise-system, name: kruise-manager}, spec: {holderIdentity: a, leaseDurationSeconds: 15, renewTime: "2026-03-01T11:59:50.000000Z"}}`}, []string{
 			"will happen: Lease kruise-system/kruise-manager: a holds it. podwright's controllers begin 15 s after that one ends, at most. [PF-4] "}},
 		{"a lease that ran out", "1.7", "", []string{`{kind: Lease, metadata: {namespace: kruise-system, name: kruise-manager}, spec: {holderIdentity: a, leaseDurationSeconds: 15, renewTime: "2026-03-01T11:59:40.000000Z"}}`}, nil},

@@ -180,19 +180,9 @@ var takenAway = map[string]string{
 	lifecyclev1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer: "CRR-M1.1",
 }
 
-// later are the flags of OpenKruise after 1.4 that podwright's programs refuse, by the kind of the program's workload.
-var later = map[string][]string{
-	"Deployment": {"protection-log-path", "ws-enabled-versioned-status", "webhook-initialize-timeout", "default-ttlseconds-for-always-nodeimage"},
-	perNode:      {"enable-pprof", "plugin-config-file", "plugin-bin-dir", "max-workers-for-pull-image", "rest-config-qps", "rest-config-burst"},
-}
-
-// flagRule is the rule about the flags of a program.
-var flagRule = map[string]string{"Deployment": "PF-2", perNode: "PF-3"}
-
 // withoutEffect are gates that podwright takes and that do nothing, and what that means.
 var withoutEffect = map[string][2]string{
 	"EnableExternalCerts": {"podwright would write the Secret and the caBundles that another program provides.",
-		"Mount the certificate, and give podwright's manager --webhook-cert-dir and --register-webhooks=false."},
-	"EnhancedLivenessProbe":            {"New pods keep their liveness probes, which the kubelet runs.", "Decide that it may be so."},
-	"EnablePodProbeMarkerOnServerless": {"Pods on virtual nodes get no annotations for probes.", "Decide that it may be so."},
+		"Take the other program's Certificate and its annotations away: podwright makes certificates and renews them."},
+	"EnhancedLivenessProbe": {"New pods keep their liveness probes, which the kubelet runs.", "Decide that it may be so."},
 }

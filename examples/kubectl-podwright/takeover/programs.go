@@ -29,12 +29,6 @@ func (c *check) programs() {
 		case beside:
 			c.answer(title(program), "PF-3", "It runs beside podwright's agent: two agents serve the same nodes.", "Delete it.")
 		}
-		for name := range arguments(program) {
-			if slices.Contains(later[program.GetKind()], name) {
-				c.answer(title(program), flagRule[program.GetKind()],
-					"podwright's program does not know the flag --"+name+" and would end.", "Leave it out.")
-			}
-		}
 	}
 }
 

@@ -114,7 +114,7 @@ func (r *reading) around() {
 // secrets reads the metadata of copies of pull secrets.
 func (r *reading) secrets() {
 	mapping, err := r.Mapper.RESTMapping(schema.GroupKind{Kind: "Secret"})
-	if err != nil || len(r.Objects[pulls]) == 0 && r.Cluster.Namespaces[copiesNamespace] == false {
+	if err != nil || len(r.Objects[pulls]) == 0 && !r.Cluster.Namespaces[copiesNamespace] {
 		return
 	}
 	next := ""

@@ -76,6 +76,8 @@ type Config struct {
 	}
 	// Webhook says how webhooks are served.
 	Webhook webhooks.Options
+	// WebhookInitializeTimeout is how long certificates and registration may take at the start.
+	WebhookInitializeTimeout time.Duration
 	// PodFailurePolicy is what becomes of pods when no webhook answers: Fail or Ignore.
 	PodFailurePolicy string
 	// DeletionProtectionLabelGroup is the group whose members alone may take a label away that protects from deletion, in the
@@ -103,7 +105,7 @@ func NewConfig(getenv func(string) string) (Config, error) {
 	l, w := &c.LeaderElection, &c.Webhook
 	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
 	w.Enabled, w.Register, w.Port = true, true, 9876
-	c.PodFailurePolicy = string(admissionv1.Fail)
+	c.PodFailurePolicy, c.WebhookInitializeTimeout = string(admissionv1.Fail), 20*time.Second
 	w.Service, w.Secret, w.CertDir = "kruise-webhook-service", "kruise-webhook-certs", "/tmp/kruise-webhook-certs"
 	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
 	c.AddFlags(flags)
@@ -152,6 +154,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&w.Service, "webhook-service", w.Service, "Service in the own namespace that leads to the manager ($SERVICE_NAME)")
 	f.StringVar(&w.Secret, "webhook-secret", w.Secret, "Secret in the own namespace that keeps the certificates ($SECRET_NAME)")
 	f.StringVar(&w.CertDir, "webhook-cert-dir", w.CertDir, "folder that keeps the certificates ($WEBHOOK_CERT_DIR)")
+	f.DurationVar(&c.WebhookInitializeTimeout, "webhook-initialize-timeout", c.WebhookInitializeTimeout, "how long certificates and registration of the webhooks may take at the start")
 	f.StringVar(&w.CertWriter, "webhook-cert-writer", w.CertWriter, `what keeps the certificates: "fs", a folder, or "secret" ($WEBHOOK_CERT_WRITER); default "fs" with --webhook-host, else "secret"`)
 	f.StringVar(&c.MetricsAddr, "metrics-addr", c.MetricsAddr, `address of /metrics; "0" for none`)
 	f.StringVar(&c.HealthProbeAddr, "health-probe-addr", c.HealthProbeAddr, `address of /healthz and /readyz; "0" for none`)
@@ -163,6 +166,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	})
 	f.Float32Var(&c.QPS, "rest-config-qps", c.QPS, "requests to the API server per second; -1 for no limit, because the API server shares itself out fairly")
 	f.IntVar(&c.Burst, "rest-config-burst", c.Burst, "requests to the API server at once, while --rest-config-qps sets a limit")
+	process.WithoutEffect(f, false, "denials are told by events and metrics", "protection-log-path")
+	process.WithoutEffect(f, false, "shares are counted by revision for every kind", "ws-enabled-versioned-status")
 	process.WithoutEffect(f, true, "the manager does the same without it", "allow-privileged", "disable-no-deepcopy")
 	process.WithoutEffect(f, false, "the lock is a Lease, a failing object's back-off is fixed, and caches are not gone through again",
 		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
@@ -190,6 +195,9 @@ func (c *Config) Validate() error {
 	}
 	if c.LeaderElection.Enabled {
 		check("leader-election-id", c.LeaderElection.ID, validation.IsDNS1123Subdomain(c.LeaderElection.ID))
+	}
+	if c.WebhookInitializeTimeout <= 0 {
+		check("webhook-initialize-timeout", c.WebhookInitializeTimeout.String(), []string{"want a time above 0, such as 20s"})
 	}
 	if c.QPS == 0 {
 		check("rest-config-qps", "0", []string{"want requests per second, or -1 for no limit"})

@@ -153,16 +153,17 @@ func TestWrongFlags(t *testing.T) {
 }
 
 // Every flag of the manager of OpenKruise 1.4 is accepted; the help shows those that have an effect.
-func TestFlagsOf14(t *testing.T) {
+func TestFlagsOfOpenKruise(t *testing.T) {
 	unused := strings.Fields(`allow-privileged=true sync-period=10h rate-limiter-base-delay=5ms rate-limiter-max-delay=1000s
 		leader-election-resource-lock=configmapsleases expectation-timeout=5m disable-no-deepcopy=false
-		rate-limiter-qps=10 rate-limiter-bucket-size=100`)
+		rate-limiter-qps=10 rate-limiter-bucket-size=100 protection-log-path=/log ws-enabled-versioned-status=deployment,replicaset`)
 	used := strings.Fields(`metrics-addr=:1 health-probe-addr=:1 enable-pprof=true pprof-addr=:1 enable-leader-election=true
 		leader-election-namespace=a rest-config-qps=30 rest-config-burst=50 nodeimage-creation-delay=30s feature-gates=AllAlpha=true
 		leader-election-lease-duration=15s leader-election-renew-deadline=10s leader-election-retry-period=2s
 		leader-election-id=kruise-manager namespace=a cloneset-scaling-exclude-preparing-delete=false cloneset-workers=3
 		statefulset-workers=3 advancedcronjob-workers=3 imagepulljob-workers=3 nodeimage-workers=3 resourcedistribution-workers=3 crr-workers=3 daemonset-workers=3 assign-pods-by-scheduler=true broadcastjob-workers=3 assign-bcj-pods-by-scheduler=true
-		sidecarset-workers=3 sidecarterminator-workers=3 podunavailablebudget-workers=3 uniteddeployment-workers=3 workloadspread-workers=3 persistentpodstate-workers=3 podprobemarker-workers=3 nodepodprobe-workers=3`)
+		sidecarset-workers=3 sidecarterminator-workers=3 podunavailablebudget-workers=3 uniteddeployment-workers=3 workloadspread-workers=3 persistentpodstate-workers=3 podprobemarker-workers=3 nodepodprobe-workers=3
+		controller-cache-sync-timeout=2m webhook-initialize-timeout=60s default-ttlseconds-for-always-nodeimage=300`)
 	for _, flag := range slices.Concat(used, unused, []string{"allow-privileged"}) {
 		_, flags, err := parse(noEnv, "--"+flag)
 		if err != nil {

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -190,14 +191,19 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("imagepulljob-workers", 3, "ImagePullJobs reconciled at the same time")
 	referToSource := f.Bool("imagepulljob-refer-to-source-secrets", false,
 		"copy no pull secrets of ImagePullJobs to the namespace "+v1alpha1.DaemonConfigNamespace+": agents must be allowed to read them in the namespaces of the jobs")
+	reserve := f.Int32("default-ttlseconds-for-always-nodeimage", 300,
+		"seconds that a finished pull of an ImagePullJob of the type Always stays on a node, beyond the job's time to live; above 0")
 	return kind{
 		name: "imagepulljob-controller", gate: features.ImagePullJobGate, resource: imagePullJobsResource,
 		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			if *reserve <= 0 {
+				return podwright.Kind{}, fmt.Errorf("--default-ttlseconds-for-always-nodeimage=%d: want seconds above 0, such as 300", *reserve)
+			}
 			return imagepulljob.Describe(imagepulljob.Options{
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
-				ReferToSourceSecrets: *referToSource,
-				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
+				ReferToSourceSecrets: *referToSource, TTLReserve: time.Duration(*reserve) * time.Second,
+				ImagePullJobs: p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, nil), nil
 		},

@@ -42,9 +42,6 @@ import (
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
-// registrationTimeout is how long certificates and registration may take at the start.
-const registrationTimeout = 20 * time.Second
-
 // What a process measures stands in controller-runtime's registry. What a kind alone measures stands beside it.
 var (
 	reconciles = metrics.New(ctrlmetrics.Registry)
@@ -78,7 +75,7 @@ func New(config Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{config: config, gates: gates, patience: registrationTimeout, ready: make(chan struct{})}
+	m := &Manager{config: config, gates: gates, patience: config.WebhookInitializeTimeout, ready: make(chan struct{})}
 	if config.Webhook.Enabled {
 		m.hooks, err = webhooks.Listen(config.Webhook, config.OwnNamespace)
 	}

@@ -3,12 +3,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,6 +76,8 @@ type Config struct {
 	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
 	// time. RestartConcurrency is that of pods of which containers are being stopped.
 	Concurrency, RestartConcurrency int
+	// MaxPulls is the number of images that are pulled at the same time. Default 0, and less: Concurrency.
+	MaxPulls int
 	// PullImages says whether the agent pulls images. Default: it does.
 	PullImages bool
 	// PullNamespaces and PullRegistries are image.Filter. Default: all.
@@ -114,9 +118,18 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.ReadSourceSecrets, "read-source-secrets", c.ReadSourceSecrets, "read pull secrets in the namespaces of ImagePullJobs, too, as managers of OpenKruise before 1.8 refer to them")
 	f.StringVar(&c.CredentialProviderConfig, "image-credential-provider-config", c.CredentialProviderConfig, "configuration of credential provider plugins, as the kubelet takes it")
 	f.StringVar(&c.CredentialProviderBinDir, "image-credential-provider-bin-dir", c.CredentialProviderBinDir, "folder of the credential provider plugins")
+	f.StringVar(&c.CredentialProviderConfig, "plugin-config-file", c.CredentialProviderConfig, "the same as --image-credential-provider-config")
+	f.StringVar(&c.CredentialProviderBinDir, "plugin-bin-dir", c.CredentialProviderBinDir, "the same as --image-credential-provider-bin-dir")
+	f.IntVar(&c.MaxPulls, "max-workers-for-pull-image", c.MaxPulls, "images that are pulled at the same time; 0 or less for --concurrency")
 	f.StringVar(&c.HealthAddr, "health-addr", c.HealthAddr, `address of /healthz, /readyz and /metrics; "0" for none`)
 	f.StringVar(&c.HealthAddr, "addr", c.HealthAddr, "the same as --health-addr")
 	f.StringVar(&c.PprofAddr, "pprof-addr", c.PprofAddr, "address of /debug/pprof/; empty for none")
+	f.BoolFunc("enable-pprof", "serve profiles on --pprof-addr, or on localhost:10222 if that is not set", func(value string) error {
+		on, err := strconv.ParseBool(value)
+		c.PprofAddr = map[bool]string{true: cmp.Or(c.PprofAddr, "localhost:10222")}[on]
+		return err
+	})
+	process.WithoutEffect(f, false, "the API server limits its clients by itself", "rest-config-qps", "rest-config-burst")
 }
 
 // Validate returns all that is wrong with a configuration, naming the flag, its value and the rule; nil when nothing is.

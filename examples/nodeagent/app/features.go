@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -89,7 +90,7 @@ func (s *shared) pulls() controllers.Controller {
 		Compose: func(_ context.Context, own *controllers.Own) (podwright.Kind, error) {
 			described := controllers.Of(image.Options{
 				Distribution: own.Distribution, Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, NodeImages: s.caches.nodeImages(),
-				Concurrency: s.config.Concurrency, ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles},
+				Concurrency: cmp.Or(max(0, s.config.MaxPulls), s.config.Concurrency), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles},
 				Filter: s.config.pullFilter(), ReadSourceSecrets: s.config.ReadSourceSecrets, Credentials: s.credentials,
 			}, image.New, image.Rules)
 			where, there := image.NamespaceRules(image.Options{})

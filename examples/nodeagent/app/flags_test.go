@@ -39,6 +39,11 @@ func TestFlags(t *testing.T) {
 		"PF-3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--feature-gates=AllAlpha=true"}, func(c *Config) {
 			c.HealthAddr, c.Features.Gates = ":10999", "AllAlpha=true"
 		}},
+		"PF-3: the arguments of OpenKruise 1.9": {[]string{"--enable-pprof=false", "--plugin-config-file=/p.yaml", "--plugin-bin-dir=/p", "--max-workers-for-pull-image=2",
+			"--rest-config-qps=1", "--rest-config-burst=2"}, func(c *Config) {
+			c.CredentialProviderConfig, c.CredentialProviderBinDir, c.MaxPulls = "/p.yaml", "/p", 2
+		}},
+		"PF-3: profiles by the switch alone": {[]string{"--enable-pprof"}, func(c *Config) { c.PprofAddr = "localhost:10222" }},
 		"PF-3: a socket by its name":         {[]string{"--socket-file=crio.sock"}, func(c *Config) { c.SocketFile = "crio.sock" }},
 		"the socket":                         {[]string{"--cri-endpoint=unix:///x.sock"}, func(c *Config) { c.Endpoint = "unix:///x.sock" }},
 		"a path as the socket":               {[]string{"--cri-endpoint=/x.sock"}, func(c *Config) { c.Endpoint = "/x.sock" }},
