@@ -43,6 +43,7 @@ func TestCachesShare(t *testing.T) {
 				t.Fatal(err)
 			}
 			running.Go(func() { informer.Run(stop) })
+			synctest.Wait() // two that are filled at the same moment may each keep a pod as the first
 		}
 		check := func(when string) {
 			t.Helper()
