@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -81,13 +82,22 @@ func convert(definition *unstructured.Unstructured, target manager.Target, path 
 // returns whether it has written. Those that store v1beta1 are converted whether or not it is to be served. (PF-5.3)
 func (s *Server) registerConversion(ctx context.Context, target manager.Target) (bool, error) {
 	always := func(*unstructured.Unstructured) bool { return true }
-	wanted := func(crd *unstructured.Unstructured) bool { return s.ServeV1beta1 || storedIn(crd).v1beta1() }
+	wanted := func(crd *unstructured.Unstructured) bool {
+		is := s.ServeV1beta1 || storedIn(crd).v1beta1()
+		if !is {
+			s.plain[crd.GetName()] = time.Now()
+		}
+		return is
+	}
 	written, err := s.registerIn(ctx, s.client, ConvertedName, target, workloads.Path, workloads.SetWebhook, always)
 	errs := []error{err}
 	for _, area := range onDemand {
 		for _, name := range area.names { // the cache has one definition alone, and few are read once a minute
 			if ctx.Err() != nil {
 				return written, errors.Join(append(errs, ctx.Err())...)
+			}
+			if !s.ServeV1beta1 && time.Since(s.plain[name]) < resync { // there are several looks at the start
+				continue
 			}
 			again, err := s.registerIn(ctx, s.live, name, target, area.path, area.serve, wanted)
 			written, errs = written || again, append(errs, err)

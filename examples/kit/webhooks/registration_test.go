@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -71,7 +72,7 @@ func newFixture(t *testing.T) *fixture {
 	}).Build()
 	f.s = &Server{
 		Options:   Options{Register: true, Host: "10.0.0.1", Secret: "certs", CertWriter: "secret"},
-		Namespace: "kruise-system", client: f.api, live: live{f}, url: byURL.URL, Handlers: map[string]http.Handler{},
+		Namespace: "kruise-system", plain: map[string]time.Time{}, client: f.api, live: live{f}, url: byURL.URL, Handlers: map[string]http.Handler{},
 		present: func(_ context.Context, bundle certificates.Bundle) error {
 			f.used = bundle
 			f.done = append(f.done, "use")

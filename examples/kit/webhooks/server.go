@@ -95,6 +95,7 @@ type Server struct {
 	used    certificates.Bundle
 	present func(context.Context, certificates.Bundle) error
 	last    atomic.Pointer[error] // of the registration
+	plain   map[string]time.Time  // when definitions were read that stored nothing as v1beta1
 	target  atomic.Pointer[podwrightmanager.Target]
 	// again asks for a look, and soon for one in a moment.
 	again, soon chan struct{}
@@ -109,7 +110,7 @@ func Listen(o Options, namespace string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, Namespace: namespace, listener: listener, registered: make(chan struct{}), again: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
+	s := &Server{Options: o, Namespace: namespace, listener: listener, plain: map[string]time.Time{}, registered: make(chan struct{}), again: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
 	s.present, s.succeeded = s.use, sync.OnceFunc(func() { close(s.registered) })
 	if _, port, _ := net.SplitHostPort(s.Address()); o.Host != "" {
 		s.url = "https://" + net.JoinHostPort(o.Host, port)

@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 		"leader-elect": "true", "enable-leader-election": "true", "leader-election-id": "kruise-manager",
 		"leader-election-lease-duration": "15s", "leader-election-renew-deadline": "10s", "leader-election-retry-period": "2s",
 		"deletion-protection-crds": "[]", "persistentpodstate-crds": "[]", "podunavailablebudget-crds": "[]", "workloadspread-crds": "[]", "enable-webhooks": "true",
-		"eviction-responder-room-timeout": "10m0s", "register-webhooks": "true", "release": "1.4", "serve-v1beta1": "false", "webhook-port": "9876", "webhook-service": "kruise-webhook-service",
+		"eviction-responder-room-timeout": "10m0s", "register-webhooks": "true", "release": "1.4", "serve-v1beta1": "false", "default-ttlseconds-for-always-nodeimage": "300", "webhook-initialize-timeout": "20s", "webhook-port": "9876", "webhook-service": "kruise-webhook-service",
 		"webhook-secret": "kruise-webhook-certs", "webhook-cert-dir": "/tmp/kruise-webhook-certs",
 	}
 	got := values(flags)

@@ -168,7 +168,7 @@ func TestGatesOfPodUnavailableBudgets(t *testing.T) {
 		if condition != "false" || m.admissions.budgets.Updates != want.updates {
 			t.Errorf("PF-1: %s: the condition is %s, updates are judged: %t", gates, condition, m.admissions.budgets.Updates)
 		}
-		if served := m.handlers()[podunavailablebudget.ValidatePodPath] != nil; served != want.pods || m.hooks.Handlers[podunavailablebudget.ValidatePath] == nil {
+		if served := m.handlers()[podunavailablebudget.ValidatePodPath] != nil; served != want.pods || m.handlers()[podunavailablebudget.ValidatePath] == nil {
 			t.Errorf("PF-1: %s: asked about pods: %t", gates, served)
 		}
 		runs := slices.ContainsFunc(m.controllers(nil), func(c controllers.Controller) bool { return c.Resource == podUnavailableBudgetsResource })
