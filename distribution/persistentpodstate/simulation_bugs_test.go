@@ -73,7 +73,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"pods wait for ever", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.Replace = nil })},
-		{"nobody looks again", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"no look after a while", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"pods are given up at once", invariants.Needless, 36, inPlan(func(_ *Snapshot, p *Plan) {
 			p.Replace, p.Waiting = append(p.Replace, p.Waiting...), nil
 		})},

@@ -63,7 +63,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"a subset stays closed", invariants.Status, 111, inPlan(stayClosed)},
-		{"nobody looks again", invariants.Settled, 4, inPlan(func(_ *Snapshot, p *Plan) {
+		{"no look after a while", invariants.Settled, 4, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Computed != nil {
 				p.RequeueAfter = 0
 			}

@@ -205,7 +205,7 @@ func TestPlanPulls(t *testing.T) {
 				t.Errorf("the snapshot is changed:\n%s", diff)
 			}
 			if len(plan.Pulls.Waiting)+len(plan.Pulls.Create) > 0 && plan.RequeueAfter == 0 && s.Node != nil && !strings.Contains(fmt.Sprint(plan.Pulls.Waiting), "not ready") {
-				t.Error("nobody looks again")
+				t.Error("no look after a while")
 			}
 		})
 	}

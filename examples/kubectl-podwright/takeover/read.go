@@ -129,7 +129,11 @@ func (r *reading) secrets() {
 				r.Copies = append(r.Copies, copied)
 			}
 		}
-		if next = list.Continue; next == "" || len(r.Copies) >= r.Limit {
+		if next = list.Continue; next == "" {
+			return
+		}
+		if len(r.Copies) >= r.Limit {
+			r.Unread = append(r.Unread, fmt.Sprintf("more than %d Secrets in %s: raise --limit", r.Limit, copiesNamespace))
 			return
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // ours are the commands of the plugin that kubectl does not have; what the others say is kubectl's.
-var ours = []string{"explain", "man", "migrate", "plan", "scaledown", "tree", "version"}
+var ours = []string{"explain", "man", "migrate", "plan", "scaledown", "takeover", "tree", "version"}
 
 // clause ends a part of a text of help that can be read by itself.
 var clause = regexp.MustCompile(`[;.?!:]\s+|\n\s*\n`)
@@ -60,6 +60,10 @@ func TestHelpTexts(t *testing.T) {
 			check(c.Name(), c.Short)
 			check(c.Name(), c.Long)
 			flags(c.Name(), flagsOf(c))
+			for _, sub := range c.Commands() {
+				check(c.Name()+" "+sub.Name(), sub.Long)
+				flags(c.Name()+" "+sub.Name(), flagsOf(sub))
+			}
 		}
 	}
 	if slices.Sort(found); !slices.Equal(found, ours) || n < 100 {

@@ -85,7 +85,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"results are not written", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Patches = nil })},
-		{"nobody looks again", invariants.Settled, 0, often(editsResults, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))},
+		{"no look after a while", invariants.Settled, 0, often(editsResults, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))},
 		{"virtual nodes are probed by agents", invariants.Needless, 0, inSnapshot(func(s *Snapshot) { s.Serverless, s.Node = false, withoutLabels(s.Node) })},
 		{"conditions of virtual nodes are not followed", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if virtual(s.Node) {
