@@ -104,6 +104,8 @@ func TestDecide(t *testing.T) {
 		{"PUB-14.8: one of the name waited", newBudget(bookedSince(-19)), pod, evict, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-16: by name only", newBudget(recorded("", false)), pod, remove, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-16: the one before", newBudget(recorded("another", false)), pod, remove, no},
+		{"PUB-16: the one before, for a deletion, and this one for an update", newBudget(recorded("another", false), left(1)), pod, update, "9 available, 9 desired, 0 allowed; updated [pod]"},
+		{"PUB-16: the one before, for an update, and this one for a deletion", newBudget(recorded("another", true), left(1)), pod, remove, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-14.9: nothing left", full, pod, evict, no},
 		{"PUB-14.9: less than nothing", newBudget(left(-3)), pod, update, no},
 		{"PUB-14.9: marked, and replaced", full, newPod("pod", marked), remove, "9 available, 9 desired, 0 allowed; disrupted [pod]"},

@@ -5,6 +5,7 @@ package budget_test
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/availability/budget"
@@ -44,6 +45,32 @@ func TestFor(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestMayMatch: which budgets a pod may be told of, while its workload is not known. (PUB-14.1)
+func TestMayMatch(t *testing.T) {
+	byTarget, byLabel := newBudget(), newBudget(selecting(map[string]string{"app": "web"}))
+	for _, tt := range []struct {
+		name   string
+		budget *v1alpha1.PodUnavailableBudget
+		pod    *corev1.Pod
+		want   bool
+	}{
+		{"its controller has the name", byTarget, newPod("pod", controlledBy("apps.kruise.io/v1alpha1", "CloneSet", "web")), true},
+		{"its controller has a longer name", byTarget, newPod("pod", controlledBy("apps/v1", "ReplicaSet", "web-5d8f")), true},
+		{"its controller has another name", byTarget, newPod("pod", controlledBy("apps/v1", "ReplicaSet", "we")), false},
+		{"without a controller", byTarget, newPod("pod", bare), false},
+		{"by label", byLabel, newPod("pod", bare), true},
+		{"by another label", byLabel, newPod("pod", label("app", "db")), false},
+		{"without the label", byLabel, newPod("pod", func(pod *corev1.Pod) { pod.Labels = nil }), false},
+		{"a label and an expression", newBudget(selecting(map[string]string{"app": "web"}), func(b *v1alpha1.PodUnavailableBudget) {
+			b.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}
+		}), newPod("pod"), true},
+	} {
+		if got := budget.MayMatch(tt.budget, tt.pod); got != tt.want {
+			t.Errorf("PUB-14.1: %s: %t", tt.name, got)
+		}
 	}
 }
 

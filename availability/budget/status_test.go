@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -183,5 +185,98 @@ func TestRecords(t *testing.T) {
 				t.Errorf("another status: %v", again.Status)
 			}
 		})
+	}
+}
+
+// TestWaitingRecords: a pod that held its place for a minute waits for others for 20 s from then on, and not a pod of its name. (PUB-14.8, PUB-17)
+func TestWaitingRecords(t *testing.T) {
+	at := func(seconds int) metav1.Time { return metav1.NewTime(after(seconds)) }
+	booked := func(s *v1alpha1.PodUnavailableBudgetStatus) {
+		s.UnavailablePods = map[string]metav1.Time{"pod-0": at(65), "pod-1": at(65)}
+		s.BookedSince = map[string]metav1.Time{"pod-0": at(0), "pod-1": at(20)}
+		s.PodUIDs = map[string]types.UID{"pod-0": "uid-pod-0", "pod-1": "uid-pod-1"}
+	}
+	waits := func(uid types.UID) func(*v1alpha1.PodUnavailableBudgetStatus) {
+		return func(s *v1alpha1.PodUnavailableBudgetStatus) {
+			s.BookedSince, s.PodUIDs = map[string]metav1.Time{"pod-0": at(0)}, map[string]types.UID{"pod-0": uid}
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		before  func(*v1alpha1.PodUnavailableBudgetStatus)
+		now     time.Time
+		since   map[string]metav1.Time
+		requeue time.Duration
+	}{
+		{"its record ends", booked, after(76), map[string]metav1.Time{"pod-0": at(76)}, 20 * time.Second},
+		{"its record goes on", booked, after(70), map[string]metav1.Time{"pod-0": at(0), "pod-1": at(20)}, 5 * time.Second},
+		{"it waits", waits("uid-pod-0"), after(5), map[string]metav1.Time{"pod-0": at(0)}, 15 * time.Second},
+		{"its last moment", waits("uid-pod-0"), after(20), map[string]metav1.Time{"pod-0": at(0)}, 0},
+		{"it has waited", waits("uid-pod-0"), after(20).Add(1), nil, -1},
+		{"another pod has the name", waits("another"), after(5), nil, -1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := compute(t, newBudget(status(tt.before)), budget.Selection{Pods: newPods(3), Total: 3}, tt.now)
+			if diff := cmp.Diff(tt.since, r.Status.BookedSince, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("since (-want +got):\n%s", diff)
+			}
+			for name := range r.Status.BookedSince {
+				if r.Status.PodUIDs[name] != types.UID("uid-"+name) {
+					t.Errorf("UIDs %v", r.Status.PodUIDs)
+				}
+			}
+			if want := tt.requeue + 1; r.RequeueAfter != want {
+				t.Errorf("looks again after %s, want %s", r.RequeueAfter, want)
+			}
+		})
+	}
+}
+
+// TestEqual: every field of a status counts; times by the second, and of conditions not since when.
+func TestEqual(t *testing.T) {
+	at := func(seconds int) metav1.Time { return metav1.NewTime(after(seconds)) }
+	whole := func() *v1alpha1.PodUnavailableBudgetStatus {
+		return &v1alpha1.PodUnavailableBudgetStatus{ObservedGeneration: 1, UnavailableAllowed: 1, CurrentAvailable: 1, DesiredAvailable: 1, TotalReplicas: 1,
+			DisruptedPods: map[string]metav1.Time{"a": at(0)}, UnavailablePods: map[string]metav1.Time{"b": at(0)}, BookedSince: map[string]metav1.Time{"a": at(0)},
+			PodUIDs: map[string]types.UID{"a": "uid"}, Conditions: []metav1.Condition{{Type: "A", Status: metav1.ConditionTrue}}}
+	}
+	for name, change := range map[string]func(*v1alpha1.PodUnavailableBudgetStatus){
+		"observedGeneration": func(s *v1alpha1.PodUnavailableBudgetStatus) { s.ObservedGeneration++ },
+		"unavailableAllowed": func(s *v1alpha1.PodUnavailableBudgetStatus) { s.UnavailableAllowed++ },
+		"currentAvailable":   func(s *v1alpha1.PodUnavailableBudgetStatus) { s.CurrentAvailable++ },
+		"desiredAvailable":   func(s *v1alpha1.PodUnavailableBudgetStatus) { s.DesiredAvailable++ },
+		"totalReplicas":      func(s *v1alpha1.PodUnavailableBudgetStatus) { s.TotalReplicas++ },
+		"disruptedPods":      func(s *v1alpha1.PodUnavailableBudgetStatus) { s.DisruptedPods["a"] = at(1) },
+		"unavailablePods":    func(s *v1alpha1.PodUnavailableBudgetStatus) { s.UnavailablePods["b"] = at(1) },
+		"bookedSince":        func(s *v1alpha1.PodUnavailableBudgetStatus) { s.BookedSince["a"] = at(1) },
+		"podUIDs":            func(s *v1alpha1.PodUnavailableBudgetStatus) { s.PodUIDs["a"] = "other" },
+		"conditions":         func(s *v1alpha1.PodUnavailableBudgetStatus) { s.Conditions[0].Status = metav1.ConditionFalse },
+		"fewer conditions":   func(s *v1alpha1.PodUnavailableBudgetStatus) { s.Conditions = nil },
+	} {
+		changed := whole()
+		change(changed)
+		if budget.Equal(whole(), changed) || budget.Equal(changed, whole()) {
+			t.Errorf("%s does not count", name)
+		}
+	}
+	same := whole()
+	same.DisruptedPods["a"], same.Conditions[0].LastTransitionTime = metav1.NewTime(after(0).Add(time.Millisecond)), at(5)
+	if !budget.Equal(whole(), same) {
+		t.Error("parts of a second count, or since when conditions hold")
+	}
+}
+
+// TestUnknownNames: as many workloads are named as a message holds, and the others are counted. (PUB-23)
+func TestUnknownNames(t *testing.T) {
+	few := budget.Unknown(newBudget(), budget.Selection{Unknown: []string{"X a"}})
+	if !strings.Contains(few, "how many pods X a wants") {
+		t.Errorf("PUB-23: %s", few)
+	}
+	names := strings.Split(strings.Repeat("X a,", 100), ",")[:100]
+	most := strings.Count(budget.Unknown(newBudget(), budget.Selection{Unknown: names}), "X a")
+	for n, want := range map[int]string{most: "X a wants", most + 1: " and 1 more wants", 100: fmt.Sprintf(" and %d more wants", 100-most)} {
+		if got := budget.Unknown(newBudget(), budget.Selection{Unknown: names[:n]}); !strings.Contains(got, want) {
+			t.Errorf("PUB-23: of %d: %s, want %q", n, got, want)
+		}
 	}
 }

@@ -109,6 +109,13 @@ func (all Workloads) Names(pod *corev1.Pod, b *v1alpha1.PodUnavailableBudget) bo
 	})
 }
 
+// unread tells whether a pod comes from a workload that a budget names, and that is not known. (PUB-23)
+func (all Workloads) unread(pod *Pod, b *v1alpha1.PodUnavailableBudget) bool {
+	return all.walk(pod.Controller, func(ref *metav1.OwnerReference) bool {
+		return all[ref.UID] == nil && Targets(b, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name)
+	})
+}
+
 // named returns the workload that a budget names; nil if there is none that is known. One of
 // the name that is gone or being deleted gives way to its successor. (PUB-3)
 func (all Workloads) named(b *v1alpha1.PodUnavailableBudget) (target *Workload) {
@@ -201,9 +208,12 @@ func SelectAnnotated(b *v1alpha1.PodUnavailableBudget, candidates []*Pod, worklo
 func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads, anyTotal bool) (s Selection) {
 	target := workloads.named(b)
 	is := func(pod *Pod) bool { return workloads.comesFrom(pod, target) }
+	unread := byController(func(pod *Pod) bool { return workloads.unread(pod, b) })
 	switch {
-	case target == nil || anyTotal && target.Deleting: // several of the name may be gone
+	case anyTotal && (target == nil || target.Deleting): // several of the name may be gone
 		is = func(pod *Pod) bool { return workloads.Names(pod.Pod, b) }
+	case target == nil || target.Deleting && slices.ContainsFunc(pods, unread): // one that is gone says nothing about its successor
+		target, is = nil, unread
 	case !anyTotal && target.Wants() == 0:
 		return Selection{Unprotected: true}
 	default:

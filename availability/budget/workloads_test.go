@@ -25,6 +25,7 @@ func TestSelect(t *testing.T) {
 		w.Controller.APIVersion, w.Controller.Kind, w.Controller.Name = apiVersion, kind, name
 		return w
 	}
+	ofCloneSet := controlledBy("apps.kruise.io/v1alpha1", "CloneSet", "web")
 	web, app := workload("apps.kruise.io", "CloneSet", "web", 3, ""), map[string]string{"app": "web"}
 	for _, tt := range []struct {
 		name      string
@@ -67,6 +68,9 @@ func TestSelect(t *testing.T) {
 		{"PUB-3: the target is gone", newBudget(), newPods(1), workloads(terminating(workload("apps.kruise.io", "CloneSet", "web", 3, ""))), "0 unprotected"},
 		{"PUB-3: the target is gone, and there is another one", newBudget(), []*corev1.Pod{newPod("a"), newPod("b", ownedBy("new"))},
 			workloads(terminating(workload("apps.kruise.io", "CloneSet", "web", 3, "")), &budget.Workload{GroupKind: web.GroupKind, Name: "web", UID: "new", Replicas: web.Replicas}), "3 b"},
+		{"PUB-23: the target is gone, and another one of the name is not known yet", newBudget(), []*corev1.Pod{newPod("a"), newPod("b", ofCloneSet, ownedBy("new"))},
+			workloads(terminating(workload("apps.kruise.io", "CloneSet", "web", 3, ""))), "1 unknown CloneSet web b"},
+		{"PUB-23: the target is known, and one of the name is not", newBudget(), []*corev1.Pod{newPod("a"), newPod("b", ofCloneSet, ownedBy("before"))}, workloads(web), "3 a"},
 		{"PUB-4: scaled to 0", newBudget(selecting(app)), newPods(1), workloads(workload("apps.kruise.io", "CloneSet", "web", 0, "")), "0 unprotected pod-0"},
 		{"PUB-4: the annotation, where nothing else tells", newBudget(selecting(app), protectTotal("8")), newPods(1, bare), nil, "8 pod-0"},
 		{"PUB-4: the annotation, and more is known", newBudget(selecting(app), protectTotal("8")), newPods(1), workloads(web), "3 pod-0"},

@@ -29,7 +29,7 @@ import (
 // update its pods through two replicas of the webhook, amid everything that can go wrong. It judges each
 // write of both controllers and each answer.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})))
+	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})), simulated(&bug{always: countAsRecordsEnd}))
 }
 
 // TestSimulationReplays plays seeds twice: not a line of the history may differ.

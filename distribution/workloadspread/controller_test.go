@@ -67,6 +67,9 @@ func TestFailures(t *testing.T) {
 		if got := c.Events.Count(v1alpha1.PatchPodDeletionCostFailedEvent); got == 0 {
 			t.Errorf("no event: %q", c.Events.All())
 		}
+		if text := strings.Join(c.Events.All(), "\n"); !strings.Contains(text, "failed to patch deletion-cost annotation to 300 for Pod default/web-") || strings.Contains(text, "%!") {
+			t.Errorf("events %s", text)
+		}
 		if got, want := describe(&c.spread("web").Status), "a has 2, misses 0; b has 0, misses 2; c has 0"; got != want {
 			t.Errorf("status %q, want %q", got, want)
 		}
