@@ -3,11 +3,16 @@
 package sidecarset
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -37,6 +42,8 @@ func later(bug bug, f Features) *simulation.Workload {
 		switch pod := u.AnyPod(r); {
 		case r.IntN(4) > 0:
 			act(u, r)
+		case r.IntN(4) == 0:
+			actNeighbour(u, r)
 		case pod != nil && r.IntN(2) == 0:
 			u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{"rank":%s}}}`, []string{"null", `"r-9"`, `"r-10"`, `"first"`}[r.IntN(4)]))
 		case r.IntN(8) == 0:
@@ -50,6 +57,34 @@ func later(bug bug, f Features) *simulation.Workload {
 		push(u)
 	}
 	return w
+}
+
+// neighbour is a SidecarSet that comes and goes. It selects no pod any more of which it has said something.
+const neighbour = "neighbour"
+
+// actNeighbour has the controller of the neighbour say of a pod whether it can update it, or the neighbour come or go.
+func actNeighbour(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch r.IntN(4) {
+	case 0:
+		set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: neighbour}}
+		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "none"}}
+		set.Spec.Containers = []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: neighbour, Image: "a"}}}
+		u.CreateObject("sidecarsets", set)
+	case 1:
+		u.DeleteObject("sidecarsets", neighbour, metav1.DeletePropagationBackground)
+	default:
+		if pod == nil {
+			return
+		}
+		said := saidUpgradable(pod)
+		said[neighbour] = r.IntN(2) == 0
+		condition, err := json.Marshal(upgradableCondition(pod, said, metav1.Now()))
+		if err != nil {
+			panic(err)
+		}
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[%s]}}`, condition), "status")
+	}
 }
 
 // laterEdits are what users change about fields that came after OpenKruise 1.4.
@@ -94,6 +129,13 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 		{"pods go on to say that they cannot be updated", invariants.Settled, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 			return p.Kind != patchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
 		})},
+		{"what SidecarSets have said stays when they are gone", invariants.Settled, 0, bug{Reconciler: misreading(func(s *Snapshot) { s.Gone = nil })}},
+		{"what other SidecarSets say goes", invariants.Status, 0, oftener(actNeighbour, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Gone = maps.Clone(s.Gone)
+			for name := range s.Gone {
+				s.Gone[name] = name != s.Set.Name
+			}
+		})})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug, FeaturesOf(podwright.Release19))})
 	}

@@ -92,6 +92,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Patches = nil
 			}
 		})},
+		{"new pods get the probes of markers that do not select them", invariants.Placement, 0, bug{webhookSees: func(pod *corev1.Pod) { pod.Labels = map[string]string{"app": "web"} }}},
+		{"the markers that a new pod names do not matter", invariants.Placement, 0, bug{webhookSees: func(pod *corev1.Pod) { pod.Annotations = nil }}},
+		{"new pods do not say of which markers they have probes", invariants.Placement, 0, bug{webhookMakes: func(pod *corev1.Pod) { delete(pod.Annotations, v1alpha1.PodProbeMarkersAnnotation) }}},
+		{"a type of two probes is handed over twice", invariants.Placement, 0, bug{webhookMakes: twice}},
 		{"nodes get no NodePodProbe", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Create = nil })},
 		{"NodePodProbes outlive their nodes", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = false })},
 		{"a marker goes before its probes", invariants.Ownership, 0, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
@@ -112,6 +116,16 @@ type bug struct {
 	controller spoil
 	// blind hides NodePodProbes from the controller of markers.
 	blind bool
+	// webhookSees changes copies of the pods that the webhook is asked about, webhookMakes what it has made of them.
+	webhookSees, webhookMakes func(*corev1.Pod)
+}
+
+// twice has the first probe of a pod run twice.
+func twice(pod *corev1.Pod) {
+	if text := pod.Annotations[v1alpha1.PodProbesAnnotation]; text != "" {
+		first, _, _ := strings.Cut(strings.TrimPrefix(text, "["), `},{"name"`)
+		pod.Annotations[v1alpha1.PodProbesAnnotation] = "[" + strings.TrimSuffix(strings.TrimSuffix(first, "]"), "}") + "}," + strings.TrimPrefix(text, "[")
+	}
 }
 
 // withoutLabels is a node as if it had none.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -56,18 +58,25 @@ func anyMarker(name string, r *rand.Rand) *v1alpha1.PodProbeMarker {
 	return m
 }
 
-// createPod creates a pod that is selected, or not.
-func createPod(u *simulation.User, i int, app string) {
-	u.CreatePod(&corev1.Pod{
+// createPod creates a pod that is selected, or not, and may say itself of which markers it has the probes. The webhook is asked about it.
+func createPod(u *simulation.User, i int, app, markers string) {
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p", i), Namespace: simulation.Web.Namespace, Labels: map[string]string{"app": app}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
-	})
+	}
+	if markers != "" {
+		pod.Annotations = map[string]string{v1alpha1.PodProbeMarkersAnnotation: markers}
+	}
+	response := u.Admit(&admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: pod.Namespace, Object: runtime.RawExtension{Object: pod}})
+	if response == nil || response.Allowed {
+		u.CreatePod(pod)
+	}
 }
 
 // populate makes the first pods, and a marker beside web.
 func populate(u *simulation.User, r *rand.Rand) {
 	for i := range 3 {
-		createPod(u, i, "web")
+		createPod(u, i, "web", "")
 	}
 	if r.IntN(2) == 0 {
 		u.CreateObject(string(resourceMarkers), anyMarker("eb", r))
@@ -106,7 +115,7 @@ func act(u *simulation.User, r *rand.Rand) {
 	case n < 9:
 		u.DeleteObject(markers, name, metav1.DeletePropagationBackground)
 	case n < 13:
-		createPod(u, r.IntN(simulatedPods), []string{"web", "web", "db"}[r.IntN(3)])
+		createPod(u, r.IntN(simulatedPods), []string{"web", "web", "db"}[r.IntN(3)], []string{"", "", "eb", "web,none"}[r.IntN(4)])
 	case pod == nil:
 	case n < 15:
 		u.DeletePod(pod.Name, nil)
@@ -208,6 +217,6 @@ func push(u *simulation.User) {
 		u.Create()
 	}
 	for i := range 3 {
-		createPod(u, i, "web")
+		createPod(u, i, "web", "")
 	}
 }

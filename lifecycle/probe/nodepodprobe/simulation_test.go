@@ -12,11 +12,14 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/readers"
@@ -49,20 +52,62 @@ func simulated(bug *bug) *simulation.Workload {
 			Resource: fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: string(resourceNodePodProbes), ClusterScoped: true, Status: true, Generation: true},
 			Empty:    func() simulation.Object { return &v1alpha1.NodePodProbe{} },
 		}},
-		Nodes:    2,
-		Create:   func(r *rand.Rand) simulation.Object { return anyMarker(simulation.Web.Name, r) },
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Patience: 20 * time.Minute,
-		Populate: populate,
-		Others:   report,
-		Release:  reportMissing,
-		Act:      bug.controller.Act(act),
-		Push:     push,
-		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
+		Nodes:        2,
+		Create:       func(r *rand.Rand) simulation.Object { return anyMarker(simulation.Web.Name, r) },
+		Start:        func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Webhooks:     1,
+		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
+		Patience:     20 * time.Minute,
+		Populate:     populate,
+		Others:       report,
+		Release:      reportMissing,
+		Act:          bug.controller.Act(act),
+		Push:         push,
+		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
 		Judge: func(uint64) simulation.Judge {
 			return simulation.Judge{Write: invariants.PodProbes, Settled: invariants.PodProbesSettled}
 		},
 	}
+}
+
+// filled is an informer of a process, which has what the history has shown it.
+type filled struct{ cache.SharedIndexInformer }
+
+func (filled) HasSynced() bool { return true }
+
+// startWebhook starts the step of the webhook of pods that hands probes over. What it makes of each new pod is judged.
+func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
+	lifecycle, err := client.NewForConfig(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	step, err := podprobemarker.NewInjector(podprobemarker.InjectorOptions{Lifecycle: lifecycle, Markers: filled{p.Informer(string(resourceMarkers))}})
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		pod, ok := request.Object.Object.(*corev1.Pod)
+		if request.Operation != admissionv1.Create || !ok {
+			return admission.Allowed()
+		}
+		before, asked := pod.DeepCopy(), pod.DeepCopy()
+		if bug.webhookSees != nil {
+			bug.webhookSees(asked)
+		}
+		if err := step.Mutate(ctx, request, asked); err != nil {
+			return admission.Errored(err)
+		}
+		for _, key := range []string{v1alpha1.PodProbesAnnotation, v1alpha1.PodProbeMarkersAnnotation} {
+			if value, has := asked.Annotations[key]; has {
+				metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
+			}
+		}
+		if bug.webhookMakes != nil {
+			bug.webhookMakes(pod)
+		}
+		p.Violates(invariants.ProbesHandedOver(p.Cached(), before, pod)...)
+		return admission.Allowed()
+	}, nil
 }
 
 // blind is a Reader that shows no NodePodProbes.

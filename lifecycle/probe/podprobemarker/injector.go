@@ -32,8 +32,9 @@ type InjectorOptions struct {
 	Namespace string
 	// CacheSyncTimeout is how long Run waits until the cache is filled, before it returns an error. Default 2 minutes.
 	CacheSyncTimeout time.Duration
-
-	markers cache.SharedIndexInformer // that NewInjector makes
+	// Markers is an informer that the caller shares and runs. NewInjector adds an index to it, so it must not have been started
+	// before. Default: NewInjector makes its own, which Run runs.
+	Markers cache.SharedIndexInformer
 }
 
 // Injector writes the probes of PodProbeMarkers to the annotations of new pods, for what runs the pods of virtual nodes: there no agent
@@ -58,7 +59,7 @@ func NewInjector(o InjectorOptions) (*Injector, error) {
 }
 
 func (o *InjectorOptions) read() controller.Read {
-	return controller.Read{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.markers, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.Markers, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
 		return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	}}
 }
@@ -102,7 +103,7 @@ func (i *Injector) Mutate(ctx context.Context, request *admissionv1.AdmissionReq
 }
 
 func (i *Injector) await(ctx context.Context) error {
-	if !cache.WaitForCacheSync(ctx.Done(), i.options.markers.HasSynced) {
+	if !cache.WaitForCacheSync(ctx.Done(), i.options.Markers.HasSynced) {
 		return errors.New("the cache of PodProbeMarkers is not filled yet; try again")
 	}
 	return nil
@@ -116,7 +117,7 @@ func (i *Injector) MatchExpression(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var namespaces []string
-	for _, object := range i.options.markers.GetStore().List() {
+	for _, object := range i.options.Markers.GetStore().List() {
 		if namespace := handsOver(object); namespace != "" {
 			namespaces = append(namespaces, "'"+namespace+"'")
 		}
@@ -131,7 +132,7 @@ func (i *Injector) MatchExpression(ctx context.Context) (string, error) {
 // OnMatchChange has a function called, by a goroutine of the informer, when MatchExpression returns something else, and perhaps when it
 // does not.
 func (i *Injector) OnMatchChange(changed func()) error {
-	return caches.OnChange(i.options.markers, handsOver, changed)
+	return caches.OnChange(i.options.Markers, handsOver, changed)
 }
 
 // handsOver is the namespace of a marker with a probe that can be handed over; empty for others.

@@ -5,6 +5,7 @@ package invariants
 import (
 	"encoding/json"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,9 +18,10 @@ import (
 // sidecars is what has happened to the pods of a SidecarSet.
 type sidecars struct {
 	set       *v1alpha1.SidecarSet
-	taken     map[types.UID]taking // pods that served when they got other images, and have not served since
-	spoilt    map[types.UID]bool   // pods whose record of updates a user has made unreadable
-	empties   map[string]bool      // the images that hot containers ever had for the one that does not work
+	idle      map[types.UID]time.Time // since when pods have not been ready that were not when they got other images last
+	taken     map[types.UID]taking    // pods that served when they got other images, and have not served since
+	spoilt    map[types.UID]bool      // pods whose record of updates a user has made unreadable
+	empties   map[string]bool         // the images that hot containers ever had for the one that does not work
 	selection selection
 }
 
@@ -30,13 +32,13 @@ type taking struct {
 }
 
 func newSidecars() sidecars {
-	return sidecars{taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}}
+	return sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}}
 }
 
 // observeSidecars takes note of a change.
 func (p *Past) observeSidecars(c *Change) {
 	s := &p.sidecars
-	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
+	if set, ok := c.After.(*v1alpha1.SidecarSet); ok && (s.set == nil || s.set.Name == set.Name) {
 		s.set = set
 		s.selection.observe(set, c.At)
 		for i := range set.Spec.Containers {
@@ -65,7 +67,7 @@ func (p *Past) observeSidecars(c *Change) {
 // author of the write knew. One that did not serve when its reconcile updated it costs
 // nothing, nor does one whose sidecars serve while its workload updates it. (SCS-8)
 func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
-	if j.available(pod) {
+	if j.available(pod) || j.lacksOthers(pod) {
 		return false
 	}
 	if observed := j.Observed.Pods[pod.Name]; observed != nil && observed.UID == pod.UID {
@@ -80,6 +82,14 @@ func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 		return false
 	}
 	return j.isUpdated(pod) || !(j.workloadUpdates(pod, j.Known.Now) && j.sidecarsServe(pod))
+}
+
+// lacksOthers tells whether a pod was not ready when it got its images, has not been since, and has all containers of the SidecarSet: it is
+// out of service for another reason. (SCS-8)
+func (j *sidecarSetJudge) lacksOthers(pod *corev1.Pod) bool {
+	since, is := j.past.sidecars.idle[pod.UID]
+	c := condition(pod, corev1.PodReady)
+	return is && c != nil && c.Status != corev1.ConditionTrue && c.LastTransitionTime.Time.Equal(since) && j.sidecarsServe(pod) && !j.flipping(pod)
 }
 
 // checkEmptying: containers are emptied as far as the strategy allows to take pods out of service: a pod
@@ -109,6 +119,11 @@ func (j *sidecarSetJudge) checkEmptying(pod *corev1.Pod) {
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out
 // of service because of updates, this one or any before. (SCS-8)
 func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
+	if c := condition(pod, corev1.PodReady); c != nil && c.Status != corev1.ConditionTrue {
+		j.past.sidecars.idle[pod.UID] = c.LastTransitionTime.Time
+	} else {
+		delete(j.past.sidecars.idle, pod.UID)
+	}
 	if !inService(pod) {
 		return
 	}

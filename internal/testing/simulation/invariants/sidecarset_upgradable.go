@@ -14,7 +14,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// checkUpgradable: a pod says something else than before of the SidecarSet, which is so, and the same of the others. (SCS-33)
+// checkUpgradable: a pod says something else than before of the SidecarSet, which is so, or what a SidecarSet has said that is gone goes. Of the
+// others it says the same. (SCS-33)
 func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 	if strategy := &j.set.Spec.UpdateStrategy; strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
 		j.add(Needless, "says of pod %s whether it can be updated, and nothing is", before.Name)
@@ -23,14 +24,20 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 		j.add(Ownership, "says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
 	}
 	is, was := upgradability(after), upgradability(before)
-	able, said := is[j.set.Name]
-	if past, knew := was[j.set.Name]; !said || knew && past == able {
+	said := len(was)
+	maps.DeleteFunc(was, func(name string, _ bool) bool { return j.gone(j.Known, name) })
+	dropped := len(was) < said
+	able, says := is[j.set.Name]
+	past, knew := was[j.set.Name]
+	switch want := j.isUpdated(before) || j.upgradable(before); {
+	case says == knew && able == past && dropped: // it takes out what another one has said
+	case says == knew && able == past:
 		j.add(Needless, "says of pod %s that it can be updated, %t, as it said before", before.Name, able)
-	}
-	if want := j.isUpdated(before) || j.upgradable(before); able != want {
+	case !says || able != want:
 		j.add(Status, "says of pod %s that it can be updated, %t, want %t", before.Name, able, want)
+	default:
+		was[j.set.Name] = able
 	}
-	was[j.set.Name] = able
 	c, want := condition(after, "SidecarSetUpgradable"), corev1.ConditionTrue
 	if slices.Contains(slices.Collect(maps.Values(is)), false) {
 		want = corev1.ConditionFalse
@@ -54,10 +61,20 @@ func (j *sidecarSetJudge) checkSaid(s *State) {
 	for _, pod := range j.matching(s) {
 		able := j.isUpdated(pod) || j.upgradable(pod)
 		said, is := upgradability(pod)[j.set.Name]
+		for name := range upgradability(pod) {
+			if j.gone(s, name) {
+				j.add(Settled, "pod %s goes on to say what SidecarSet %s has said, which is gone", pod.Name, name)
+			}
+		}
 		if chosen := j.chosen.Matches(labels.Set(pod.Labels)); able && is && !said || !able && chosen && (!is || said) {
 			j.add(Settled, "pod %s says that it can be updated, %t, want %t", pod.Name, said, able)
 		}
 	}
+}
+
+// gone tells whether there is no SidecarSet of a name. (SCS-33)
+func (j *sidecarSetJudge) gone(s *State, name string) bool {
+	return name != j.set.Name && s.Further["sidecarsets"][name] == nil
 }
 
 // upgradability is what SidecarSets have said on a pod.
