@@ -173,3 +173,18 @@ func TestSortContainers(t *testing.T) {
 		}
 	}
 }
+
+// What injects init containers alone names no default container, whichever sidecar stands first. (SCI-19, SCI-41)
+func TestNoDefaultContainerForInitContainers(t *testing.T) {
+	pod := podOf(t, "{}", "{containers: [{name: old, env: [{name: IS_INJECTED, value: 'true'}]}, {name: main}]}")
+	for spec, want := range map[string]string{"{initContainers: [{name: i}]}": "", "{initContainers: [{name: i}], containers: [{name: log}]}": "main"} {
+		result, err := injection.Inject(injection.Input{Pod: pod, Namespace: namespace(), SidecarSets: []*v1alpha1.SidecarSet{setOf(t, "demo", spec)}, Now: noon,
+			Features: injection.Features{InitContainerRecords: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Pod.Annotations[injection.DefaultContainerAnnotation]; got != want {
+			t.Errorf("%s: the default container is %q, want %q", spec, got, want)
+		}
+	}
+}

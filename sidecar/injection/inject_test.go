@@ -194,6 +194,8 @@ func TestContainers(t *testing.T) {
 			"log IS_INJECTED HOST:a data@/data logs@/logs, main HOST:a data@/data logs@/logs, side other@/data"},
 		{"SCI-10: its own mounts go first", mounted, "{containers: [{name: log, " + shared + ", volumeMounts: [{name: mine, mountPath: /logs}]}]}",
 			"log IS_INJECTED mine@/logs data@/data, main HOST:a data@/data logs@/logs, side other@/data"},
+		{"SCI-10: of its own mounts and the pod's, in one container", mounted, "{containers: [{name: log, " + shared + ", volumeMounts: [{name: mine, mountPath: /data}]}]}",
+			"log IS_INJECTED HOST:a mine@/data logs@/logs, main HOST:a data@/data logs@/logs, side other@/data"},
 		{"SCI-10: not by default", mounted, "{containers: [{name: log}]}",
 			"log IS_INJECTED, main HOST:a data@/data logs@/logs, side other@/data"},
 		{"SCI-10: not those of other sidecars", "{containers: [{name: old, env: [{name: IS_INJECTED, value: 'true'}], volumeMounts: [{name: x, mountPath: /x}]}]}",

@@ -130,10 +130,13 @@ func TestShareDevices(t *testing.T) {
 		"enabled":  {{Name: "own", DevicePath: "/dev/b"}, {Name: "a", DevicePath: "/dev/a"}},
 		"disabled": {{Name: "own", DevicePath: "/dev/b"}},
 	} {
-		set := setOf(t, "demo", "{volumes: [{name: own}], containers: [{name: log, volumeDevices: [{name: own, devicePath: /dev/b}], shareVolumeDevicePolicy: {type: "+policy+"}}]}")
-		got := inject(t, pod, set).Pod.Spec.Containers[0].VolumeDevices
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", policy, diff)
+		const sidecar = "volumeDevices: [{name: own, devicePath: /dev/b}], shareVolumeDevicePolicy: {type: "
+		set := setOf(t, "demo", "{volumes: [{name: own}], containers: [{name: log, "+sidecar+policy+"}}], initContainers: [{name: init, "+sidecar+policy+"}}]}")
+		spec := inject(t, pod, set).Pod.Spec
+		for _, c := range []corev1.Container{spec.Containers[0], spec.InitContainers[0]} {
+			if diff := cmp.Diff(want, c.VolumeDevices); diff != "" {
+				t.Errorf("%s: container %s (-want +got):\n%s", policy, c.Name, diff)
+			}
 		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/podwright/podwright/examples/tests/testbed/mirror"
 )
 
-// A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. It is among
+// A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. Its pods are probed by others,
+// once it is a virtual one. It is among
 // TestFaults: the manager waits only a second meanwhile, and there is one node more.
 func testNodeWithoutAgent(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
@@ -85,6 +86,8 @@ func testNodeWithoutAgent(t *testing.T, b *bed) {
 			return ""
 		})
 	}
+
+	probesOnVirtualNode(t, s, node)
 
 	if err := s.Core.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
