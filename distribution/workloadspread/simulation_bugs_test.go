@@ -12,7 +12,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -117,6 +119,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 type bug struct {
 	// deployment has a Deployment be spread, and not a CloneSet.
 	deployment bool
+	// custom has a workload of a kind of the white list be spread, beside deployment.
+	custom bool
 	// together has replicas of the webhook know of each other; strangers has them not do it though they should.
 	together, strangers bool
 	controller          spoil
@@ -166,8 +170,8 @@ type misread struct {
 	pod      func(*corev1.Pod)
 	workload func(*Workload) // of a snapshot
 	cloneSet func(*workloadsv1alpha1.CloneSet)
-	// firstReplicaSet has a Deployment have one ReplicaSet.
-	firstReplicaSet bool
+	// firstReplicaSet has a Deployment have one ReplicaSet, noReplicaSets none.
+	firstReplicaSet, noReplicaSets bool
 }
 
 func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
@@ -184,7 +188,7 @@ func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
 
 // of is a Reader that misreads.
 func (m misread) of(r podwright.Reader) podwright.Reader {
-	return misreader{readers.Changing{Reader: r, Change: m.changed}, m.firstReplicaSet}
+	return misreader{readers.Changing{Reader: r, Change: m.changed}, m.firstReplicaSet, m.noReplicaSets}
 }
 
 // changed returns an object, or a changed copy.
@@ -209,14 +213,24 @@ func changed[T interface{ DeepCopy() T }](object T, change func(T)) T {
 	return object
 }
 
-// misreader may find no more than one ReplicaSet.
+// misreader may find no more than one ReplicaSet, or none.
 type misreader struct {
 	podwright.Reader
-	firstReplicaSet bool
+	firstReplicaSet, noReplicaSets bool
+}
+
+func (r misreader) Get(resource podwright.Resource, namespace, name string) (any, error) {
+	if r.noReplicaSets && resource == resourceOf(workload.ReplicaSets) {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "replicasets"}, name)
+	}
+	return r.Reader.Get(resource, namespace, name)
 }
 
 func (r misreader) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {
 	objects, err := r.Reader.ByIndex(resource, namespace, index, key)
+	if r.noReplicaSets && resource == resourceOf(workload.ReplicaSets) {
+		return nil, nil
+	}
 	if r.firstReplicaSet && resource == resourceOf(workload.ReplicaSets) {
 		objects = objects[:min(1, len(objects))]
 	}

@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -73,23 +74,32 @@ var deploymentEdits = []simulation.Edit{
 // deployments is a model of the controllers of Deployments and ReplicaSets: it sees what there is, not
 // caches, and updates one pod beyond what is wanted at a time.
 type deployments struct {
-	process *simulation.Process
-	kube    kubernetes.Interface
+	process  *simulation.Process
+	kube     kubernetes.Interface
+	resource string
+	kind     schema.GroupVersionKind
 }
 
 func startDeployment(p *simulation.Process) (simulation.Controller, error) {
+	return startDeployments(p, string(resourceOf(workload.Deployments)), appsv1.SchemeGroupVersion.WithKind("Deployment"))
+}
+
+func startDeployments(p *simulation.Process, resource string, kind schema.GroupVersionKind) (simulation.Controller, error) {
 	kube, err := p.Kubernetes()
-	d := &deployments{p, kube}
+	d := &deployments{p, kube, resource, kind}
 	return simulation.Controller{Reconcile: d.reconcile, LastRetry: 1000 * time.Second, // as controllers of Kubernetes
 		Unfinished: func() (string, error) { return "", nil }}, err
 }
 
 func (d *deployments) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
-	live := d.process.Live(string(resourceOf(workload.Deployments)))
+	live := d.process.Live(d.resource)
 	if len(live) == 0 || live[0].GetDeletionTimestamp() != nil {
 		return 0, nil
 	}
-	of := live[0].(*appsv1.Deployment)
+	of, err := asDeployment(live[0])
+	if err != nil {
+		return 0, err
+	}
 	current, older, err := d.replicaSets(ctx, of)
 	if err != nil {
 		return 0, err
@@ -137,7 +147,7 @@ func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (c
 	case current == nil:
 		current = &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-" + hash, Labels: map[string]string{podTemplateHash: hash},
 			Annotations:     map[string]string{caches.DeploymentRevision: strconv.Itoa(highest + 1)},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, appsv1.SchemeGroupVersion.WithKind("Deployment"))}}}
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, d.kind)}}}
 		current.Spec.Replicas, current.Spec.Template = new(int32), *of.Spec.Template.DeepCopy()
 		current, err = api.Create(ctx, current, metav1.CreateOptions{})
 	case current.Annotations[caches.DeploymentRevision] != strconv.Itoa(highest):

@@ -55,6 +55,9 @@ func simulated(bug *bug) *simulation.Workload {
 			if ws.Spec.TargetReference = &cloneSet; bug.deployment {
 				ws.Spec.TargetReference = &deployment
 			}
+			if bug.custom {
+				ws.Spec.TargetReference = &customTarget
+			}
 			return ws
 		},
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
@@ -73,7 +76,9 @@ func simulated(bug *bug) *simulation.Workload {
 		},
 	}
 	if bug.deployment {
-		w.Beside = []*simulation.Workload{deploymentBeside()}
+		if w.Beside = []*simulation.Workload{deploymentBeside()}; bug.custom {
+			w.Beside = []*simulation.Workload{customBeside()}
+		}
 		w.Further = []simulation.Further{{Resource: others[3], Empty: func() simulation.Object { return &appsv1.ReplicaSet{} }}}
 		w.Webhooks = 2
 		w.StartWebhook = func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) }
@@ -92,6 +97,9 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		reader, err := readerOf(p, bug)
 		if err != nil {
 			return o, err
+		}
+		if bug.custom {
+			o.Custom = customKinds(p)
 		}
 		o.Reader = readers.Noting{Reader: bug.sees.of(reader), Resource: resourceSpreads, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
@@ -118,8 +126,12 @@ func readerOf(p *simulation.Process, bug *bug) (podwright.Reader, error) {
 	if bug.deployment {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
 	}
+	if bug.custom {
+		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, customRead, resourceOf(workload.ReplicaSets)}
+	}
 	for _, resource := range resources {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
+		name, _, _ := strings.Cut(string(resource), ".argoproj.io")
+		reader[resource] = p.Informer(name).GetIndexer()
 		if err := reader.Open(resource, nil, caches.ByOwner, caches.ByNamespace); err != nil {
 			return nil, err
 		}
@@ -252,6 +264,9 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 		return nil, err
 	}
 	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: bug.placerSees.of(reader)}, NoNodes: true, Alone: !bug.together || bug.strangers}
+	if bug.custom {
+		o.Custom = customKinds(p)
+	}
 	if !o.Alone {
 		if o.Distribution, err = client.NewForConfig(p.Config); err != nil {
 			return nil, err

@@ -23,8 +23,7 @@ const (
 	dropped = -2 // it names one that the spec no longer has
 )
 
-// spreading is a WorkloadSpread and its workload, a CloneSet or a Deployment of the same name, at a
-// moment.
+// spreading is a WorkloadSpread and its workload at a moment: a CloneSet, a Deployment or one of a kind of the white list, of the same name.
 type spreading struct {
 	*v1alpha1.WorkloadSpread
 	state      *State
@@ -33,6 +32,7 @@ type spreading struct {
 	latest     string             // the revision of new pods, as their labels may end; empty: not known
 	pods       []*corev1.Pod      // of the workload, by name
 	unselected int                // pods of the workload that the filter does not select
+	custom     bool               // the workload is of a kind of the white list
 }
 
 // spreadingOf finds the WorkloadSpread of a state, nil if there is none.
@@ -53,6 +53,9 @@ func spreadingOf(s *State) *spreading {
 	if d, _ := s.Beside["deployments"].(*appsv1.Deployment); d != nil {
 		f.addReplicaSets(d)
 		f.wants = wanted(d, d.Spec.Replicas)
+	}
+	if rollout := s.Beside[customResource]; rollout != nil && !f.addCustom(rollout) {
+		return nil
 	}
 	if !f.filter() {
 		return nil

@@ -178,6 +178,9 @@ func (f *spreading) checkConditions(v *violations) {
 
 // checkCosts judges what deleting pods costs. (WS-15, WS-16)
 func (f *spreading) checkCosts(v *violations) {
+	if f.custom { // what they cost is not the controller's
+		return
+	}
 	n := len(f.Spec.Subsets)
 	within, beyond := make([][]*corev1.Pod, n), make([][]*corev1.Pod, n)
 	costs := map[string]int{}

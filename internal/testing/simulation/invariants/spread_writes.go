@@ -132,7 +132,7 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 		if !active(known) {
 			v.add(Needless, "pod %s, which is going, gets a cost", before.Name)
 		}
-		if !f.mayCost(i, cost) {
+		if f.custom || !f.mayCost(i, cost) {
 			v.add(Order, "pod %s of subset %d costs %q", before.Name, i, cost)
 		}
 	}
@@ -253,6 +253,10 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
 // (WS-19)
 func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
+	if f.custom {
+		v.add(Needless, "pod %s of subset %d is deleted, and its workload is of another kind", pod.Name, subset)
+		return
+	}
 	has, left := make([]int32, len(f.Spec.Subsets)), f.wants
 	all := int32(0)
 	for _, other := range f.pods {
