@@ -280,3 +280,28 @@ func TestUnknownNames(t *testing.T) {
 		}
 	}
 }
+
+// TestElsewhere: the condition names the first pod that belongs to another budget, and that budget. (PUB-20)
+func TestElsewhere(t *testing.T) {
+	pods := newPods(2, annotate(v1alpha1.RelatedPubAnnotation, "other"))
+	r := compute(t, newBudget(), budget.Selection{Elsewhere: pods[:1], Total: 1}, start)
+	if c := r.Status.Conditions; len(c) != 1 || !strings.Contains(c[0].Message, "pods such as pod-0 belong to PodUnavailableBudget other") {
+		t.Errorf("PUB-20: conditions %+v", c)
+	}
+	r = compute(t, newBudget(), budget.Selection{Elsewhere: pods, Total: 1}, start)
+	if c := r.Status.Conditions; len(c) != 1 || !strings.Contains(c[0].Message, "pods such as pod-0 ") {
+		t.Errorf("PUB-20: conditions %+v", c)
+	}
+}
+
+// TestNone: 0 % is none, as 0 is. (PUB-6, PUB-7)
+func TestNone(t *testing.T) {
+	for name, b := range map[string]*v1alpha1.PodUnavailableBudget{"0 unavailable": newBudget(maxUnavailable("0")), "0% unavailable": newBudget(maxUnavailable("0%"))} {
+		if r := compute(t, b, budget.Selection{Pods: newPods(3), Total: 3}, start); r.Status.DesiredAvailable != 3 || r.Status.UnavailableAllowed != 0 {
+			t.Errorf("PUB-6: %s: %s", name, numbers(&r.Status))
+		}
+	}
+	if r := compute(t, newBudget(minAvailable("0%")), budget.Selection{Pods: newPods(3), Total: 3}, start); r.Status.DesiredAvailable != 0 {
+		t.Errorf("PUB-7: %s", numbers(&r.Status))
+	}
+}

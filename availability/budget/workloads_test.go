@@ -102,3 +102,16 @@ func TestSelect(t *testing.T) {
 		})
 	}
 }
+
+// TestSelectorOfSelection: the selector of a budget, or that of its workload. (PUB-30)
+func TestSelectorOfSelection(t *testing.T) {
+	byLabel := newBudget(selecting(map[string]string{"app": "web"}))
+	if s, err := budget.Select(byLabel, newPods(1), nil); err != nil || s.Selector != byLabel.Spec.Selector {
+		t.Errorf("PUB-30: error %v, selector %v", err, s.Selector)
+	}
+	web := workload("apps.kruise.io", "CloneSet", "web", 3, "")
+	web.Selector = byLabel.Spec.Selector
+	if s, err := budget.Select(newBudget(), newPods(1), workloads(web)); err != nil || s.Selector != web.Selector {
+		t.Errorf("PUB-30: of a workload: error %v, selector %v", err, s.Selector)
+	}
+}

@@ -137,6 +137,8 @@ func TestPolicies(t *testing.T) {
 		"{resourcesExpr: {limits: {cpu: cpu*2}, requests: {memory: memory}}}":      {},
 		"{resourcesExpr: {limits: {cpu: cpu-63}, requests: {memory: memory-1Ti}}}": {}, // for the largest
 		"{resourcesExpr: {limits: {memory: 1-memory}}}":                            {}, // for the smallest
+		"{resourcesExpr: {limits: {memory: 0-0.5}}}":                               {}, // whole bytes
+		"{resourcesExpr: {limits: {cpu: 0-0.5}}}":                                  {"", "cpu limits expression: if cpu is 0: "},
 		"{resourcesExpr: {limits: {cpu: cpu-65}}}":                                 {"", "cpu limits expression: if cpu is 0: "},
 		"{resourcesExpr: {limits: {cpu: cpu}, requests: {memory: memory/0}}}":      {"", "memory requests expression: if memory is 0: "},
 		"{resourcesExpr: {limits: {memory: memory*memory}, requests: {cpu: cpu}}}": {"", "memory limits expression: if memory is 0: "},
@@ -170,6 +172,11 @@ func TestBoundaries(t *testing.T) {
 		{"max(0.1, cpu)+1", "0", "1100m"},
 		{"0.0009+cpu", "1", "1"},
 		{"cpu-0.0009", "1", "1"},
+		{"cpu*2", "0.5", "1"},
+		{"0.01*0.01*10000", "0", "1"}, // numbers are not cut
+		{"cpu*0.0001*10", "9", "0"},   // quantities are
+		{"(1+cpu)*cpu", "1", ""},      // a number beside a quantity is one
+		{"(cpu+1)*cpu", "1", ""},
 	} {
 		e, err := resources.Parse(test.text, "cpu")
 		if err != nil {
@@ -179,6 +186,19 @@ func TestBoundaries(t *testing.T) {
 		got, err := e.Evaluate(resource.MustParse(test.value), false)
 		if (err == nil) != (test.want != "") || err == nil && got.Cmp(resource.MustParse(test.want)) != 0 {
 			t.Errorf("%.40s of %s: %s, error %v, want %s", test.text, test.value, got.String(), err, test.want)
+		}
+	}
+}
+
+// TestFormats: of two equal quantities the first one is written. (SCI-23)
+func TestFormats(t *testing.T) {
+	for text, want := range map[string]string{"max(1000Ki, 1024k)": "1000Ki", "max(1024k, 1000Ki)": "1024k", "max(1, memory*0+1Ki)": "1Ki", "min(memory*0, 1k)": "0"} {
+		e, err := resources.Parse(text, "memory")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := e.Evaluate(resource.MustParse("1Gi"), true); err != nil || got.String() != want {
+			t.Errorf("%s: %s, error %v, want %s", text, got.String(), err, want)
 		}
 	}
 }
