@@ -79,6 +79,7 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	if status.UpdateStatus == nil {
 		return
 	}
+	u.checkSubsets(v, status)
 	var updated, updatedReady int32
 	for _, pod := range u.state.Pods {
 		if pod.Labels[v1alpha1.SubsetRevisionLabel] == status.UpdateStatus.UpdatedRevision && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil {
@@ -94,6 +95,30 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	}
 	for _, c := range counters {
 		c.check(v)
+	}
+}
+
+// checkSubsets: the status tells of each subset what it tells of it elsewhere, and of no other. (UD-21.5, UD-21.7)
+func (u *united) checkSubsets(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
+	var names []string
+	if u.tellsSubsets || u.moves() {
+		for i := range u.Spec.Topology.Subsets {
+			names = append(names, u.Spec.Topology.Subsets[i].Name)
+		}
+	}
+	if len(names) != len(status.SubsetStatuses) {
+		v.add(Status, "subsetStatuses are %+v, of subsets %v", status.SubsetStatuses, names)
+		return
+	}
+	for i, name := range names {
+		s, ready := &status.SubsetStatuses[i], int32(0)
+		if c := u.childOf(name); c != nil {
+			ready = c.can
+		}
+		if s.Name != name || s.Replicas != status.SubsetReplicas[name] || s.Partition != status.UpdateStatus.CurrentPartitions[name] || s.ReadyReplicas != ready ||
+			!u.moves() && (s.ReservedPods > 0 || len(s.Conditions) > 0) {
+			v.add(Status, "subset %s, of which %d pods are ready: %+v", name, ready, s)
+		}
 	}
 }
 
