@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -199,11 +200,21 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	return v
 }
 
+// nameTaken tells whether another owner's pod has the name of one of a StatefulSet, which waits for that one for ever.
+func (u *united) nameTaken(c *unitedChild) bool {
+	for i := range min(c.replicas, 100) {
+		if pod := u.state.Pods[fmt.Sprint(c.GetName(), "-", i)]; c.resource == "statefulsets" && pod != nil && !metav1.IsControlledBy(pod, c) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkUpdated: all pods are updated but those that are held back. (UD-4, UD-11)
 func (u *united) checkUpdated(v *violations) {
 	for _, pod := range u.state.Pods {
 		ref, c := metav1.GetControllerOfNoCopy(pod), u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
-		if c == nil || ref == nil || ref.UID != c.GetUID() || c.paused || !active(pod) {
+		if c == nil || ref == nil || ref.UID != c.GetUID() || c.paused || !active(pod) || u.nameTaken(c) {
 			continue
 		}
 		if _, ordinal, _ := cutOrdinal(pod.Name); ordinal >= c.partition && pod.Labels[v1alpha1.SubsetRevisionLabel] != c.revision {
