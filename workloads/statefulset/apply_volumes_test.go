@@ -46,5 +46,13 @@ func TestResizeOfClaim(t *testing.T) {
 		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "SuccessfulResize: resize Claim data-web-0 Pod web-0 in StatefulSet web success") {
 			t.Errorf("events:\n%s", events)
 		}
+		c.Edit(templates("15Gi", "30Gi")) // STS-45
+		c.Settle()
+		c.Edit(`{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`)
+		requests = c.Settle()
+		const kept = "KeptClaimSize: claim data-web-0 and 0 more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; claims of new pods are smaller"
+		if n := strings.Count(strings.Join(c.Events.All(), "\n"), kept); n != 2 { // once for each change of the spec
+			t.Errorf("%d events, want 2: %v; requests %v", n, c.Events.All(), requests)
+		}
 	})
 }

@@ -4,6 +4,7 @@ package statefulset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -217,4 +219,52 @@ func TestResizesThatFailHalfWay(t *testing.T) {
 			rt.Fatalf("there is something left to do: %v", plan)
 		}
 	})
+}
+
+// STS-45: claims that stay larger than their template are told once for a change of the spec.
+func TestLargerClaims(t *testing.T) {
+	changed := func(s *Snapshot) { s.Set.Generation, s.Set.Status.ObservedGeneration = 2, 1 }
+	observed := func(s *Snapshot) { s.Set.Generation, s.Set.Status.ObservedGeneration = 2, 2 }
+	for _, test := range []struct {
+		name, pods string
+		edits      []edit
+		want       []string
+	}{
+		{"those that ask for more", "0A 1A 2A", with(grown(10, "20 10 20"), changed), []string{"data-web-0", "data-web-2"}},
+		{"once", "0A 1A", with(grown(10, "20 20"), observed), nil},
+		{"not with OnDelete", "0A", with(grown(10, "20"), changed, func(s *Snapshot) { s.Set.Spec.VolumeClaimUpdateStrategy.Type = "OnDelete" }), nil},
+		{"not without the feature", "0A", with(grown(10, "20"), changed, func(s *Snapshot) { s.Features.ResizeClaims = false }), nil},
+		{"not one that is taken back", "0A 1A", with(grown(20, "50/10! 50/10!o"), changed), []string{"data-web-1"}},
+		{"not one of another class", "0A 1A", with(grown(10, "20x 20"), changed), []string{"data-web-1"}},
+		{"not that of a pod that goes", "0A~ 1A", with(grown(10, "20 20"), changed), []string{"data-web-1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := NewPlan(testSnapshot(t, "A", "A", test.pods, test.edits...)).LargerClaims; !slices.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// STS-45: what is held up names the first claim whose file system grows with its pod.
+func TestFileSystemsThatGrowLater(t *testing.T) {
+	for _, test := range []struct{ name, pods, claims, want string }{
+		{"two", "0A 1A 2A", "20 20/10fs 20/5fs", "claim data-web-1: its volume has grown to 20Gi, and its file system of 10Gi grows when the pod starts anew: delete the pod when it suits; of 2 claims"},
+		{"none", "0A", "20", ""},
+		{"one that has enough", "0A", "30/20fs", ""},
+		{"one that is yet to grow", "0A", "10/5fs", ""},
+		{"one whose pod goes", "0A~", "20/10fs", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, h := range NewPlan(testSnapshot(t, "A", "A", test.pods, grown(20, test.claims))).Held {
+				if h.Reason != nil && h.Reason.Rule == heldup.ClaimTooSmall {
+					got = append(got, h.Kind+" "+h.Name+": "+h.Reason.Message)
+				}
+			}
+			if text := strings.Join(got, "; "); text != test.want {
+				t.Errorf("held up: %q, want %q", text, test.want)
+			}
+		})
+	}
 }
