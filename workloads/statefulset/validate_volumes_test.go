@@ -90,6 +90,8 @@ func TestValidateResize(t *testing.T) {
 			want: templates + `[0].spec.resources.requests[storage]: Invalid value: "1Gi": ` + stuck},
 		{name: "a smaller size", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "500Mi", fast, once), was: data,
 			warning: templates + "[0].spec.resources.requests[storage]: claims that ask for more than 500Mi stay so, since storage does not shrink; claims of new pods ask for 500Mi"},
+		{name: "of two templates the second", fast: storageClass("fast", new(false), 0), is: claimTemplate("log", "1Gi", slow) + "," + claimTemplate("data", "2Gi", fast, once),
+			was: claimTemplate("log", "1Gi", slow) + "," + data, asked: 1, want: templates + `[1].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
 		{name: "only what changes is asked about", fast: storageClass("fast", new(false), 0), is: data + "," + claimTemplate("log", "1Gi", slow), was: data + "," + claimTemplate("log", "1Gi", slow)},
 		{name: "an unknown class", fast: storageClass("other", nil, 0), is: claimTemplate("data", "2Gi", fast, once), was: data, asked: 1,
 			want: templates + `[0].spec.storageClassName: Not found: "fast"`},
