@@ -92,7 +92,7 @@ var reasons = []Reason{
 	{BadValue, "the field has a value that can be used", Whole},
 
 	// StatefulSet.
-	{ClaimTooSmall, "the claim is enlarged, or deleted and its pod recreated, or the claim template asks for less", Object},
+	{ClaimTooSmall, "the claim is enlarged, or its pod recreated, with or without the claim as the message says, or the claim template asks for less", Object},
 
 	// UnitedDeployment.
 	{"Unready", "the pod is ready again, or has not been for five minutes", Object},
@@ -191,7 +191,7 @@ const (
 	HostPort rollout.Rule = "HostPort"
 	// SubsetHeldUp: the workload of a subset says that it is held up.
 	SubsetHeldUp rollout.Rule = "SubsetHeldUp"
-	// ClaimTooSmall: a claim that is there asks for less than its template.
+	// ClaimTooSmall: a claim that is there asks for less than its template, or its file system is still as small as it was.
 	ClaimTooSmall rollout.Rule = "ClaimTooSmall"
 	// PullSlot: the image waits for its turn among the pulls of the node.
 	PullSlot rollout.Rule = "PullSlot"

@@ -23,6 +23,9 @@ type formers struct {
 	owner types.UID
 	looks int
 	last  map[string]lastPod // by node
+	// others are names of pods that came to a node otherwise than after the one that it had: names that are derived one from another could
+	// come to them again. A map that was returned is never changed.
+	others map[string]bool
 }
 
 type lastPod struct {
@@ -31,12 +34,13 @@ type lastPod struct {
 }
 
 // mostGone is of how many nodes more than there are the last pods are remembered: a node that is
-// gone may join again.
+// gone may join again. It is also how many names of other pods are.
 const mostGone = 1000
 
 // Look takes note of the pods of an owner, and returns the names of those that are gone by now, by
-// their nodes. It returns nil if there are none. Of nodes that are gone too it forgets them when they are many.
-func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.Node) (gone map[string]string) {
+// their nodes. It returns nil if there are none. Of nodes that are gone too it forgets them when they are many. It also returns names that
+// no new pod should have, since their nodes had pods of these names: a user created one, for example.
+func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.Node) (gone map[string]string, names map[string]bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	key := types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
@@ -58,7 +62,12 @@ func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.
 		case seen && last.pod.UID == pod.UID:
 			known.last[node] = lastPod{last.pod, known.looks}
 		case !seen || Follows(owner, node, pod, last.pod):
+			if known.looks > 1 {
+				known.note(owner, node, last.pod, pod)
+			}
 			known.last[node] = lastPod{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID, CreationTimestamp: pod.CreationTimestamp}}, known.looks}
+		case known.looks > 1:
+			known.note(owner, node, pod, last.pod) // it came before
 		}
 	}
 	for node, last := range known.last {
@@ -76,7 +85,28 @@ func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.
 		}
 		maps.DeleteFunc(known.last, func(node string, last lastPod) bool { return last.look != known.looks && !there[node] })
 	}
-	return gone
+	return gone, known.others
+}
+
+// note takes note of two pods that a node had one after the other, of which the first may be nil, unless the name of the second
+// follows from the first.
+func (k *formers) note(owner metav1.Object, node string, first, second *corev1.Pod) {
+	former := ""
+	if first != nil {
+		former = first.Name
+	}
+	if second.Name == PodName(owner, node, former, 0) || k.others[second.Name] && k.others[former] {
+		return
+	}
+	others := maps.Clone(k.others)
+	if others == nil || len(others) >= mostGone {
+		others = map[string]bool{}
+	}
+	others[second.Name] = true
+	if former != "" {
+		others[former] = true
+	}
+	k.others = others
 }
 
 // Forget drops what is remembered of an owner that no longer exists.

@@ -5,6 +5,7 @@ package broadcastjob
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -103,6 +104,11 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Nodes, err = caches.AllNodes(r.options.Reader); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
-	s.Former = r.formers.Look(job, s.Pods, s.Nodes)
+	var names map[string]bool // which their nodes had
+	if s.Former, names = r.formers.Look(job, s.Pods, s.Nodes); len(names) > 0 {
+		taken := maps.Clone(names)
+		maps.Copy(taken, s.TakenNames)
+		s.TakenNames = taken
+	}
 	return s, nil
 }

@@ -107,6 +107,45 @@ func TestNamesToDeleteAreNotGivenAgain(t *testing.T) {
 	})
 }
 
+// TestClaimsOfTerminatingPods: a pod that is missing waits for the claims of one that terminates for ever, as on a dead node, and holds up no
+// other, however few may be unavailable. It does not wait for one that mounts none of them. (CS-18, CS-35)
+func TestClaimsOfTerminatingPods(t *testing.T) {
+	for _, test := range []struct {
+		name, templates string
+		want            int
+	}{
+		{"it mounts them", `[{"metadata":{"name":"data"},"spec":{}}]`, 4},
+		{"it mounts none of them", `[]`, 5},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(2, withClaims)
+				c.Edit(`{"spec":{"scaleStrategy":{"maxUnavailable":1}}}`)
+				c.Settle()
+				first := c.Pods()[0].Name
+				if test.want == 5 { // the claim stays, and the next pod of the name does not mount it
+					c.Edit(`{"spec":{"volumeClaimTemplates":[]}}`)
+					c.RemovePod(first)
+					c.Settle()
+				}
+				c.PatchPod(first, `{"metadata":{"finalizers":["example.com/hold"]}}`)
+				c.DeletePod(first)
+				c.Edit(`{"spec":{"replicas":5}}`)
+				c.Settle()
+				there := 0
+				for _, pod := range c.Pods() {
+					if pod.DeletionTimestamp == nil {
+						there++
+					}
+				}
+				if there != test.want {
+					t.Errorf("%d pods are there, want %d: %v", there, test.want, c.PodNames())
+				}
+			})
+		})
+	}
+}
+
 // TestUnusedClaims: whether a pod is gone is asked once for all of its claims, so that
 // they share its fate. (CS-36)
 func TestUnusedClaims(t *testing.T) {

@@ -29,24 +29,34 @@ import (
 // cannot be created, the others are all the same, but none in their place: the
 // partition limits how many pods are updated. It returns whether it creates any. (CS-17 to CS-20)
 func (p *planner) planCreate() (creates bool) {
-	if blocked := p.scaling.createBlocked(); blocked != nil {
-		p.Wait(nil, blocked)
-	}
+	blocked := p.scaling.createBlocked()
 	if p.backsOff() {
+		if blocked != nil {
+			p.Wait(nil, blocked)
+		}
 		return false
 	}
-	d, revisions := p.plan.Diff, &p.plan.Revisions
-	ids := p.instanceIDs(min(int(d.Create), rollout.MostCreations))
-	old := min(int(d.CreateOld), len(ids))
-	updated := len(ids) - old
+	d := p.plan.Diff
+	ids := p.instanceIDs(min(int(d.Create), rollout.MostCreations), int(d.ScaleUp))
+	possible := p.createWith(ids)
+	if blocked != nil && (possible || len(p.plan.Create) > 0) { // otherwise FailedScale says why none is created
+		p.Wait(nil, blocked)
+	}
+	return len(p.plan.Create) > 0
+}
+
+// createWith creates pods of these ids. It returns false if a revision can have none.
+func (p *planner) createWith(ids []string) bool {
+	revisions := &p.plan.Revisions
+	old := min(int(p.plan.Diff.CreateOld), len(ids))
+	updated, possible := len(ids)-old, true
 	if old > 0 && !p.createOf(revisions.Current, ids[:old]) {
 		if revisions.Current == revisions.Update {
 			return false
 		}
-		old, updated = 0, min(p.missingUpdated(), len(ids))
+		possible, old, updated = false, 0, min(p.missingUpdated(), len(ids))
 	}
-	p.createOf(revisions.Update, ids[old:old+updated])
-	return len(p.plan.Create) > 0
+	return p.createOf(revisions.Update, ids[old:old+updated]) && possible
 }
 
 // backsOff tells whether pods are created later: kubelets reject those of the revision that comes first, again and again. (CT-8)
@@ -175,34 +185,39 @@ func (p *planner) claimName(template *corev1.PersistentVolumeClaim, id string) s
 }
 
 // instanceIDs returns n ids for new pods, sorted: first those of claims that no
-// pod uses, then new ones. An id is left out while a pod of that name exists; a
-// claim whose pod is still terminating is waited for, and an id with a claim that
+// pod uses, then new ones. An id is left out while a pod of that name exists. A
+// claim whose pod is still terminating is waited for, if the pod mounts it: so many of the missing pods
+// are created later. They hold up no other. An id with a claim that
 // is terminating itself is left alone, as is one that podsToDelete names: its new pod would
 // be deleted. (CS-18, CS-35)
-func (p *planner) instanceIDs(n int) []string {
-	taken, terminating := map[string]bool{}, map[string]bool{}
+func (p *planner) instanceIDs(n, missing int) []string {
+	taken, terminating := map[string]bool{}, map[string]*corev1.Pod{}
 	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
 		taken[strings.TrimPrefix(name, p.Set.Name+"-")] = true
 	}
 	for _, pod := range p.Snapshot.Pods {
 		id := strings.TrimPrefix(pod.Name, p.Set.Name+"-")
 		taken[id] = true
-		terminating[id] = pod.DeletionTimestamp != nil
+		if pod.DeletionTimestamp != nil {
+			terminating[id] = pod
+		}
 	}
 	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(p.claims.of)) {
 		switch {
-		case len(ids) == n, p.claims.dying[id]: // the pod would mount a claim that goes
-		case terminating[id]:
+		case p.claims.dying[id]: // the pod would mount a claim that goes
+		case terminating[id] != nil && missing > 0 && mountsAny(terminating[id], p.claims.of[id]):
 			p.Wait(nil, &rollout.Reason{
 				Rule: rollout.RuleClaimInUse, Message: "a new pod takes over the claims of pod " + p.Set.Name + "-" + id + ", which is still terminating",
 			})
-			n--
-		case !taken[id]:
+			missing--
+		case !taken[id] && len(ids) < n:
 			ids = append(ids, id)
 			taken[id] = true
 		}
 	}
+	n = max(min(n, missing), 0)
+	ids = ids[:min(len(ids), n)]
 	for _, claim := range p.Claims { // also those that are terminating
 		taken[claim.Labels[v1alpha1.CloneSetInstanceIDLabel]] = true
 	}
@@ -214,6 +229,11 @@ func (p *planner) instanceIDs(n int) []string {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// mountsAny tells whether a pod mounts one of some claims.
+func mountsAny(pod *corev1.Pod, claims []*corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool { return mounts(pod, c.Name) })
 }
 
 // newID derives an id from what has been observed, so that the same snapshot

@@ -5,6 +5,7 @@ package daemonset
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -148,10 +149,16 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Nodes, err = caches.AllNodes(r.options.Reader); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
-	s.Former = r.formers.Look(set, s.Pods, s.Nodes)
+	var names map[string]bool // which their nodes had
+	s.Former, names = r.formers.Look(set, s.Pods, s.Nodes)
 	s.BackOff = r.backOff(set, s.Now)
 	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	s.RefusedNodes, s.Taken = r.attempts.of(set)
+	if s.Taken == nil {
+		s.Taken = names
+	} else {
+		maps.Copy(s.Taken, names)
+	}
 	s.Disrupted = r.attempts.disrupted(set, s.Pods, s.Nodes, s.Now)
 	return s, r.observeJobs(s)
 }

@@ -231,8 +231,8 @@ func (p *planner) classify() {
 		pod.ended = podstate.Ended(shared)
 		if !p.settleOwner(pod) {
 			p.others = append(p.others, pod)
-			if n := byName[nodefit.NodeOf(shared)]; n != nil && pod.Patch != nil {
-				n.adopts = n.adopts || pod.Kind == rollout.PatchAdopt
+			if n := byName[nodefit.NodeOf(shared)]; n != nil && (pod.Patch != nil || metav1.IsControlledBy(shared, p.Set)) { // or is released no more
+				n.adopts = n.adopts || pod.Patch != nil && pod.Kind == rollout.PatchAdopt
 				p.follow(n, pod)
 			}
 			continue

@@ -178,6 +178,18 @@ func TestPreDownload(t *testing.T) {
 	if plan := NewPlan(s); len(plan.PreDownload.Create) > 0 || plan.PreDownload.Label == "" {
 		t.Errorf("all at once: pulls %v", plan.PreDownload.Create)
 	}
+	for limit, pulls := range map[string]bool{"90%": false, "80%": true, "4": true, "5": false} { // rounded up, as the update does (IP-29)
+		s = place(t, setOf(t, rolling+"maxUnavailable: "+limit+"}}}"), "n1:v1 n2:v1 n3:v1 n4:v1 n5:v1")
+		s.Features.PreDownload = true
+		if plan := NewPlan(s); (len(plan.PreDownload.Create) == 1) != pulls || plan.PreDownload.Label == "" {
+			t.Errorf("maxUnavailable %s of 5: pulls %v, since %s", limit, plan.PreDownload.Create, plan.PreDownload.Reason)
+		}
+	}
+	s = place(t, setOf(t, "{spec: {updateStrategy: {type: OnDelete}}}"), "n1:v1 n2:v1") // without rollingUpdate, which OpenKruise reads
+	s.Features.PreDownload = true
+	if plan := NewPlan(s); len(plan.PreDownload.Create) != 1 {
+		t.Errorf("OnDelete: pulls %v, since %s", plan.PreDownload.Create, plan.PreDownload.Reason)
+	}
 }
 
 // TestTakeOver has revisions of other hashes and names, as OpenKruise gives them, and pods that have such a hash and a

@@ -58,6 +58,10 @@ func (a *applier) resizeClaims(ctx context.Context) error {
 	for _, err := range a.plan.RefusedClaims {
 		a.Sync.Event(corev1.EventTypeWarning, "FailedUpdatePVC", "%v", err)
 	}
+	if n := len(a.plan.LargerClaims); n > 0 {
+		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; "+
+			"claims of new pods are smaller", a.plan.LargerClaims[0], n-1)
+	}
 	return a.Failed(failedUpdate, apply.Each(ctx, a.plan.ResizeClaims, a.resizeClaim))
 }
 

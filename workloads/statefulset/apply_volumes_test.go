@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // STS-41: a claim asks for more storage, and nothing else about it changes. An API server would refuse that.
@@ -45,6 +47,53 @@ func TestResizeOfClaim(t *testing.T) {
 		}
 		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "SuccessfulResize: resize Claim data-web-0 Pod web-0 in StatefulSet web success") {
 			t.Errorf("events:\n%s", events)
+		}
+		c.Edit(templates("15Gi", "30Gi")) // STS-45
+		c.Settle()
+		c.Edit(`{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`)
+		requests = c.Settle()
+		const kept = "KeptClaimSize: claim data-web-0 and 0 more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; claims of new pods are smaller"
+		if n := strings.Count(strings.Join(c.Events.All(), "\n"), kept); n != 2 { // once for each change of the spec
+			t.Errorf("%d events, want 2: %v; requests %v", n, c.Events.All(), requests)
+		}
+	})
+}
+
+// STS-41: what refuses a resize, such as a quota, is told by an event and by FailedUpdatePod, and it is tried again.
+func TestResizeIsRefused(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Features.ResizeClaims = true
+		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
+			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+		}
+		c.restart()
+		templates := func(storage string) string {
+			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}]}}`, storage)
+		}
+		c.create(1, spec(c, templates("10Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
+		c.Settle()
+		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
+		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
+		c.Must(err)
+		c.Settle()
+		c.FailBefore(fixture.Fail("patch persistentvolumeclaims", fixture.ErrQuota))
+		c.Edit(templates("20Gi"))
+		_, _, _ = c.ReconcileOnce()
+		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "FailedResize: resize Claim data-web-0 for Pod web-0 in StatefulSet web failed error: ") {
+			t.Errorf("events:\n%s", events)
+		}
+		if conditions := fmt.Sprint(c.get().Status.Conditions); !strings.Contains(conditions, "FailedUpdatePod") || !strings.Contains(conditions, "resize claim data-web-0 of pod web-0") {
+			t.Errorf("conditions %s", conditions)
+		}
+		c.FailBefore(nil)
+		c.Settle()
+		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		if got := claim.Spec.Resources.Requests.Storage().String(); got != "20Gi" {
+			t.Errorf("the claim asks for %s", got)
 		}
 	})
 }

@@ -23,6 +23,8 @@ type Plan struct {
 	ResizeClaims []ClaimResize
 	// RefusedClaims says of claims why they cannot get what their claim template asks for. They are among the Problems.
 	RefusedClaims []error
+	// LargerClaims names the claims that stay larger than their claim template, which asks for less since the spec was changed. (STS-45)
+	LargerClaims []string
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1beta1.StatefulSetStatus
@@ -58,6 +60,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planScale()
 		p.planRefresh()
 		p.planUpdate()
+		p.planLarger()
 		p.PlanRefusals()
 	}
 	p.finishPatches()

@@ -40,10 +40,36 @@ func (p *planner) planHeld() {
 	p.HoldBad(validateHooks(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), p.Features))
 }
 
+// holdFileSystems lists the first claim whose volume has grown, and whose file system grows when its pod starts anew. Nothing
+// restarts the pod for that. (STS-45)
+func (p *planner) holdFileSystems() {
+	var first volume
+	n := 0
+	for _, s := range p.wanted {
+		if s.pod == nil || !s.pod.own || s.pod.terminating {
+			continue
+		}
+		for _, v := range p.volumesOf(s.pod) {
+			if !v.fileSystemPending() || v.suffices() || !v.compatible() {
+				continue
+			}
+			if n++; first.claim == nil {
+				first = v
+			}
+		}
+	}
+	if first.claim != nil {
+		p.Hold("claim", first.claim.Name, nil, &rollout.Reason{Rule: heldup.ClaimTooSmall, Observed: int32(n), Message: fmt.Sprintf(
+			"its volume has grown to %s, and its file system of %s grows when the pod starts anew: delete the pod when it suits; of %d claims",
+			first.claim.Spec.Resources.Requests.Storage(), first.claim.Status.Capacity.Storage(), n)})
+	}
+}
+
 // holdClaims lists the first claim that asks for less than its template does by now: claims that are there are left as they
 // are. (STS-30)
 func (p *planner) holdClaims() {
 	if p.resizes() { // then pods wait for their claims
+		p.holdFileSystems()
 		return
 	}
 	var first *corev1.PersistentVolumeClaim

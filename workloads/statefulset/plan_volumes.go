@@ -159,6 +159,24 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 	return true
 }
 
+// planLarger names the claims that stay larger than their templates: storage does not shrink. It does so once for a change of the
+// spec. (STS-45)
+func (p *planner) planLarger() {
+	if !p.resizes() || p.Set.Generation == p.Set.Status.ObservedGeneration {
+		return
+	}
+	for _, s := range p.wanted {
+		if s.pod == nil || !s.pod.own || s.pod.terminating {
+			continue
+		}
+		for _, v := range p.volumesOf(s.pod) {
+			if v.sameKind() && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0 && !p.stranded(v) {
+				p.plan.LargerClaims = append(p.plan.LargerClaims, v.claim.Name)
+			}
+		}
+	}
+}
+
 // resizing tells whether a claim is on its way to a size, that of its template today or before, and does not suffice yet.
 func (v volume) resizing() bool {
 	return v.bound() && v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices()

@@ -83,7 +83,11 @@ func names(templates []corev1.PersistentVolumeClaim) (names []string) {
 // confirmGrowth refuses claim templates that ask for more if their storage class does not let volumes grow. If the class cannot be
 // read in time, the change is allowed with a warning: the controller reads the class again. (STS-V9)
 func (w *Webhook) confirmGrowth(ctx context.Context, c change, response *admissionv1.AdmissionResponse) *admissionv1.AdmissionResponse {
-	if !response.Allowed || c.Old == nil || w.StorageClasses == nil || !asksToGrow(&c.Object.Spec, w.Features) {
+	if !response.Allowed || c.Old == nil || !asksToGrow(&c.Object.Spec, w.Features) {
+		return response
+	}
+	warnOfShrinking(c, response)
+	if w.StorageClasses == nil {
 		return response
 	}
 	ctx, cancel := validation.InTime(ctx)
@@ -112,6 +116,20 @@ func (w *Webhook) confirmGrowth(ctx context.Context, c change, response *admissi
 		return admission.Validated(c.Request, errs)
 	}
 	return response
+}
+
+// warnOfShrinking says that claims which are there do not get smaller. (STS-V9)
+func warnOfShrinking(c change, response *admissionv1.AdmissionResponse) {
+	for i := range c.Object.Spec.VolumeClaimTemplates {
+		template := &c.Object.Spec.VolumeClaimTemplates[i]
+		was := templateNamed(c.Old.Spec.VolumeClaimTemplates, template.Name)
+		if was == nil || template.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) >= 0 {
+			continue
+		}
+		response.Warnings = append(response.Warnings, fmt.Sprintf("%s: claims that ask for more than %s stay so, since storage does not shrink; claims of new pods ask for %s",
+			field.NewPath("spec", "volumeClaimTemplates").Index(i).Child("spec", "resources", "requests").Key("storage"),
+			template.Spec.Resources.Requests.Storage(), template.Spec.Resources.Requests.Storage()))
+	}
 }
 
 // grows tells whether a claim template asks for more than it did, or may have more.

@@ -4,8 +4,10 @@ package statefulset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -76,6 +79,9 @@ func resized(p *Plan) string {
 	return strings.Join(names, " ")
 }
 
+// beyond has the update walk as OpenKruise 1.6 does.
+func beyond(s *Snapshot) { s.Features.UpdateUnavailable = true }
+
 // STS-40 to STS-43: claims that grow.
 func TestClaimsGrow(t *testing.T) {
 	class := func(of *storagev1.StorageClass) edit { return func(s *Snapshot) { s.Classes["fast"] = of } }
@@ -113,6 +119,9 @@ func TestClaimsGrow(t *testing.T) {
 		{"STS-43: nor the update of its pod", "B", "0A 1A", with(grown(20, "10 20/10fs")), "", "delete 1 Update", "MaxUnavailable 0", "", 1, 0},
 		{"STS-43: nor a resize that failed, when the template is taken back", "B", "0A 1A", with(grown(10, "10 20/10")), "", "delete 1 Update", "MaxUnavailable 0", "", 2, 1},
 		{"STS-43: one that failed is taken back with the template, beyond what it has", "B", "0A 1A", with(grown(20, "10 50/10!")), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
+		{"STS-34: pods that serve wait behind one that grows", "A", "0A 1A 2A", with(grown(20, "10 10 10"), beyond), "2=20Gi", "", "MaxUnavailable 1 0, VolumeResize 2", "", 0, 0},
+		{"STS-34: and so do their updates", "B", "0A 1A 2A", with(grown(20, "20 20 10"), beyond), "2=20Gi", "", "MaxUnavailable 1 0, VolumeResize 2", "", 2, 2},
+		{"STS-34: one that does not serve takes no other's place", "A", "0A 1A- 2A", with(grown(20, "10 10 20"), beyond), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 1},
 		{"STS-43: but not while the driver goes on", "B", "0A 1A", with(grown(20, "10 50/10")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
 		{"STS-43: nor if a user began it", "B", "0A 1A", with(grown(20, "10 50/10!o")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
 	} {
@@ -217,4 +226,100 @@ func TestResizesThatFailHalfWay(t *testing.T) {
 			rt.Fatalf("there is something left to do: %v", plan)
 		}
 	})
+}
+
+// STS-45: claims that stay larger than their template are told once for a change of the spec.
+func TestLargerClaims(t *testing.T) {
+	changed := func(s *Snapshot) { s.Set.Generation, s.Set.Status.ObservedGeneration = 2, 1 }
+	observed := func(s *Snapshot) { s.Set.Generation, s.Set.Status.ObservedGeneration = 2, 2 }
+	for _, test := range []struct {
+		name, pods string
+		edits      []edit
+		want       []string
+	}{
+		{"those that ask for more", "0A 1A 2A", with(grown(10, "20 10 20"), changed), []string{"data-web-0", "data-web-2"}},
+		{"once", "0A 1A", with(grown(10, "20 20"), observed), nil},
+		{"not with OnDelete", "0A", with(grown(10, "20"), changed, func(s *Snapshot) { s.Set.Spec.VolumeClaimUpdateStrategy.Type = "OnDelete" }), nil},
+		{"not without the feature", "0A", with(grown(10, "20"), changed, func(s *Snapshot) { s.Features.ResizeClaims = false }), nil},
+		{"not one that is taken back", "0A 1A", with(grown(20, "50/10! 50/10!o"), changed), []string{"data-web-1"}},
+		{"not one of another class", "0A 1A", with(grown(10, "20x 20"), changed), []string{"data-web-1"}},
+		{"not that of a pod that goes", "0A~ 1A", with(grown(10, "20 20"), changed), []string{"data-web-1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := NewPlan(testSnapshot(t, "A", "A", test.pods, test.edits...)).LargerClaims; !slices.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// STS-45: what is held up names the first claim whose file system grows with its pod.
+func TestFileSystemsThatGrowLater(t *testing.T) {
+	for _, test := range []struct{ name, pods, claims, want string }{
+		{"two", "0A 1A 2A", "20 20/10fs 20/5fs", "claim data-web-1: its volume has grown to 20Gi, and its file system of 10Gi grows when the pod starts anew: delete the pod when it suits; of 2 claims"},
+		{"none", "0A", "20", ""},
+		{"one that has enough", "0A", "30/20fs", ""},
+		{"one that is yet to grow", "0A", "10/5fs", ""},
+		{"one whose pod goes", "0A~", "20/10fs", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, h := range NewPlan(testSnapshot(t, "A", "A", test.pods, grown(20, test.claims))).Held {
+				if h.Reason != nil && h.Reason.Rule == heldup.ClaimTooSmall {
+					got = append(got, h.Kind+" "+h.Name+": "+h.Reason.Message)
+				}
+			}
+			if text := strings.Join(got, "; "); text != test.want {
+				t.Errorf("held up: %q, want %q", text, test.want)
+			}
+		})
+	}
+}
+
+// STS-41: of several claims of a pod each grows, whichever need not.
+func TestSeveralClaimsOfAPod(t *testing.T) {
+	logs := func(want int, word string) edit {
+		return func(s *Snapshot) {
+			template := s.Set.Spec.VolumeClaimTemplates[0].DeepCopy()
+			template.Name, template.Spec.Resources.Requests = "logs", gigabytes(want)
+			s.Set.Spec.VolumeClaimTemplates = append(s.Set.Spec.VolumeClaimTemplates, *template)
+			claim := claimOfWord("logs-web-0", word)
+			s.Claims[claim.Name] = claim
+			s.Pods[0].Spec.Volumes = append(s.Pods[0].Spec.Volumes, corev1.Volume{Name: "logs", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}}})
+		}
+	}
+	for _, test := range []struct{ name, data, logs, want, waits, problem string }{
+		{"both", "10", "5", "0=20Gi logs-web-0=9Gi", "VolumeResize 0 0", ""},
+		{"the second", "20", "5", "logs-web-0=9Gi", "VolumeResize 0", ""},
+		{"the first", "10", "9", "0=20Gi", "VolumeResize 0", ""},
+		{"the first cannot", "10x", "5", "logs-web-0=9Gi", "VolumeResize 0 0", "storage class"},
+		{"neither need", "20", "9", "", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := NewPlan(testSnapshot(t, "A", "A", "0A", grown(20, test.data), logs(9, test.logs)))
+			if got := resized(plan); got != test.want || waits(plan) != test.waits || !strings.Contains(problems(plan), test.problem) {
+				t.Errorf("resizes %q, want %q; waiting %q, problems %q", got, test.want, waits(plan), problems(plan))
+			}
+		})
+	}
+}
+
+// STS-42: a class that does not let volumes grow, or is missing, is read again after a minute.
+func TestClassesAreReadAgain(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		class *storagev1.StorageClass
+		want  time.Duration
+	}{
+		{"it lets volumes grow", &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, 0},
+		{"it does not", &storagev1.StorageClass{AllowVolumeExpansion: new(false)}, time.Minute},
+		{"it does not say", &storagev1.StorageClass{}, time.Minute},
+		{"it is missing", nil, time.Minute},
+	} {
+		s := testSnapshot(t, "A", "A", "0A", grown(20, "10"), func(s *Snapshot) { s.Classes["fast"] = test.class })
+		if got := NewPlan(s).RequeueAfter; got != test.want {
+			t.Errorf("%s: again after %v, want %v", test.name, got, test.want)
+		}
+	}
 }

@@ -211,35 +211,59 @@ func schedulable(status *v1alpha1.UnitedDeploymentSubsetStatus) *v1alpha1.United
 // reasonUnschedulable is the reason of the condition Schedulable if it is False.
 const reasonUnschedulable = "Unschedulable"
 
+// The reasons of OpenKruise, of a subset that is closed, and of one that has opened again. (UD-21.7)
+const (
+	reasonReschedule = "reschedule"
+	reasonRecover    = "recover"
+)
+
 // planSubsetStatuses writes what is known of the subsets into the status. (UD-21.5)
 func (p *planner) planSubsetStatuses(status *v1alpha1.UnitedDeploymentStatus) {
-	if !p.Features.AdaptiveScheduling {
+	if !p.Features.AdaptiveScheduling && !p.Features.SubsetStatuses {
 		return
 	}
 	status.SubsetStatuses, status.ReservedPods = nil, 0
-	for i, s := range p.sites {
+	for i := range p.plan.Subsets {
 		subset := &p.plan.Subsets[i]
 		one := v1alpha1.UnitedDeploymentSubsetStatus{Name: subset.Name, Replicas: subset.Replicas, Partition: subset.Partition, ReservedPods: subset.Reserved}
-		if s.child != nil {
-			one.ReadyReplicas = s.child.ReadyReplicas
+		if subset.Child != nil {
+			one.ReadyReplicas = subset.Child.ReadyReplicas
 		}
 		status.ReservedPods += subset.Reserved
-		was := schedulable(s.before)
-		condition := v1alpha1.UnitedDeploymentSubsetCondition{Type: v1alpha1.UnitedDeploymentSubsetSchedulable, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(p.Now)}
-		if s.closed && !s.reopens {
-			condition.Status, condition.Reason, condition.LastTransitionTime = corev1.ConditionFalse, reasonUnschedulable, metav1.NewTime(s.since)
-			condition.Message = "pods that it needs find no nodes: other subsets run them instead, as far as they can"
-		} else if was != nil && was.Status == corev1.ConditionTrue {
-			condition.LastTransitionTime = was.LastTransitionTime
+		if p.sites != nil {
+			one.Conditions = p.subsetConditions(p.sites[i])
+		} else if !p.Features.SubsetStatuses {
+			return
 		}
-		if s.before != nil {
-			for _, other := range s.before.Conditions {
-				if other.Type != v1alpha1.UnitedDeploymentSubsetSchedulable {
-					one.Conditions = append(one.Conditions, other)
-				}
-			}
-		}
-		one.Conditions = append(one.Conditions, condition)
 		status.SubsetStatuses = append(status.SubsetStatuses, one)
 	}
+}
+
+// subsetConditions says whether a subset is closed, behind what others say of it.
+func (p *planner) subsetConditions(s *site) (conditions []v1alpha1.UnitedDeploymentSubsetCondition) {
+	was := schedulable(s.before)
+	condition := v1alpha1.UnitedDeploymentSubsetCondition{Type: v1alpha1.UnitedDeploymentSubsetSchedulable, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(p.Now)}
+	switch {
+	case s.closed && !s.reopens:
+		condition.Status, condition.Reason, condition.LastTransitionTime = corev1.ConditionFalse, reasonUnschedulable, metav1.NewTime(s.since)
+		if p.Features.SubsetStatuses {
+			condition.Reason = reasonReschedule
+		}
+		condition.Message = "pods that it needs find no nodes: other subsets run them instead, as far as they can"
+	case was != nil && was.Status == corev1.ConditionTrue:
+		condition.LastTransitionTime = was.LastTransitionTime
+		if p.Features.SubsetStatuses {
+			condition.Reason, condition.Message = was.Reason, was.Message
+		}
+	case was != nil && p.Features.SubsetStatuses:
+		condition.Reason, condition.Message = reasonRecover, "it gets all of its pods again"
+	}
+	if s.before != nil {
+		for _, other := range s.before.Conditions {
+			if other.Type != v1alpha1.UnitedDeploymentSubsetSchedulable {
+				conditions = append(conditions, other)
+			}
+		}
+	}
+	return append(conditions, condition)
 }

@@ -84,7 +84,7 @@ func (s *Snapshot) children() (all []Child) {
 		all = append(all, statefulSetChild(o))
 	}
 	for _, o := range s.AdvancedStatefulSets {
-		all = append(all, advancedStatefulSetChild(o))
+		all = append(all, s.Features.advancedStatefulSetChild(o))
 	}
 	for _, o := range s.CloneSets {
 		all = append(all, cloneSetChild(o))
@@ -122,12 +122,12 @@ var (
 	}}
 )
 
-func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
-	revisionLabel := appsv1.ControllerRevisionHashLabelKey
-	if o.Labels[hashLabel] == "" && o.Labels[v1alpha1.SubsetRevisionLabel] != "" {
-		revisionLabel = v1alpha1.SubsetRevisionLabel // OpenKruise 1.8 or later has written it last (UD-9)
+func (f Features) advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
+	label, moved := f.labelOf(o)
+	c := childOf(o, AdvancedStatefulSet, label, o.Spec.Selector)
+	if moved {
+		c.Hash = unlabelled
 	}
-	c := childOf(o, AdvancedStatefulSet, revisionLabel, o.Spec.Selector)
 	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
 	c.Observed = o.Status.ObservedGeneration >= o.Generation
 	if c.Partitioned = o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType; c.Partitioned {
@@ -138,6 +138,32 @@ func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
 	}
 	c.heldUp = ofStatefulSets.Told(o.Status.Conditions)
 	return c
+}
+
+// revisionLabel is the label of Advanced StatefulSets that names their revision. (UD-7)
+func (f Features) revisionLabel() string {
+	if f.RevisionLabel {
+		return v1alpha1.SubsetRevisionLabel
+	}
+	return appsv1.ControllerRevisionHashLabelKey
+}
+
+// labelOf is the label of an Advanced StatefulSet that says its revision, and whether that is to be in the other one. If OpenKruise has
+// written it last, it is the one that all kinds have from 1.8 on, and stays until the next update. (UD-9)
+func (f Features) labelOf(o *v1beta1.StatefulSet) (label string, moved bool) {
+	label, other := f.revisionLabel(), v1alpha1.SubsetRevisionLabel
+	if f.RevisionLabel {
+		other = appsv1.ControllerRevisionHashLabelKey
+	}
+	switch {
+	case o.Labels[hashLabel] == "" && o.Labels[v1alpha1.SubsetRevisionLabel] != "":
+		return v1alpha1.SubsetRevisionLabel, false
+	case o.Labels[hashLabel] == "":
+		return appsv1.ControllerRevisionHashLabelKey, false
+	case o.Labels[label] == "" && o.Labels[other] != "":
+		return other, true
+	}
+	return label, false
 }
 
 func cloneSetChild(o *v1alpha1.CloneSet) Child {
@@ -159,7 +185,8 @@ func deploymentChild(o *appsv1.Deployment) Child {
 }
 
 // unlabelled is the Hash of a workload that has lost the label of its subset,
-// so that it is written again. Its selector still has it.
+// or names its revision in another label
+// than now, so that it is written again. Its selector still has the subset.
 const unlabelled = "unlabelled"
 
 func childOf(o metav1.Object, kind TemplateKind, revisionLabel string, selector *metav1.LabelSelector) Child {

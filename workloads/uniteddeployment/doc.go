@@ -46,7 +46,8 @@
 //     the template of the current one. Only the update waits.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.
-//   - With Features.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the
+//   - The status tells of the subsets that there are; entries of removed ones go. (UD-21.7)
+//   - With Features.AdaptiveScheduling, which is off unless the release is 1.9, also minReplicas, maxReplicas and the
 //     schedule strategy of later releases. What they ask for always adds up, and no ready pod is
 //     deleted for one that is to run in another subset.
 //   - The condition UnitedDeploymentUpdated, of OpenKruise 1.9, begins anew with each revision: message and time are not those of the first

@@ -127,7 +127,7 @@ func TestEventsThatMatter(t *testing.T) {
 					mutation.Plan[appsv1.StatefulSet]{What: "Workload", Copy: (*appsv1.StatefulSet).DeepCopy, Can: can, Matters: matters(childFields, changed(o, statefulSetChild)),
 						Of: func(c *appsv1.StatefulSet) string { return of(func(s *Snapshot) { s.StatefulSets[1] = c }) }}.Check(t, reads, w.StatefulSets[1])
 				case AdvancedStatefulSet:
-					mutation.Plan[v1beta1.StatefulSet]{What: "Workload", Copy: (*v1beta1.StatefulSet).DeepCopy, Can: can, Matters: matters(childFields, changed(o, advancedStatefulSetChild)),
+					mutation.Plan[v1beta1.StatefulSet]{What: "Workload", Copy: (*v1beta1.StatefulSet).DeepCopy, Can: can, Matters: matters(childFields, changed(o, o.Features.advancedStatefulSetChild)),
 						Of: func(c *v1beta1.StatefulSet) string { return of(func(s *Snapshot) { s.AdvancedStatefulSets[1] = c }) }}.Check(t, reads, w.AdvancedStatefulSets[1])
 				case CloneSet:
 					mutation.Plan[v1alpha1.CloneSet]{What: "Workload", Copy: (*v1alpha1.CloneSet).DeepCopy, Can: can, Matters: matters(childFields, changed(o, cloneSetChild)),

@@ -12,13 +12,20 @@ type Features struct {
 	AdaptiveScheduling bool
 	// UpdatedCondition has the condition UnitedDeploymentUpdated, as OpenKruise from 1.9 on. (UD-12.5)
 	UpdatedCondition bool
+	// SubsetStatuses writes status.subsetStatuses with every schedule strategy, with the reasons that OpenKruise gives, as OpenKruise
+	// from 1.8 on. Without it they are there with the strategy Adaptive alone. (UD-21.7)
+	SubsetStatuses bool
+	// RevisionLabel has Advanced StatefulSets name their revision in apps.kruise.io/controller-revision-hash, as the other kinds do,
+	// and as OpenKruise from 1.8 on. (UD-7)
+	RevisionLabel bool
 	// ReservedLabels labels the pods that are not reserved, too, and has status.labelSelector select them alone, as OpenKruise
 	// from 1.9 on. It needs AdaptiveScheduling. (UD-21.6)
 	ReservedLabels bool
 }
 
-// FeaturesOf returns the switches as a release of OpenKruise has them by default. Release14 is the zero Features.
+// FeaturesOf returns the switches as a release of OpenKruise has them by default. Release14 is the zero Features. Release19 has all
+// of them: what its UnitedDeployments do has no feature gates.
 func FeaturesOf(release podwright.Release) Features {
 	later := release == podwright.Release19
-	return Features{UpdatedCondition: later, ReservedLabels: later}
+	return Features{AdaptiveScheduling: later, UpdatedCondition: later, SubsetStatuses: later, RevisionLabel: later, ReservedLabels: later}
 }

@@ -64,7 +64,7 @@ func (o *Options) reads() []controller.Read {
 		StatefulSet: {Object: &appsv1.StatefulSet{}, Informer: &o.StatefulSets, MakeInformer: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
 		AdvancedStatefulSet: {Object: &v1beta1.StatefulSet{}, Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Concern: controller.On(changed(o, advancedStatefulSetChild))},
+		}, Concern: controller.On(changed(o, o.Features.advancedStatefulSetChild))},
 		CloneSet: {Object: &v1alpha1.CloneSet{}, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Concern: controller.On(changed(o, cloneSetChild))},

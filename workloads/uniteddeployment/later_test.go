@@ -13,12 +13,12 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// A release switches what it does by default. (UD-12.5, UD-21.6)
+// A release switches what it does by default. (UD-12.5, UD-20, UD-21, UD-21.6, UD-21.7, UD-7)
 func TestFeaturesOf(t *testing.T) {
 	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
 		t.Errorf("1.4 (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Features{UpdatedCondition: true, ReservedLabels: true}, FeaturesOf(podwright.Release19)); diff != "" {
+	if diff := cmp.Diff(Features{AdaptiveScheduling: true, UpdatedCondition: true, SubsetStatuses: true, RevisionLabel: true, ReservedLabels: true}, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
 	}
 }

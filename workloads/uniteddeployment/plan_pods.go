@@ -42,7 +42,7 @@ func (p *planner) planPods() {
 			continue
 		}
 		pod, ordinal := c.waitsFor(byOwner[c.Object.GetUID()])
-		if pod == nil || pod.DeletionTimestamp != nil || pod.Labels[v1alpha1.SubsetRevisionLabel] == p.revision || ordinal-c.start < subset.Partition {
+		if pod == nil || pod.Labels[v1alpha1.SubsetRevisionLabel] == p.revision || ordinal-c.start < subset.Partition {
 			continue
 		}
 		if left := p.leftFor(pod); left > 0 {
@@ -56,7 +56,7 @@ func (p *planner) planPods() {
 
 // waitsFor returns the pod that a StatefulSet waits for, and its ordinal: the first that is not ready,
 // from the lowest on, or from the highest if it creates all at once. Nil if there is none, or
-// one before it is missing, which the StatefulSet makes itself. (UD-11.1)
+// one before it is missing or about to be, which the StatefulSet makes itself. (UD-11.1)
 func (c *Child) waitsFor(pods []*corev1.Pod) (*corev1.Pod, int32) {
 	byOrdinal := make(map[int32]*corev1.Pod, len(pods))
 	for _, pod := range pods {
@@ -70,7 +70,7 @@ func (c *Child) waitsFor(pods []*corev1.Pod) (*corev1.Pod, int32) {
 			ordinal = c.start + c.Replicas - 1 - i
 		}
 		switch pod := byOrdinal[ordinal]; {
-		case pod == nil || podstate.Ended(pod):
+		case pod == nil || podstate.Ended(pod) || pod.DeletionTimestamp != nil:
 			return nil, 0
 		case !lifecycle.Ready(pod):
 			return pod, ordinal

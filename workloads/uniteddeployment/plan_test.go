@@ -295,7 +295,7 @@ func TestDeletePods(t *testing.T) {
 		more string // in the spec of the template
 		// pods has a letter for each ordinal: old ones that are ready (o), never were (x), were a minute (m) or an hour (h) ago, never were
 		// since their kubelet took them a minute ago (k),
-		// terminate (t) or have failed (f), updated ones that are ready (U) or not (N), and none (-).
+		// terminate (t), and were ready until then (T), or have failed (f), updated ones that are ready (U) or not (N), and none (-).
 		pods string
 		want []int // ordinals that are deleted
 		left []int // that are left for now
@@ -306,6 +306,8 @@ func TestDeletePods(t *testing.T) {
 		"UD-11: nothing blocks":                           {pods: "oooU"},
 		"UD-11.1: one of many":                            {pods: "oxxx", want: []int{1}},
 		"UD-11.1: one that terminates comes first":        {pods: "otho"},
+		"UD-11.1: one that serves and terminates":         {pods: "oTho"},
+		"UD-11.1: Parallel, the same":                     {more: "podManagementPolicy: Parallel, ", pods: "ohoT"},
 		"UD-11.1: a missing one comes first":              {pods: "o-ho"},
 		"UD-11.1: one that has failed is replaced anyway": {pods: "ofho"},
 		"UD-11.1: missing ones behind it":                 {pods: "oh--", want: []int{1}},
@@ -355,7 +357,7 @@ func (w *world) blocking(of metav1.Object, ordinal int, state rune, old, present
 	if state == 'U' || state == 'N' {
 		revision = present
 	}
-	pod := w.pod(fmt.Sprint(of.GetName(), "-", ordinal), of, revision, state == 'o' || state == 'U')
+	pod := w.pod(fmt.Sprint(of.GetName(), "-", ordinal), of, revision, state == 'o' || state == 'U' || state == 'T')
 	pod.CreationTimestamp.Time = w.Now.Add(-24 * time.Hour)
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{ContainerID: "c"}}
 	ago, unready := map[rune]time.Duration{'m': time.Minute, 'k': time.Minute, 'h': time.Hour, 't': time.Hour, 'f': time.Hour, 'x': 24 * time.Hour, 'N': time.Hour}[state]
@@ -366,7 +368,7 @@ func (w *world) blocking(of metav1.Object, ordinal int, state rune, old, present
 	switch state {
 	case 'k':
 		pod.Status.StartTime = &metav1.Time{Time: w.Now.Add(-time.Minute)}
-	case 't':
+	case 't', 'T':
 		pod.DeletionTimestamp = &metav1.Time{Time: w.Now}
 	case 'f':
 		pod.Status.Phase = corev1.PodFailed

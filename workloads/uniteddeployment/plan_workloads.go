@@ -38,7 +38,7 @@ func (p *planner) planWorkloads() {
 // rendering is what the workload of a subset is made of.
 func (p *planner) rendering(i int) *rendering {
 	subset := &p.plan.Subsets[i]
-	return &rendering{
+	return &rendering{features: p.Features,
 		set: p.Set, template: &p.Set.Spec.Template, subset: &p.Set.Spec.Topology.Subsets[i],
 		revision: p.revision, replicas: subset.Replicas, partition: subset.Partition,
 	}

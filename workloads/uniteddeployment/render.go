@@ -38,6 +38,7 @@ type rendering struct {
 	replicas int32
 	// partition is at most replicas.
 	partition int32
+	features  Features
 }
 
 // podTemplate is what the pods of a template are made of; nil if there is none.
@@ -89,7 +90,7 @@ func (r *rendering) render() (Workload, error) {
 		return o, nil
 	case t.AdvancedStatefulSetTemplate != nil:
 		o := &v1beta1.StatefulSet{TypeMeta: typeMeta(v1beta1.SchemeGroupVersion.String(), "StatefulSet"), Spec: *t.AdvancedStatefulSetTemplate.Spec.DeepCopy()}
-		r.common(&o.ObjectMeta, appsv1.ControllerRevisionHashLabelKey, &o.Spec.Replicas, &o.Spec.Selector, &o.Spec.RevisionHistoryLimit)
+		r.common(&o.ObjectMeta, r.features.revisionLabel(), &o.Spec.Replicas, &o.Spec.Selector, &o.Spec.RevisionHistoryLimit)
 		o.Spec.Template = *pods
 		if s := &o.Spec.UpdateStrategy; s.Type == appsv1.OnDeleteStatefulSetStrategyType {
 			s.RollingUpdate = nil

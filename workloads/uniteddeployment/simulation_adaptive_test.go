@@ -69,6 +69,11 @@ func TestAdaptiveSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
+		{"subsets that are gone stay in the status", invariants.Status, 1, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Status != nil && len(s.Set.Status.SubsetStatuses) > len(p.Status.SubsetStatuses) {
+				p.Status.SubsetStatuses = s.Set.Status.SubsetStatuses
+			}
+		})},
 		{"ready pods stay marked as reserved", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil })},
 		{"pods that are ready are marked as reserved", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
 			for _, pod := range s.Pods {
@@ -129,7 +134,7 @@ func adaptiveSimulated(bug *bug) *simulation.Workload {
 		u.Edit(newImage(u.Workload().(*v1alpha1.UnitedDeployment), 9))
 	}
 	w.Judge = func(seed uint64) simulation.Judge {
-		past := &invariants.UnitedPast{AdaptiveScheduling: true, UpdatedCondition: asLater(seed), ReservedLabels: asLater(seed)}
+		past := &invariants.UnitedPast{AdaptiveScheduling: true, UpdatedCondition: asLater(seed), SubsetStatuses: asLater(seed), ReservedLabels: asLater(seed)}
 		return simulation.Judge{Observe: past.Observe, Write: past.Write, Settled: past.Settled}
 	}
 	return w

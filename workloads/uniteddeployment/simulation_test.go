@@ -61,7 +61,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Push:     push,
 		Ignores:  []string{string(caches.Claims)},
 		Judge: func(seed uint64) simulation.Judge {
-			past := &invariants.UnitedPast{UpdatedCondition: asLater(seed)}
+			past := &invariants.UnitedPast{UpdatedCondition: asLater(seed), SubsetStatuses: asLater(seed)}
 			return simulation.Judge{Observe: past.Observe, Write: past.Write, Settled: past.Settled}
 		},
 	}
@@ -103,6 +103,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o.Reader, o.Without = readers.Noting{Reader: reader, Resource: resourceUnitedDeployments, Note: p.Observe}, []TemplateKind{AdvancedStatefulSet}
 	if asLater(p.Seed) {
 		o.Features = FeaturesOf(podwright.Release19)
+		o.Features.AdaptiveScheduling = false // TestAdaptiveSimulation has it
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Workloads, err = client.NewForConfig(p.Config)

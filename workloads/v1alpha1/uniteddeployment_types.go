@@ -253,7 +253,8 @@ type UnitedDeploymentStatus struct {
 	LabelSelector string `json:"labelSelector,omitempty"`
 
 	// SubsetStatuses are the subsets, in the order of the spec, if the schedule strategy is
-	// Adaptive and the controller is told to read it.
+	// Adaptive and the controller is told to read it, or with every
+	// strategy if it has the statuses of OpenKruise 1.9.
 	// +optional
 	SubsetStatuses []UnitedDeploymentSubsetStatus `json:"subsetStatuses,omitempty"`
 

@@ -34,7 +34,8 @@ type UnitedDeploymentStatusApplyConfiguration struct {
 	// LabelSelector is the same, under the name that later releases of OpenKruise give it.
 	LabelSelector *string `json:"labelSelector,omitempty"`
 	// SubsetStatuses are the subsets, in the order of the spec, if the schedule strategy is
-	// Adaptive and the controller is told to read it.
+	// Adaptive and the controller is told to read it, or with every
+	// strategy if it has the statuses of OpenKruise 1.9.
 	SubsetStatuses []UnitedDeploymentSubsetStatusApplyConfiguration `json:"subsetStatuses,omitempty"`
 	// ReservedPods is the number of pods that other subsets have substitutes for: the subsets
 	// together have so many pods more than spec.replicas.

@@ -51,6 +51,7 @@ func TestCompletion(t *testing.T) {
 		{"create crr x --pod=other --containers=one,t", "one,two"},
 		{"create broadcastJob x --from=", "acj/report"},
 		{"create job x --from=acj/", "acj/report"},
+		{"create imageListPullJob x --from=", "acj/report"},
 		{"migrate ", "CloneSet"},
 		{"migrate CloneSet --from=", "Deployment"},
 		{"migrate CloneSet --src-name=", "web"},

@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 )
 
-// create is kubectl's command, with two kinds more, and jobs from AdvancedCronJobs. (KC-15, KC-16)
+// create is kubectl's command, with three kinds more, and jobs from AdvancedCronJobs. (KC-15, KC-16, KC-31)
 func (c *commands) create() *cobra.Command {
 	cmd := create.NewCmdCreate(c.factory, c.IOStreams)
 	for _, sub := range cmd.Commands() {
@@ -27,7 +27,7 @@ func (c *commands) create() *cobra.Command {
 			c.jobFromAdvancedCronJob(sub)
 		}
 	}
-	cmd.AddCommand(c.createRecreateRequest(), c.createBroadcastJob())
+	cmd.AddCommand(c.createRecreateRequest(), c.createBroadcastJob(), c.createImageListPullJob())
 	return cmd
 }
 
@@ -118,12 +118,26 @@ func (c *commands) advancedCronJob(from string) (*unstructured.Unstructured, err
 	return job, nil
 }
 
+// imageTemplate is the template of ImageListPullJobs.
+const imageTemplate = "imageListPullJobTemplate"
+
+// otherTemplate says that an AdvancedCronJob has not the template that was asked for, and which command goes with the one that it has.
+func (c *commands) otherTemplate(cron *unstructured.Unstructured, field string) error {
+	for _, other := range []struct{ field, command string }{{"jobTemplate", "job"}, {"broadcastJobTemplate", "broadcastJob"}, {imageTemplate, "imageListPullJob"}} {
+		if _, found, err := unstructured.NestedMap(cron.Object, "spec", "template", other.field); err == nil && found {
+			return fmt.Errorf("AdvancedCronJob %s has no spec.template.%s, only %s: use \"%s create %s NAME --from=acj/%s\"",
+				cron.GetName(), field, other.field, c.name, other.command, cron.GetName())
+		}
+	}
+	return fmt.Errorf("AdvancedCronJob %s has no spec.template.%s", cron.GetName(), field)
+}
+
 // fromTemplate returns the fields of an object made from one of the templates of an AdvancedCronJob. The AdvancedCronJob
 // owns it, so that it goes with it, but does not control it: it is not one of the scheduled ones.
-func fromTemplate(cron *unstructured.Unstructured, field string) (map[string]any, error) {
+func (c *commands) fromTemplate(cron *unstructured.Unstructured, field string) (map[string]any, error) {
 	template, found, err := unstructured.NestedMap(cron.Object, "spec", "template", field)
 	if err != nil || !found {
-		return nil, fmt.Errorf("AdvancedCronJob %s has no spec.template.%s", cron.GetName(), field)
+		return nil, c.otherTemplate(cron, field)
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": template["spec"]}}
 	labels, _, _ := unstructured.NestedStringMap(template, "metadata", "labels")

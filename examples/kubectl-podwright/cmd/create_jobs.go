@@ -57,15 +57,11 @@ func (c *commands) broadcastJob(name, image, from string, command []string) (map
 		if err != nil {
 			return nil, err
 		}
-		return fromTemplate(cron, "broadcastJobTemplate")
+		return c.fromTemplate(cron, "broadcastJobTemplate")
 	}
 	container := map[string]any{"name": name, "image": image}
 	if len(command) > 0 {
-		words := make([]any, len(command))
-		for i := range command {
-			words[i] = command[i]
-		}
-		container["command"] = words
+		container["command"] = anys(command)
 	}
 	pod := map[string]any{"restartPolicy": "Never", "containers": []any{container}}
 	return map[string]any{"spec": map[string]any{"template": map[string]any{"spec": pod}}}, nil
@@ -92,7 +88,7 @@ func (c *commands) jobFromAdvancedCronJob(cmd *cobra.Command) {
 		}
 		cron, err := c.advancedCronJob(flag.Value.String())
 		cmdutil.CheckErr(err)
-		fields, err := fromTemplate(cron, "jobTemplate")
+		fields, err := c.fromTemplate(cron, "jobTemplate")
 		cmdutil.CheckErr(err)
 		cmdutil.CheckErr(c.creationOf(cmd).run(cmd, schema.GroupKind{Group: "batch", Kind: "Job"}, name, fields))
 	}

@@ -63,7 +63,8 @@ func TestCreateJobs(t *testing.T) {
 	if got := fmt.Sprint(c.field("broadcastjobs.apps.kruise.io/all", "spec")); got != "map[template:map[spec:map[containers:[map[command:[rm -rf /cache] image:busybox name:all]] restartPolicy:Never]]]" {
 		t.Errorf("the spec is %s", got)
 	}
-	c.expect("error: AdvancedCronJob nightly has no spec.template.jobTemplate\nexit code 1\n", "create", "job", "now", "--from=acj/nightly")
+	c.expect("error: AdvancedCronJob nightly has no spec.template.jobTemplate, only broadcastJobTemplate: use \"kubectl podwright create broadcastJob NAME --from=acj/nightly\"\nexit code 1\n",
+		"create", "job", "now", "--from=acj/nightly")
 	c.expect("error: either --image or --from must be specified\nexit code 1\n", "create", "broadcastJob", "none")
 	c.create(cloneset("", ""))
 	c.expect("error: --from must be an AdvancedCronJob, as acj/NAME, and cloneset/web is a CloneSet\nexit code 1\n", "create", "broadcastJob", "none", "--from=cloneset/web")

@@ -73,7 +73,7 @@ func kruise(version string) []served {
 		{kind: kind("CloneSet"), resource: "clonesets"}, {kind: kind("StatefulSet"), resource: "statefulsets"},
 		{kind: kind("DaemonSet"), resource: "daemonsets"}, {kind: kind("UnitedDeployment"), resource: "uniteddeployments"},
 		{kind: kind("SidecarSet"), resource: "sidecarsets", clusterScoped: true}, {kind: kind("BroadcastJob"), resource: "broadcastjobs"},
-		{kind: kind("AdvancedCronJob"), resource: "advancedcronjobs"},
+		{kind: kind("AdvancedCronJob"), resource: "advancedcronjobs"}, {kind: kind("ImageListPullJob"), resource: "imagelistpulljobs"},
 		{kind: kind("ContainerRecreateRequest"), resource: "containerrecreaterequests"},
 		{kind: kind("PodProbeMarker"), resource: "podprobemarkers"}, {kind: kind("WorkloadSpread"), resource: "workloadspreads"},
 		{kind: kind("ImagePullJob"), resource: "imagepulljobs"}, {kind: kind("NodeImage"), resource: "nodeimages", clusterScoped: true},

@@ -68,6 +68,9 @@ const (
 	LaunchPriorityMark               Gate = "LaunchPriorityMark"
 	UnitedDeploymentUpdatedCondition Gate = "UnitedDeploymentUpdatedCondition"
 	UnitedDeploymentReservedLabels   Gate = "UnitedDeploymentReservedLabels"
+	UnitedDeploymentAdaptive         Gate = "UnitedDeploymentAdaptive"
+	UnitedDeploymentSubsetStatuses   Gate = "UnitedDeploymentSubsetStatuses"
+	UnitedDeploymentRevisionLabel    Gate = "UnitedDeploymentRevisionLabel"
 	ContainerRecreateVirtualNodes    Gate = "ContainerRecreateVirtualNodes"
 	PreDownloadSandboxConfig         Gate = "PreDownloadSandboxConfig"
 	DaemonSetPartitionRoundsDown     Gate = "DaemonSetPartitionRoundsDown"
@@ -146,6 +149,9 @@ var (
 		LaunchPriorityMark:               since19(),
 		UnitedDeploymentUpdatedCondition: since19(),
 		UnitedDeploymentReservedLabels:   since19(),
+		UnitedDeploymentAdaptive:         since19(),
+		UnitedDeploymentSubsetStatuses:   since19(),
+		UnitedDeploymentRevisionLabel:    since19(),
 		ContainerRecreateVirtualNodes:    since19(),
 		PreDownloadSandboxConfig:         since19(),
 		DaemonSetPartitionRoundsDown:     since19(),

@@ -26,7 +26,8 @@ var later = []Gate{
 	SidecarSetInitContainerDefaults, SidecarSetInitContainerRecords, SidecarSetNativeSidecars,
 	SidecarSetPartitionRoundsUp, SidecarSetReplacePatch, SidecarSetUpgradable,
 	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
-	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
+	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentAdaptive, UnitedDeploymentReservedLabels, UnitedDeploymentRevisionLabel, UnitedDeploymentSubsetStatuses,
+	UnitedDeploymentUpdatedCondition,
 	WorkloadSpreadTryPatches,
 	PodUnavailableBudgetAnnotatedTotal, PodUnavailableBudgetInconsistentMayGo, PodUnavailableBudgetDenialEvents, DeletionProtectionBoundClaims, PodProbeMarkerPlainNames,
 }

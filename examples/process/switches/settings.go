@@ -38,7 +38,7 @@ func (s *Settings) AddDaemonSets(f *pflag.FlagSet) {
 
 // AddUnitedDeployments adds the flag of UnitedDeployments to a set.
 func (s *Settings) AddUnitedDeployments(f *pflag.FlagSet) {
-	f.BoolVar(&s.adaptiveScheduling, "uniteddeployment-adaptive-scheduling", s.adaptiveScheduling, "read minReplicas, maxReplicas and the schedule strategy of UnitedDeployments")
+	f.BoolVar(&s.adaptiveScheduling, "uniteddeployment-adaptive-scheduling", s.adaptiveScheduling, "read minReplicas, maxReplicas and the schedule strategy of UnitedDeployments, whatever the gate UnitedDeploymentAdaptive says")
 }
 
 // CloneSet returns the switches of CloneSets by these settings and gates.
@@ -58,6 +58,6 @@ func (s *Settings) DaemonSet(gates *features.Gates) daemonset.Features {
 // UnitedDeployment returns the switches of UnitedDeployments by these settings and gates.
 func (s *Settings) UnitedDeployment(gates *features.Gates) uniteddeployment.Features {
 	on := UnitedDeployment(gates)
-	on.AdaptiveScheduling = s.adaptiveScheduling
+	on.AdaptiveScheduling = on.AdaptiveScheduling || s.adaptiveScheduling // the gate or the flag
 	return on
 }

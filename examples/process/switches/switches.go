@@ -82,8 +82,11 @@ func Injection(gates *features.Gates) injection.Features {
 // UnitedDeployment returns the switches of UnitedDeployments.
 func UnitedDeployment(gates *features.Gates) uniteddeployment.Features {
 	return uniteddeployment.Features{
-		UpdatedCondition: gates.Enabled(features.UnitedDeploymentUpdatedCondition),
-		ReservedLabels:   gates.Enabled(features.UnitedDeploymentReservedLabels),
+		AdaptiveScheduling: gates.Enabled(features.UnitedDeploymentAdaptive),
+		UpdatedCondition:   gates.Enabled(features.UnitedDeploymentUpdatedCondition),
+		SubsetStatuses:     gates.Enabled(features.UnitedDeploymentSubsetStatuses),
+		RevisionLabel:      gates.Enabled(features.UnitedDeploymentRevisionLabel),
+		ReservedLabels:     gates.Enabled(features.UnitedDeploymentReservedLabels),
 	}
 }
 

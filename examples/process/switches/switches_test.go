@@ -98,7 +98,7 @@ func TestRelease(t *testing.T) {
 // Each gate switches the fields that it is about, and every field but those that take more has a gate.
 func TestGates(t *testing.T) {
 	without := map[string]bool{ // with what else they take
-		"CloneSet.ExcludePreparingDelete": true, "DaemonSet.AssignDirectly": true, "UnitedDeployment.AdaptiveScheduling": true, // a flag: TestSettings
+		"CloneSet.ExcludePreparingDelete": true, "DaemonSet.AssignDirectly": true, // a flag: TestSettings
 		"CloneSet.PreDownload": true, "StatefulSet.PreDownload": true, "DaemonSet.PreDownload": true, // jobs
 	}
 	want := map[features.Gate][]string{
@@ -138,7 +138,10 @@ func TestGates(t *testing.T) {
 		"StatefulSetSpecifiedDelete":             {"StatefulSet.SpecifiedDelete"},
 		"StatefulSetStartOrdinal":                {"StatefulSet.StartOrdinal"},
 		"StatefulSetUpdateUnavailable":           {"StatefulSet.UpdateUnavailable"},
+		"UnitedDeploymentAdaptive":               {"UnitedDeployment.AdaptiveScheduling"},
 		"UnitedDeploymentReservedLabels":         {"UnitedDeployment.ReservedLabels"},
+		"UnitedDeploymentRevisionLabel":          {"UnitedDeployment.RevisionLabel"},
+		"UnitedDeploymentSubsetStatuses":         {"UnitedDeployment.SubsetStatuses"},
 		"UnitedDeploymentUpdatedCondition":       {"UnitedDeployment.UpdatedCondition"},
 	}
 	defaults := parse(t, features.Flags{})

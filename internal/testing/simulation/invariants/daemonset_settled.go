@@ -77,7 +77,7 @@ func (j *daemonSetJudge) checkPlaced(s *State) {
 		case n == nil && (pod.Spec.NodeName != "" || nodeOf(pod) == ""):
 		case n == nil, !n.stays:
 			j.add(Placement, "pod %s is left on node %q, where it must not stay", pod.Name, nodeOf(pod))
-		case ended(pod) && pod.DeletionTimestamp != nil && onDeadNode(s, pod): // its kubelet does not let it go
+		case (ended(pod) || preparingDelete(pod)) && pod.DeletionTimestamp != nil && onDeadNode(s, pod): // its kubelet does not let it go
 		case ended(pod):
 			j.add(Settled, "pod %s has ended, and is not replaced", pod.Name)
 		case preparingDelete(pod):

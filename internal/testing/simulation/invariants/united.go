@@ -31,8 +31,8 @@ type united struct {
 	children []unitedChild // all there are, by age and name
 	// reads tells that minReplicas, maxReplicas and the schedule strategy are read.
 	reads bool
-	// tellsUpdated and labelsAll are those switches of the past.
-	tellsUpdated, labelsAll bool
+	// tellsUpdated, tellsSubsets and labelsAll are those switches of the past.
+	tellsUpdated, tellsSubsets, labelsAll bool
 	// held tells that the revision of the template may be refused, so that the template is that of the current one. (CT-9)
 	held bool
 }

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -79,6 +80,7 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	if status.UpdateStatus == nil {
 		return
 	}
+	u.checkSubsets(v, status)
 	var updated, updatedReady int32
 	for _, pod := range u.state.Pods {
 		if pod.Labels[v1alpha1.SubsetRevisionLabel] == status.UpdateStatus.UpdatedRevision && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil {
@@ -94,6 +96,30 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	}
 	for _, c := range counters {
 		c.check(v)
+	}
+}
+
+// checkSubsets: the status tells of each subset what it tells of it elsewhere, and of no other. (UD-21.5, UD-21.7)
+func (u *united) checkSubsets(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
+	var names []string
+	if u.tellsSubsets || u.moves() {
+		for i := range u.Spec.Topology.Subsets {
+			names = append(names, u.Spec.Topology.Subsets[i].Name)
+		}
+	}
+	if len(names) != len(status.SubsetStatuses) {
+		v.add(Status, "subsetStatuses are %+v, of subsets %v", status.SubsetStatuses, names)
+		return
+	}
+	for i, name := range names {
+		s, ready := &status.SubsetStatuses[i], int32(0)
+		if c := u.childOf(name); c != nil {
+			ready = c.can
+		}
+		if s.Name != name || s.Replicas != status.SubsetReplicas[name] || s.Partition != status.UpdateStatus.CurrentPartitions[name] || s.ReadyReplicas != ready ||
+			!u.moves() && (s.ReservedPods > 0 || len(s.Conditions) > 0) {
+			v.add(Status, "subset %s, of which %d pods are ready: %+v", name, ready, s)
+		}
 	}
 }
 
@@ -174,11 +200,21 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	return v
 }
 
+// nameTaken tells whether another owner's pod has the name of one of a StatefulSet, which waits for that one for ever.
+func (u *united) nameTaken(c *unitedChild) bool {
+	for i := range min(c.replicas, 100) {
+		if pod := u.state.Pods[fmt.Sprint(c.GetName(), "-", i)]; c.resource == "statefulsets" && pod != nil && !metav1.IsControlledBy(pod, c) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkUpdated: all pods are updated but those that are held back. (UD-4, UD-11)
 func (u *united) checkUpdated(v *violations) {
 	for _, pod := range u.state.Pods {
 		ref, c := metav1.GetControllerOfNoCopy(pod), u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
-		if c == nil || ref == nil || ref.UID != c.GetUID() || c.paused || !active(pod) {
+		if c == nil || ref == nil || ref.UID != c.GetUID() || c.paused || !active(pod) || u.nameTaken(c) {
 			continue
 		}
 		if _, ordinal, _ := cutOrdinal(pod.Name); ordinal >= c.partition && pod.Labels[v1alpha1.SubsetRevisionLabel] != c.revision {

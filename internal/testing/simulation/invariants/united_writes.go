@@ -20,6 +20,8 @@ type UnitedPast struct {
 	AdaptiveScheduling bool
 	// UpdatedCondition says that the status tells how far an update is. (UD-12.5)
 	UpdatedCondition bool
+	// SubsetStatuses says that the status tells of subsets with every strategy. (UD-21.7)
+	SubsetStatuses bool
 	// ReservedLabels says that pods which are not reserved are labelled, too. (UD-21.6)
 	ReservedLabels bool
 
@@ -31,7 +33,7 @@ type UnitedPast struct {
 func (p *UnitedPast) of(s *State) *united {
 	u := unitedOf(s)
 	if u != nil {
-		u.reads, u.tellsUpdated, u.labelsAll = p.AdaptiveScheduling, p.UpdatedCondition, p.ReservedLabels
+		u.reads, u.tellsUpdated, u.tellsSubsets, u.labelsAll = p.AdaptiveScheduling, p.UpdatedCondition, p.SubsetStatuses, p.ReservedLabels
 	}
 	return u
 }
