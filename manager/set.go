@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -85,7 +84,7 @@ func New(o Options, kinds ...podwright.Kind) (*Set, error) {
 func (s *Set) Handlers() map[string]http.Handler {
 	handlers := make(map[string]http.Handler, 2*len(s.handlers))
 	for path, handler := range s.handlers {
-		handlers[strings.Replace(path, "-apps-kruise-io-v1alpha1-", "-apps-kruise-io-", 1)] = handler
+		handlers[withoutVersion(path)] = handler
 	}
 	maps.Copy(handlers, s.handlers)
 	return handlers
