@@ -6,20 +6,23 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The names of the two configurations, and the annotation that keeps the list of one which another program made. Another annotation has the
-// names of the own webhooks that were added to that list once, or stood there.
+// The names of the two configurations, and the annotation that keeps the list of one which another program made.
 const (
 	MutatingName       = "kruise-mutating-webhook-configuration"
 	ValidatingName     = "kruise-validating-webhook-configuration"
 	TemplateAnnotation = "template"
-	OfferedAnnotation  = "podwright.github.io/offered-webhooks"
 )
+
+// offeredAnnotation has the names of the own webhooks that were added to the list of another program, or stood there.
+const offeredAnnotation = "podwright.github.io/offered-webhooks"
 
 // What a configuration has that a Set has created.
 const managedByLabel, managedBy = "app.kubernetes.io/managed-by", "podwright-manager"
@@ -94,16 +97,36 @@ func (s *Set) Webhooks() (mutating []admissionregistrationv1.MutatingWebhook, va
 		ofArea, alsoOfArea := k.Webhooks()
 		for _, w := range ofArea {
 			if take(w.Name, w.ClientConfig, &w.FailurePolicy) {
+				s.exempt(w.Rules, &w.NamespaceSelector)
 				mutating = append(mutating, w)
 			}
 		}
 		for _, w := range alsoOfArea {
 			if take(w.Name, w.ClientConfig, &w.FailurePolicy) {
+				s.exempt(w.Rules, &w.NamespaceSelector)
 				validating = append(validating, w)
 			}
 		}
 	}
 	return mutating, validating
+}
+
+// exempt adds the namespaces that a webhook is not asked about, unless it is one of the library's own kinds.
+func (s *Set) exempt(rules []admissionregistrationv1.RuleWithOperations, selector **metav1.LabelSelector) {
+	own := slices.ContainsFunc(rules, func(r admissionregistrationv1.RuleWithOperations) bool {
+		return slices.ContainsFunc(r.APIGroups, func(group string) bool { return strings.HasSuffix(group, ".kruise.io") })
+	})
+	if own || len(s.options.ExemptNamespaces) == 0 {
+		return
+	}
+	but := (*selector).DeepCopy()
+	if but == nil {
+		but = &metav1.LabelSelector{}
+	}
+	but.MatchExpressions = append(but.MatchExpressions, metav1.LabelSelectorRequirement{
+		Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpNotIn, Values: s.options.ExemptNamespaces,
+	})
+	*selector = but
 }
 
 // Conditions return, by path, a CEL expression that is true of all requests that a webhook has to be asked about now. They wait for the

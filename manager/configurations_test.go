@@ -318,7 +318,7 @@ func TestTemplateIsOffered(t *testing.T) {
 	look("they stay away", false, "mpod.kb.io")
 	own = own[1:]
 	look("one is served no more", false, "mpod.kb.io")
-	if got := c.Annotations[OfferedAnnotation]; got != "mcloneset.kb.io mimagelistpulljob.kb.io mpod.kb.io" {
+	if got := c.Annotations[offeredAnnotation]; got != "mcloneset.kb.io mimagelistpulljob.kb.io mpod.kb.io" {
 		t.Errorf("PF-5: offered are %q", got)
 	}
 	v := &admissionv1.ValidatingWebhookConfiguration{}

@@ -112,7 +112,7 @@ func offer[W any](meta *metav1.ObjectMeta, text []byte, own []W) ([]byte, error)
 	for i := range entries {
 		has[entries[i].Name], has[withoutVersion(pathOf(entries[i].ClientConfig))] = true, true
 	}
-	offered := strings.Fields(meta.Annotations[OfferedAnnotation])
+	offered := strings.Fields(meta.Annotations[offeredAnnotation])
 	before := len(offered)
 	for i := range mine {
 		if slices.Contains(offered, mine[i].Name) {
@@ -132,7 +132,7 @@ func offer[W any](meta *metav1.ObjectMeta, text []byte, own []W) ([]byte, error)
 		return text, nil
 	}
 	slices.Sort(offered)
-	metav1.SetMetaDataAnnotation(meta, OfferedAnnotation, strings.Join(offered, " "))
+	metav1.SetMetaDataAnnotation(meta, offeredAnnotation, strings.Join(offered, " "))
 	if len(raw) > len(entries) {
 		if text, err = json.Marshal(raw); err != nil {
 			return nil, err
