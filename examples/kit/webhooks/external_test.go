@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -254,5 +255,46 @@ func TestExternalPermissions(t *testing.T) {
 		if got := allows(o, "update", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", manager.ValidatingName); got != register {
 			t.Errorf("PF-5.4: it may register: %t, want %t", got, register)
 		}
+	}
+}
+
+// What leads to the server, by its Service or its URL, is looked at, and nothing else.
+func TestWhatLeadsToTheServer(t *testing.T) {
+	at := func(namespace, name, url string) admissionv1.WebhookClientConfig {
+		if url != "" {
+			return admissionv1.WebhookClientConfig{URL: &url}
+		}
+		return admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: namespace, Name: name}}
+	}
+	for name, c := range map[string]struct {
+		config admissionv1.WebhookClientConfig
+		url    string
+		leads  bool
+	}{
+		"PF-5.4: its Service":        {at("ops", "hooks", ""), "", true},
+		"PF-5.4: another Service":    {at("ops", "other", ""), "", false},
+		"PF-5.4: another namespace":  {at("shop", "hooks", ""), "", false},
+		"PF-5.4: its URL":            {at("", "", "https://h:1/a"), "https://h:1", true},
+		"PF-5.4: a URL like it":      {at("", "", "https://h:12/a"), "https://h:1", false},
+		"PF-5.4: a URL, it has none": {at("", "", "https://h:1/a"), "", false},
+		"PF-5.4: nothing is named":   {admissionv1.WebhookClientConfig{}, "https://h:1", false},
+	} {
+		s := &Server{Options: Options{Service: "hooks"}, Namespace: "ops", url: c.url}
+		l := leads{}
+		if s.add(&l, "w", &c.config); (len(l.webhooks) == 1) != c.leads || len(l.bundles) != len(l.webhooks) {
+			t.Errorf("%s: %v", name, l)
+		}
+	}
+}
+
+// A conflict is how replicas take turns, also with certificates of another program.
+func TestExternalConflict(t *testing.T) {
+	e := newExternal(t)
+	e.provide(nil)
+	e.s.present = func(context.Context, certificates.Bundle) error {
+		return apierrors.NewConflict(corev1.Resource("secrets"), "certs", nil)
+	}
+	if result, err := e.s.Reconcile(t.Context(), reconcile.Request{}); err != nil || result.RequeueAfter != answer || e.s.said.what != "" {
+		t.Errorf("after a conflict: %v, error %v, said %q", result, err, e.s.said.what)
 	}
 }
