@@ -4,13 +4,13 @@ package manager
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -20,6 +20,9 @@ const (
 	ValidatingName     = "kruise-validating-webhook-configuration"
 	TemplateAnnotation = "template"
 )
+
+// offeredAnnotation has the names of the own webhooks that were added to the list of another program, or stood there.
+const offeredAnnotation = "podwright.github.io/offered-webhooks"
 
 // What a configuration has that a Set has created.
 const managedByLabel, managedBy = "app.kubernetes.io/managed-by", "podwright-manager"
@@ -32,6 +35,11 @@ type Target struct {
 	Namespace, Service string
 	// CABundle is the PEM certificate of the authority that signed the server's certificate.
 	CABundle []byte
+	// KeepCABundles has each webhook keep the caBundle that it has, because another program writes them: CABundle is not used. A
+	// webhook that is new has that of the others of its configuration, and none if they have none. Default: false.
+	KeepCABundles bool
+	// Annotations are added to the configurations, for a program that goes by them. Those that are not named stay. Default nil: none.
+	Annotations map[string]string
 }
 
 // ClientConfig says how the API server calls a path of the target.
@@ -89,16 +97,36 @@ func (s *Set) Webhooks() (mutating []admissionregistrationv1.MutatingWebhook, va
 		ofArea, alsoOfArea := k.Webhooks()
 		for _, w := range ofArea {
 			if take(w.Name, w.ClientConfig, &w.FailurePolicy) {
+				s.exempt(w.Rules, &w.NamespaceSelector)
 				mutating = append(mutating, w)
 			}
 		}
 		for _, w := range alsoOfArea {
 			if take(w.Name, w.ClientConfig, &w.FailurePolicy) {
+				s.exempt(w.Rules, &w.NamespaceSelector)
 				validating = append(validating, w)
 			}
 		}
 	}
 	return mutating, validating
+}
+
+// exempt adds the namespaces that a webhook is not asked about, unless it is one of the library's own kinds.
+func (s *Set) exempt(rules []admissionregistrationv1.RuleWithOperations, selector **metav1.LabelSelector) {
+	own := slices.ContainsFunc(rules, func(r admissionregistrationv1.RuleWithOperations) bool {
+		return slices.ContainsFunc(r.APIGroups, func(group string) bool { return strings.HasSuffix(group, ".kruise.io") })
+	})
+	if own || len(s.options.ExemptNamespaces) == 0 {
+		return
+	}
+	but := (*selector).DeepCopy()
+	if but == nil {
+		but = &metav1.LabelSelector{}
+	}
+	but.MatchExpressions = append(but.MatchExpressions, metav1.LabelSelectorRequirement{
+		Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpNotIn, Values: s.options.ExemptNamespaces,
+	})
+	*selector = but
 }
 
 // Conditions return, by path, a CEL expression that is true of all requests that a webhook has to be asked about now. They wait for the
@@ -148,77 +176,3 @@ func (s *Set) Configurations(ctx context.Context, target Target) (*admissionregi
 }
 
 func (s *Set) serves(path string) bool { return s.handlers[path] != nil }
-
-// builder says what a list of webhooks is built for.
-type builder struct {
-	Target
-	// serves tells whether the server answers on a path. Entries of other paths are dropped.
-	serves func(path string) bool
-	// conditions are, by path, those that keep objects away from a webhook that leaves them unchanged. So the objects
-	// are created while no replica runs. They are given to a list that came with OpenKruise's manifests, too. API
-	// servers before 1.28 know no conditions, and send all objects.
-	conditions map[string]string
-}
-
-// rebuild makes the list of a configuration what it should be. Mutating and validating webhooks have the same fields, but
-// for one, so the list is built of the former.
-func rebuild[W any](meta *metav1.ObjectMeta, list *[]W, own []W, b builder) error {
-	text, err := template(meta, *list, own)
-	if err != nil {
-		return err
-	}
-	var all, served []admissionregistrationv1.MutatingWebhook
-	if err := json.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("annotation %q: want a list of webhooks in JSON: %w; correct it, or delete it to start from the standing list", TemplateAnnotation, err)
-	}
-	for _, webhook := range all {
-		path := pathOf(webhook.ClientConfig)
-		if !b.serves(path) {
-			continue
-		}
-		webhook.ClientConfig = b.clientConfig(webhook.ClientConfig)
-		if condition := b.conditions[path]; condition != "" && webhook.MatchConditions == nil {
-			webhook.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "would-be-changed", Expression: condition}}
-		}
-		complete(&webhook)
-		served = append(served, webhook)
-	}
-	if text, err = json.Marshal(served); err != nil {
-		return err
-	}
-	*list = nil
-	return json.Unmarshal(text, list)
-}
-
-// template returns the list to build from as JSON: the template; if there is none, the own list for a configuration of
-// our own, and otherwise the standing list, which becomes the template.
-func template[W any](meta *metav1.ObjectMeta, standing, own []W) ([]byte, error) {
-	if text, found := meta.Annotations[TemplateAnnotation]; found {
-		return []byte(text), nil
-	}
-	if meta.Labels[managedByLabel] == managedBy {
-		return json.Marshal(own)
-	}
-	text, err := json.Marshal(standing)
-	metav1.SetMetaDataAnnotation(meta, TemplateAnnotation, string(text))
-	return text, err
-}
-
-// complete fills in what the API server would, so that a list which stands compares equal to what it was made of.
-func complete(w *admissionregistrationv1.MutatingWebhook) {
-	setDefault(&w.FailurePolicy, admissionregistrationv1.Fail)
-	setDefault(&w.MatchPolicy, admissionregistrationv1.Equivalent)
-	setDefault(&w.NamespaceSelector, metav1.LabelSelector{})
-	setDefault(&w.ObjectSelector, metav1.LabelSelector{})
-	setDefault(&w.TimeoutSeconds, 10)
-	setDefault(&w.ReinvocationPolicy, admissionregistrationv1.NeverReinvocationPolicy)
-	for i := range w.Rules {
-		setDefault(&w.Rules[i].Scope, admissionregistrationv1.AllScopes)
-	}
-}
-
-func setDefault[T any](field **T, value T) {
-	if *field == nil {
-		*field = &value
-	}
-}

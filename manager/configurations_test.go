@@ -30,6 +30,7 @@ var (
 // withPods serves the pod webhook; never is a condition that is never met.
 var (
 	withPods    = builder{service, serves("/mutate-pod"), map[string]string{"/mutate-pod": "some"}}
+	keeping     = builder{Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), KeepCABundles: true}, serves(mutatePath, validatePath, "/mutate-pod"), nil}
 	withAllPods = builder{service, serves("/mutate-pod"), map[string]string{"/mutate-pod": "all"}}
 	some        = admissionv1.MatchCondition{Name: "would-be-changed", Expression: "some"}
 	all         = admissionv1.MatchCondition{Name: "would-be-changed", Expression: "all"}
@@ -70,7 +71,12 @@ func change(w admissionv1.MutatingWebhook, changes ...func(*admissionv1.Mutating
 	return w
 }
 
-func noCA(w *admissionv1.MutatingWebhook)      { w.ClientConfig.CABundle = nil }
+func noCA(w *admissionv1.MutatingWebhook)     { w.ClientConfig.CABundle = nil }
+func injected(w *admissionv1.MutatingWebhook) { w.ClientConfig.CABundle = []byte("of another program") }
+func ofBoth(w *admissionv1.MutatingWebhook) {
+	w.ClientConfig.Service.Path = ptr.To("/mutate-apps-kruise-io-cloneset")
+	w.Rules[0].APIVersions = []string{"v1alpha1", "v1beta1"}
+}
 func timeout30(w *admissionv1.MutatingWebhook) { w.TimeoutSeconds = ptr.To[int32](30) }
 func port8443(w *admissionv1.MutatingWebhook)  { w.ClientConfig.Service.Port = ptr.To[int32](8443) }
 func elsewhere(w *admissionv1.MutatingWebhook) { w.ClientConfig.Service.Namespace = "elsewhere" }
@@ -135,8 +141,29 @@ func TestRebuild(t *testing.T) {
 		"PF-5: namespace and name of the Service are set, its port stays": {
 			target: byService, template: asJSON(t, change(cloneSet, elsewhere, port8443)), standing: hooks{cloneSet}, want: hooks{change(cloneSet, port8443)},
 		},
+		"PF-5.4: another program writes caBundles: that which stands stays": {
+			target: keeping, template: asJSON(t, cloneSet), standing: hooks{change(cloneSet, injected, timeout30)}, want: hooks{change(cloneSet, injected)},
+		},
+		"PF-5.4: and there may be none": {
+			target: keeping, template: asJSON(t, cloneSet), standing: hooks{change(cloneSet, noCA)}, want: hooks{change(cloneSet, noCA)}, unchanged: true,
+		},
+		"PF-5.4: a new entry has that of its neighbours": {
+			target: keeping, template: asJSON(t, cloneSet, pod), standing: hooks{change(pod, injected)}, want: hooks{change(cloneSet, injected), change(pod, injected)},
+		},
+		"PF-5.4: a list that was emptied has none": {
+			target: keeping, template: asJSON(t, cloneSet), want: hooks{change(cloneSet, noCA)},
+		},
 		"PF-5: a new CA is set": {
 			target: byService, template: asJSON(t, cloneSet), standing: hooks{change(cloneSet, noCA)}, want: hooks{cloneSet},
+		},
+		"PF-5.1: an entry of 1.9, for both versions, asks in the one that is read": {
+			target: byService, template: asJSON(t, change(cloneSet, ofBoth, port8443)), standing: hooks{change(cloneSet, ofBoth, port8443)}, want: hooks{change(cloneSet, port8443)},
+		},
+		"PF-5.1: likewise, by URL": {
+			target: byURL, template: asJSON(t, change(cloneSet, ofBoth)), want: hooks{change(cloneSet, atURL)},
+		},
+		"PF-5.1: an entry of 1.9 that no handler is for goes": {
+			target: withPods, template: asJSON(t, change(cloneSet, ofBoth), change(pod, noCA)), want: hooks{change(pod, conditions(some))},
 		},
 		"PF-5: with a webhook host the Service becomes a URL": {
 			target: byURL, template: asJSON(t, cloneSet), standing: hooks{cloneSet}, want: hooks{change(cloneSet, atURL)},
@@ -244,4 +271,59 @@ func FuzzRebuild(f *testing.F) {
 			t.Errorf("template %q does not settle (%v):\n%s", template, err, cmp.Diff(once, current))
 		}
 	})
+}
+
+// PF-5.4: annotations for a program that writes caBundles come beside those that are there.
+func TestRebuildAnnotates(t *testing.T) {
+	target := keeping
+	target.Annotations = map[string]string{"inject": "a/b"}
+	c := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
+		Labels: map[string]string{managedByLabel: managedBy}, Annotations: map[string]string{"inject": "old", "mine": "stays"},
+	}}
+	for _, want := range []bool{true, false} {
+		if changed, err := rebuilt(c, nil, target); err != nil || changed != want {
+			t.Errorf("changed: %t, want %t, error %v", changed, want, err)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"inject": "a/b", "mine": "stays"}, c.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+}
+
+// PF-5: a template of another program, or of a release before, gets the webhooks that it lacks, each once.
+func TestTemplateIsOffered(t *testing.T) {
+	pod, cloneSet, list := webhook("mpod.kb.io", "/mutate-pod"), webhook("mcloneset.kb.io", mutatePath), webhook("mimagelistpulljob.kb.io", "/mutate-apps-kruise-io-v1alpha1-imagelistpulljob")
+	names := func(list []admissionv1.MutatingWebhook) (names []string) {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+		return names
+	}
+	target := builder{Target: service, serves: func(string) bool { return true }}
+	own := []admissionv1.MutatingWebhook{cloneSet, pod}
+	c := &admissionv1.MutatingWebhookConfiguration{Webhooks: []admissionv1.MutatingWebhook{change(cloneSet, ofBoth, func(w *admissionv1.MutatingWebhook) { w.Name = "mcloneset-v1beta1.kb.io" })}}
+	look := func(step string, changes bool, want ...string) {
+		t.Helper()
+		changed, err := rebuilt(c, own, target)
+		if diff := cmp.Diff(want, names(c.Webhooks)); err != nil || changed != changes || diff != "" {
+			t.Errorf("PF-5: %s: changed %t, error %v, webhooks (-want +got):\n%s", step, changed, err, diff)
+		}
+	}
+	look("first contact: one stands under another name and path, one is lacking", true, "mcloneset-v1beta1.kb.io", "mpod.kb.io")
+	look("nothing more is added", false, "mcloneset-v1beta1.kb.io", "mpod.kb.io")
+	own = append(own, list)
+	look("a release that has one more", true, "mcloneset-v1beta1.kb.io", "mpod.kb.io", "mimagelistpulljob.kb.io")
+	c.Annotations[TemplateAnnotation] = asJSON(t, pod)
+	look("a user takes two away", true, "mpod.kb.io")
+	look("they stay away", false, "mpod.kb.io")
+	own = own[1:]
+	look("one is served no more", false, "mpod.kb.io")
+	if got := c.Annotations[offeredAnnotation]; got != "mcloneset.kb.io mimagelistpulljob.kb.io mpod.kb.io" {
+		t.Errorf("PF-5: offered are %q", got)
+	}
+	v := &admissionv1.ValidatingWebhookConfiguration{}
+	validating := []admissionv1.ValidatingWebhook{{Name: "vpod.kb.io", ClientConfig: service.ClientConfig("/validate-pod"), SideEffects: ptr.To(admissionv1.SideEffectClassNone)}}
+	if err := rebuild(&v.ObjectMeta, &v.Webhooks, validating, target); err != nil || len(v.Webhooks) != 1 || v.Webhooks[0].SideEffects == nil || strings.Contains(v.Annotations[TemplateAnnotation], "reinvocationPolicy") {
+		t.Errorf("PF-5: validating webhooks %+v, error %v, template %s", v.Webhooks, err, v.Annotations[TemplateAnnotation])
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -33,6 +32,9 @@ type Options struct {
 	Target func(context.Context) (Target, error)
 	// FailurePolicies say, by path, what the API server does with requests while no webhook answers. Default: Fail.
 	FailurePolicies map[string]admissionregistrationv1.FailurePolicyType
+	// ExemptNamespaces are those in which no webhook is asked about pods, and about deletions of objects of Kubernetes, such as kube-system. Webhooks of
+	// the library's own kinds are. Default nil: none.
+	ExemptNamespaces []string
 	// Start starts the informers that kinds share. It is called whenever a controller has been made, before it runs.
 	// Informers that run already must stay as they are, as those of client-go's SharedInformerFactory do.
 	Start func(context.Context)
@@ -85,7 +87,7 @@ func New(o Options, kinds ...podwright.Kind) (*Set, error) {
 func (s *Set) Handlers() map[string]http.Handler {
 	handlers := make(map[string]http.Handler, 2*len(s.handlers))
 	for path, handler := range s.handlers {
-		handlers[strings.Replace(path, "-apps-kruise-io-v1alpha1-", "-apps-kruise-io-", 1)] = handler
+		handlers[withoutVersion(path)] = handler
 	}
 	maps.Copy(handlers, s.handlers)
 	return handlers

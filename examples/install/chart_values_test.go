@@ -65,6 +65,10 @@ func TestChartGates(t *testing.T) {
 		"--feature-gates=ResourceDistributionGate=true":                       "featureGates: {ResourceDistributionGate: true}",
 		"--feature-gates=SidecarTerminator=true,EvictionResponder=true":       "featureGates: {SidecarTerminator: true, EvictionResponder: true}",
 		"--feature-gates=SidecarSetPolicies=true,KruisePodReadinessGate=true": "featureGates: {SidecarSetPolicies: true, KruisePodReadinessGate: true}",
+		"--feature-gates=EnableExternalCerts=true":                            "featureGates: {EnableExternalCerts: true}",
+		"--feature-gates=ImagePullJobGate=true,EvictionResponder=true":        "{featureGates: \"ImagePullJobGate=true, EvictionResponder=true,\"}", // as OpenKruise's chart has it
+		"--feature-gates=PodWebhook=false,KruiseDaemon=true --release=1.9":    "{release: \"1.9\", featureGates: \"PodWebhook=false,KruiseDaemon=true\"}",
+		"--feature-gates=EnableExternalCerts=true --release=1.9":              "{release: \"1.9\", featureGates: {EnableExternalCerts: true}}",
 		"--feature-gates=ResourcesDeletionProtection=false":                   "featureGates: {ResourcesDeletionProtection: false}",
 		"--feature-gates=PodWebhook=false":                                    "featureGates: {PodWebhook: false}",
 		"--feature-gates=PreDownloadImageForInPlaceUpdate=true --release=1.9": "{release: \"1.9\", featureGates: {PreDownloadImageForInPlaceUpdate: true}}",
@@ -102,6 +106,36 @@ func TestChartGates(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// With certificates of another program the manager may read their Secret, and nothing more; what it registers has the annotations. (PF-5.4)
+func TestChartExternalCertificates(t *testing.T) {
+	for values, want := range map[string][]string{
+		"{}": {"create", "list", "patch", "watch"},
+		"{featureGates: {EnableExternalCerts: true}, externalCerts: {annotations: {cert-manager.io/inject-ca-from: kruise-system/webhooks, a: b}}}": {"get"},
+	} {
+		objects := rendered(t, userValues(t, values))
+		var verbs []string
+		for _, object := range objects {
+			if object.GetKind() != "Role" || object.GetNamespace() != "kruise-system" || object.GetName() != "podwright-manager" {
+				continue
+			}
+			for right := range rights(object, object) {
+				if right[2] == "secrets" && right[3] != "" {
+					verbs = append(verbs, right[0])
+				}
+			}
+		}
+		slices.Sort(verbs)
+		if verbs = slices.Compact(verbs); !slices.Equal(verbs, want) {
+			t.Errorf("PF-5.4: %s: the manager may %v the Secret, want %v", values, verbs, want)
+		}
+		deployment := find[appsv1.Deployment](t, objects, "Deployment")
+		annotated := slices.Contains(deployment.Spec.Template.Spec.Containers[0].Args, "--webhook-annotations=a=b,cert-manager.io/inject-ca-from=kruise-system/webhooks")
+		if annotated != slices.Equal(want, []string{"get"}) {
+			t.Errorf("PF-5.4: %s: arguments %q", values, deployment.Spec.Template.Spec.Containers[0].Args)
+		}
 	}
 }
 
@@ -177,6 +211,8 @@ func TestChartNetworkPolicy(t *testing.T) {
 func TestChartRefuses(t *testing.T) {
 	for values, want := range map[string]string{
 		"featureGates: {CloneSetShrtHash: true}":      "featureGates: CloneSetShrtHash is no feature gate; name each by itself, of: ",
+		"featureGates: AllAlpha=true":                 "featureGates: AllAlpha is no feature gate; name each by itself",
+		"featureGates: PodWebhook":                    "featureGates: PodWebhook: want NAME=true or NAME=false",
 		"featureGates: {AllAlpha: true}":              "featureGates: AllAlpha is no feature gate; name each by itself",
 		"featureGates: {CloneSetShortHash: \"true\"}": "got string, want boolean",
 		"release: \"1.5\"":                            "release",

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -68,7 +70,19 @@ func convert(definition *unstructured.Unstructured, target manager.Target, path 
 	// OpenKruise's manager names more review versions. While both run, the two must not undo each other's work.
 	field := []string{"spec", "conversion", "webhook", "conversionReviewVersions"}
 	versions, _, err := unstructured.NestedStringSlice(definition.Object, field...)
+	bundle, _, _ := unstructured.NestedString(definition.Object, caBundleOf...)
 	err = cmp.Or(err, edit(definition, target.ClientConfig(path)))
+	if err == nil && target.KeepCABundles {
+		err = keepCABundle(definition, bundle)
+	}
+	if converts(definition) && len(target.Annotations) > 0 {
+		annotations := definition.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		maps.Copy(annotations, target.Annotations)
+		definition.SetAnnotations(annotations)
+	}
 	if err == nil && slices.Contains(versions, "v1") {
 		err = unstructured.SetNestedStringSlice(definition.Object, versions, field...)
 	}
@@ -78,6 +92,34 @@ func convert(definition *unstructured.Unstructured, target manager.Target, path 
 	return nil
 }
 
+// caBundleOf is where a definition has the authorities that its webhook is believed by.
+var caBundleOf = []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
+
+// converts tells whether a webhook converts the objects of a definition.
+func converts(definition *unstructured.Unstructured) bool {
+	strategy, _, _ := unstructured.NestedString(definition.Object, "spec", "conversion", "strategy")
+	return strategy == "Webhook"
+}
+
+// keepCABundle gives a definition whose webhook was changed the caBundle that it had.
+func keepCABundle(definition *unstructured.Unstructured, bundle string) error {
+	if bundle == "" || !converts(definition) {
+		return nil
+	}
+	return unstructured.SetNestedField(definition.Object, bundle, caBundleOf...)
+}
+
+// plain says when definitions were read that stored nothing as v1beta1. The zero value knows of none.
+type plain struct{ read sync.Map }
+
+func (p *plain) is(name string) { p.read.Store(name, time.Now()) }
+
+// just tells whether a definition was read so within a minute.
+func (p *plain) just(name string) bool {
+	at, found := p.read.Load(name)
+	return found && time.Since(at.(time.Time)) < resync
+}
+
 // registerConversion writes what is to be other in the definitions whose objects are converted, and nothing else of them. It
 // returns whether it has written. Those that store v1beta1 are converted whether or not it is to be served. (PF-5.3)
 func (s *Server) registerConversion(ctx context.Context, target manager.Target) (bool, error) {
@@ -85,18 +127,22 @@ func (s *Server) registerConversion(ctx context.Context, target manager.Target) 
 	wanted := func(crd *unstructured.Unstructured) bool {
 		is := s.ServeV1beta1 || storedIn(crd).v1beta1()
 		if !is {
-			s.plain[crd.GetName()] = time.Now()
+			s.plain.is(crd.GetName())
 		}
 		return is
 	}
-	written, err := s.registerIn(ctx, s.client, ConvertedName, target, workloads.Path, workloads.SetWebhook, always)
+	reader := client.Reader(s.client)
+	if !s.Register { // which is not watched then
+		reader = s.live
+	}
+	written, err := s.registerIn(ctx, reader, ConvertedName, target, workloads.Path, workloads.SetWebhook, always)
 	errs := []error{err}
 	for _, area := range onDemand {
 		for _, name := range area.names { // the cache has one definition alone, and few are read once a minute
 			if ctx.Err() != nil {
 				return written, errors.Join(append(errs, ctx.Err())...)
 			}
-			if !s.ServeV1beta1 && time.Since(s.plain[name]) < resync { // there are several looks at the start
+			if !s.ServeV1beta1 && s.plain.just(name) { // there are several looks at the start
 				continue
 			}
 			again, err := s.registerIn(ctx, s.live, name, target, area.path, area.serve, wanted)
@@ -113,10 +159,17 @@ func (s *Server) registerIn(ctx context.Context, reader client.Reader, name stri
 	crd := definition(name)
 	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
 	defer cancel()
+	delete(s.converted, name)
 	if err := reader.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	if !wanted(crd) {
+		return false, nil
+	}
+	if s.External {
+		s.converted[name] = crd
+	}
+	if !s.Register {
 		return false, nil
 	}
 	before := crd.DeepCopy()

@@ -3,6 +3,7 @@
 package webhooks
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 
@@ -121,8 +122,21 @@ func TestServeV1beta1(t *testing.T) {
 	const patch = "patch CustomResourceDefinition"
 	first := []string{"create Secret", "use", "register", patch}
 	f.reconcile("it is not to be served", first...)
+	name := onDemand[1].names[0]
+	if f.s.Plain(name) {
+		t.Error("a definition that no handler converts was read")
+	}
+	f.s.Handlers["/convert-sidecar"] = http.NotFoundHandler()
+	f.reconcile("nothing is stored as v1beta1")
+	if !f.s.Plain(name) {
+		t.Error("PF-5.3: it is not known that the definition was just read")
+	}
+	delete(f.s.Handlers, "/convert-sidecar")
 
 	f.s.ServeV1beta1 = true
+	if f.s.Plain(name) {
+		t.Error("PF-5.3: a definition is as it comes, though v1beta1 is to be served")
+	}
 	f.reconcile("no such conversion is served but that of workloads", patch, patch, patch)
 	for path, handler := range Conversions() {
 		f.s.Handlers[path] = handler
@@ -146,7 +160,6 @@ func TestServeV1beta1(t *testing.T) {
 		}
 	}
 
-	name := onDemand[1].names[0]
 	f.change(definition(name), name, `{"spec":{"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{}}}}}}]}}`)
 	f.reconcile("somebody has applied the definition as it comes", patch)
 	f.reconcile("everything stands again")

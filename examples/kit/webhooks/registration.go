@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -65,6 +66,8 @@ func (s *Server) Configure(options *manager.Options) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	mapper.Add(definition(ConvertedName).GroupVersionKind(), meta.RESTScopeRoot)
+	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"), meta.RESTScopeRoot)
+	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), meta.RESTScopeRoot)
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 }
 
@@ -78,7 +81,7 @@ func (s *Server) AddTo(m manager.Manager) error {
 		return err
 	}
 	var watched []client.Object
-	if !s.InFolder() {
+	if !s.InFolder() && !s.External {
 		watched = append(watched, &corev1.Secret{})
 	}
 	if s.Register {
@@ -126,6 +129,9 @@ func (watching) NeedLeaderElection() bool          { return false }
 // Reconcile implements reconcile.Reconciler. Conflicts are how replicas take turns: the next look sees what the other
 // one has written.
 func (s *Server) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	if s.External {
+		return reconcile.Result{RequeueAfter: s.lookAtExternal(ctx)}, nil
+	}
 	notConverted, err := s.look(ctx)
 	s.last.Store(&err)
 	switch {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -72,7 +71,7 @@ func newFixture(t *testing.T) *fixture {
 	}).Build()
 	f.s = &Server{
 		Options:   Options{Register: true, Host: "10.0.0.1", Secret: "certs", CertWriter: "secret"},
-		Namespace: "kruise-system", plain: map[string]time.Time{}, client: f.api, live: live{f}, url: byURL.URL, Handlers: map[string]http.Handler{},
+		Namespace: "kruise-system", converted: map[string]*unstructured.Unstructured{}, client: f.api, live: live{f}, url: byURL.URL, Handlers: map[string]http.Handler{},
 		present: func(_ context.Context, bundle certificates.Bundle) error {
 			f.used = bundle
 			f.done = append(f.done, "use")
@@ -88,7 +87,7 @@ func newFixture(t *testing.T) *fixture {
 type live struct{ f *fixture }
 
 func (l live) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	if l.f.refused == "get" {
+	if l.f.refused == "get" && object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "customresourcedefinitions"}, key.Name, errors.New("no such role"))
 	}
 	return l.f.api.Get(ctx, key, object, options...)
@@ -100,18 +99,21 @@ func (l live) List(ctx context.Context, list client.ObjectList, options ...clien
 
 // configurations note when they are registered with another authority than before.
 type configurations struct {
-	f          *fixture
-	registered []byte
+	f           *fixture
+	registered  []byte
+	keeps       bool
+	annotations map[string]string
 }
 
 func (c *configurations) Register(_ context.Context, target manager.Target) (bool, error) {
 	if target.URL != byURL.URL {
 		c.f.Errorf("URL %q", target.URL)
 	}
-	if bytes.Equal(c.registered, target.CABundle) {
+	c.keeps, c.annotations = target.KeepCABundles, target.Annotations
+	if c.registered != nil && bytes.Equal(c.registered, target.CABundle) {
 		return false, nil
 	}
-	c.f.done, c.registered = append(c.f.done, "register"), target.CABundle
+	c.f.done, c.registered = append(c.f.done, "register"), append([]byte{}, target.CABundle...)
 	return true, nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -40,11 +41,15 @@ type Options struct {
 	Port                        int
 	Host, Service               string
 	Secret, CertDir, CertWriter string
+	// External has another program provide the certificates, such as cert-manager: the Secret is read alone, and the caBundles that lead
+	// to the server are not written, but looked at. Annotations are those of what is registered, for that program.
+	External    bool
+	Annotations map[string]string
 }
 
 // InFolder tells whether the certificates are kept in a folder, and not in the Secret.
 func (o *Options) InFolder() bool {
-	return o.CertWriter == "fs" || o.CertWriter == "" && o.Host != ""
+	return !o.External && (o.CertWriter == "fs" || o.CertWriter == "" && o.Host != "")
 }
 
 // Permissions returns what a server asks of the API server for itself; the namespace is that of its Secret.
@@ -56,7 +61,10 @@ func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
 		// What a cluster stores, its definitions say.
 		needed[0].Rules = append(needed[0].Rules, permissions.Rule("get patch", crds.Resource.Group, crds.Resource.Resource, namesOnDemand()...))
 	}
-	if o.Enabled && !o.InFolder() {
+	switch {
+	case o.Enabled && o.External:
+		needed = append(needed, o.externalPermissions(namespace)...)
+	case o.Enabled && !o.InFolder():
 		needed = append(needed, permissions.Part{Namespace: namespace, Rules: []rbacv1.PolicyRule{
 			permissions.Rule("create", "", "secrets"),
 			permissions.Rule("list watch patch", "", "secrets", o.Secret),
@@ -95,8 +103,11 @@ type Server struct {
 	used    certificates.Bundle
 	present func(context.Context, certificates.Bundle) error
 	last    atomic.Pointer[error] // of the registration
-	plain   map[string]time.Time  // when definitions were read that stored nothing as v1beta1
-	target  atomic.Pointer[podwrightmanager.Target]
+	plain   plain
+	// converted are the definitions that lead to the server, and what of other programs is not in order was said last.
+	converted map[string]*unstructured.Unstructured
+	said      said
+	target    atomic.Pointer[podwrightmanager.Target]
 	// again asks for a look, and soon for one in a moment.
 	again, soon chan struct{}
 	// succeeded closes registered.
@@ -110,7 +121,7 @@ func Listen(o Options, namespace string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, Namespace: namespace, listener: listener, plain: map[string]time.Time{}, registered: make(chan struct{}), again: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
+	s := &Server{Options: o, Namespace: namespace, listener: listener, converted: map[string]*unstructured.Unstructured{}, registered: make(chan struct{}), again: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
 	s.present, s.succeeded = s.use, sync.OnceFunc(func() { close(s.registered) })
 	if _, port, _ := net.SplitHostPort(s.Address()); o.Host != "" {
 		s.url = "https://" + net.JoinHostPort(o.Host, port)
@@ -158,6 +169,9 @@ func (s *Server) Await(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
+// Plain tells whether the server has just read a definition, which stores nothing as v1beta1 and is not to be served in it.
+func (s *Server) Plain(name string) bool { return !s.ServeV1beta1 && s.plain.just(name) }
+
 // runnable serves the handlers, and counts and times them.
 func (s *Server) runnable() *manager.Server {
 	mux := http.NewServeMux()
@@ -186,6 +200,14 @@ func (s *Server) use(ctx context.Context, bundle certificates.Bundle) error {
 	return s.check(ctx)
 }
 
+// checkedName is one that the certificate is for. Those of other programs have the one that the API server asks for alone.
+func (s *Server) checkedName() string {
+	if s.External {
+		return s.Name()
+	}
+	return "localhost"
+}
+
 // Check makes a request to the server as the API server would, trusting the current authority only.
 func (s *Server) Check(request *http.Request) error { return s.check(request.Context()) }
 
@@ -197,7 +219,7 @@ func (s *Server) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: current.Roots(), ServerName: "localhost"},
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: current.Roots(), ServerName: s.checkedName()},
 	}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.Address()+"/healthz", nil)
 	if err != nil {

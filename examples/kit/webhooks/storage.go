@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/podwright/podwright/examples/kit/crds"
@@ -52,14 +51,29 @@ type Conversion struct {
 	ServeV1beta1 bool
 	// Target leads to the conversion webhook of the program. Nil: it does not, or another program registers the webhook.
 	Target *manager.Target
+	// Read tells whether the program has just read a definition, which stores nothing as v1beta1. Default nil: it has read none.
+	Read func(name string) bool
+}
+
+// reads tells whether a definition has to be read: the others come as they are, and the API server itself refuses to drop a version
+// in which objects are stored.
+func (c *Conversion) reads(name string) bool {
+	if !slices.Contains(namesOnDemand(), name) {
+		return false
+	}
+	return c.ServeV1beta1 || c.Read == nil || !c.Read(name)
 }
 
 // KeepVersions gives definitions the versions that the cluster stores, before they are applied, and v1beta1 if it is to be served.
-// No version that objects are stored in is ever dropped, and the one in which they are stored stays. (PF-5.3)
+// No version that objects are stored in is ever dropped, and the one in which they are stored stays. (PF-5.3) Definitions that cannot
+// have v1beta1 are not read: the API server says what is wrong when they are applied.
 //
 // An error says which definition the cluster would refuse, or leave without conversion, and what to do.
 func KeepVersions(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured, c Conversion) error {
 	for _, definition := range definitions {
+		if !c.reads(definition.GetName()) {
+			continue
+		}
 		standing, err := client.Resource(crds.Resource).Get(ctx, definition.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			standing, err = nil, nil
@@ -120,15 +134,16 @@ func (c *Conversion) add(area *area, definition, standing *unstructured.Unstruct
 
 // webhook returns what converts objects: the program, or else what the standing definition says; zero if nothing does.
 func (c *Conversion) webhook(path string, standing *unstructured.Unstructured) (webhook admissionv1.WebhookClientConfig, err error) {
-	if c.Target != nil {
+	if c.Target != nil && !c.Target.KeepCABundles {
 		return c.Target.ClientConfig(path), nil
 	}
-	if standing == nil {
-		return webhook, nil
+	if standing != nil {
+		webhook, err = conversionOf(standing)
 	}
-	config, _, err := unstructured.NestedMap(standing.Object, "spec", "conversion", "webhook", "clientConfig")
-	if err == nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(config, &webhook)
+	if c.Target != nil && err == nil {
+		bundle := webhook.CABundle
+		webhook = c.Target.ClientConfig(path)
+		webhook.CABundle = bundle
 	}
 	return webhook, err
 }

@@ -95,6 +95,12 @@ func TestKeepVersions(t *testing.T) {
 		}
 		return crd
 	}
+	believed := func(crd *unstructured.Unstructured) {
+		if err := unstructured.SetNestedField(crd.Object, "bW9yZQ==", caBundleOf...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keeping := manager.Target{URL: byURL.URL, KeepCABundles: true}
 	converts, serves := Conversion{Target: &byURL}, Conversion{ServeV1beta1: true, Target: &byURL}
 	for _, test := range []struct {
 		name, definition string
@@ -119,8 +125,15 @@ func TestKeepVersions(t *testing.T) {
 		{"no program does", ds, of(ds, v1beta1, list{v1beta1}, unconverted), Conversion{},
 			"objects are stored as v1beta1, and no webhook converts them to v1alpha1, which controllers read: run with --enable-webhooks and --register-webhooks"},
 		{"it was converted by none", ds, of(ds, v1beta1, list{v1beta1}, unconverted), converts, "v1alpha1 v1beta1* by /convert"},
-		{"a version of a later release", other, of(other, alpha, list{alpha, "v1"}), converts,
+		{"a version of a later release", ds, of(ds, alpha, list{alpha, "v1"}), converts,
 			"status.storedVersions: objects may be stored as v1, want only v1alpha1, which this release has"},
+		{"likewise, of a kind that has one, of which the API server says it", other, of(other, alpha, list{alpha, "v1"}), converts, "v1alpha1*"},
+		{"the server has just read it", ds, of(ds, alpha, list{alpha, "v1"}), Conversion{Target: &byURL, Read: func(name string) bool { return name == ds }}, "v1alpha1*"},
+		{"the server has just read another one", bj, of(bj, v1beta1, list{v1beta1}), Conversion{Read: func(name string) bool { return name == ds }}, "v1alpha1 v1beta1* by itself"},
+		{"v1beta1 is to be served of what it has read", bj, nil, Conversion{ServeV1beta1: true, Target: &byURL, Read: func(string) bool { return true }}, "v1alpha1* v1beta1 by itself"},
+		{"another program writes caBundles: that of the standing one stays", ds, of(ds, v1beta1, list{v1beta1}, believed), Conversion{Target: &keeping}, "v1alpha1 v1beta1* by /convert with bW9yZQ=="},
+		{"likewise, there is none", ds, of(ds, v1beta1, list{v1beta1}), Conversion{Target: &keeping}, "v1alpha1 v1beta1* by /convert"},
+		{"PF-5: the own caBundle comes in its place", ds, of(ds, v1beta1, list{v1beta1}, believed), converts, "v1alpha1 v1beta1* by /convert with Y2E="},
 		{"a kind that has one", other, of(other, alpha, list{alpha}), serves, "v1alpha1*"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -132,6 +145,9 @@ func TestKeepVersions(t *testing.T) {
 			crd := asItComes(t, test.definition)
 			err := KeepVersions(t.Context(), cluster, []*unstructured.Unstructured{crd}, test.conversion)
 			got := described(crd)
+			if bundle, _, _ := unstructured.NestedString(crd.Object, caBundleOf...); strings.Contains(test.want, " with ") {
+				got += " with " + bundle
+			}
 			if err != nil {
 				got = err.Error()
 			}
@@ -149,6 +165,9 @@ func TestTarget(t *testing.T) {
 		t.Error("there is one before anything is registered")
 	}
 	f.reconcile("at first", "create Secret", "use", "register", "patch CustomResourceDefinition")
+	if f.s.Plain(onDemand[0].names[0]) {
+		t.Error("a definition that is not there was read")
+	}
 	want := &manager.Target{URL: byURL.URL, Namespace: "kruise-system", CABundle: f.used["ca-cert.pem"]}
 	if diff := cmp.Diff(want, f.s.Target()); diff != "" {
 		t.Errorf("target (-want +got):\n%s", diff)

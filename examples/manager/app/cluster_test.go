@@ -318,7 +318,7 @@ func (w *fixture) leaseIsLost(m *manager) {
 }
 
 // A configuration installed with OpenKruise's manifests keeps its list as the
-// template, and loses the entries that no manager serves.
+// template, and loses the entries that no manager serves. It gets those that it lacks, and what 1.9 asks about without a version.
 func (w *fixture) adoptsAConfiguration() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations()
@@ -344,6 +344,7 @@ func (w *fixture) adoptsAConfiguration() {
 			entry("mworkloadspread.kb.io", "/mutate-apps-kruise-io-v1alpha1-workloadspread", "workloadspreads"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
 			entry("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", "clonesets"),
+			entry("mimagepulljob-v1beta1.kb.io", "/mutate-apps-kruise-io-imagepulljob", "imagepulljobs"),
 		},
 	}
 	if _, err := configurations.Create(w.Context(), installed, metav1.CreateOptions{}); err != nil {
@@ -354,8 +355,14 @@ func (w *fixture) adoptsAConfiguration() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if got := stands.Webhooks; len(got) != 2 || got[0].Name != "mpod.kb.io" || got[1].Name != "mcloneset.kb.io" || got[1].ClientConfig.URL == nil {
-		w.Errorf("PF-5: want mpod.kb.io and mcloneset.kb.io alone, by URL: %+v", got)
+	names := map[string]string{}
+	for _, webhook := range stands.Webhooks {
+		names[webhook.Name] = ptr.Deref(webhook.ClientConfig.URL, "")
+	}
+	if got := stands.Webhooks; len(got) < 4 || got[0].Name != "mpod.kb.io" || got[1].Name != "mcloneset.kb.io" || got[1].ClientConfig.URL == nil {
+		w.Errorf("PF-5: want mpod.kb.io and mcloneset.kb.io first, by URL: %+v", got)
+	} else if !strings.HasSuffix(names["mimagepulljob-v1beta1.kb.io"], "/mutate-apps-kruise-io-v1alpha1-imagepulljob") || names["mimagepulljob.kb.io"] != "" || names["mimagelistpulljob.kb.io"] == "" {
+		w.Errorf("PF-5.1: want what 1.9 asks about, and what the list lacks: %v", names)
 	} else if len(got[0].MatchConditions) == 0 {
 		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}

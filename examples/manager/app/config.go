@@ -155,6 +155,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&w.Secret, "webhook-secret", w.Secret, "Secret in the own namespace that keeps the certificates ($SECRET_NAME)")
 	f.StringVar(&w.CertDir, "webhook-cert-dir", w.CertDir, "folder that keeps the certificates ($WEBHOOK_CERT_DIR)")
 	f.DurationVar(&c.WebhookInitializeTimeout, "webhook-initialize-timeout", c.WebhookInitializeTimeout, "how long certificates and registration of the webhooks may take at the start")
+	f.StringToStringVar(&w.Annotations, "webhook-annotations", w.Annotations,
+		"annotations, NAME=VALUE,…, of what is registered: webhook configurations, and CRDs that a webhook converts; for a program that writes their caBundle")
 	f.StringVar(&w.CertWriter, "webhook-cert-writer", w.CertWriter, `what keeps the certificates: "fs", a folder, or "secret" ($WEBHOOK_CERT_WRITER); default "fs" with --webhook-host, else "secret"`)
 	f.StringVar(&c.MetricsAddr, "metrics-addr", c.MetricsAddr, `address of /metrics; "0" for none`)
 	f.StringVar(&c.HealthProbeAddr, "health-probe-addr", c.HealthProbeAddr, `address of /healthz and /readyz; "0" for none`)
@@ -183,8 +185,14 @@ func (c *Config) Validate() error {
 			errs = append(errs, fmt.Errorf("--%s=%v: %s", flag, value, strings.Join(broken, "; ")))
 		}
 	}
-	if _, err := c.Features.Parse(); err != nil {
+	gates, err := c.Features.Parse()
+	if err != nil {
 		check("feature-gates", c.Features.Gates, []string{err.Error()})
+	} else if c.webhook(gates).External && c.Webhook.CertWriter == "fs" {
+		check("webhook-cert-writer", "fs", []string{"the gate EnableExternalCerts has certificates read from the Secret: leave the flag out, or turn the gate off"})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Webhook.Annotations)) {
+		check("webhook-annotations", name, validation.IsQualifiedName(strings.ToLower(name)))
 	}
 	if c.Namespace != "" {
 		check("namespace", c.Namespace, validation.IsDNS1123Label(c.Namespace))
@@ -211,10 +219,17 @@ func (c *Config) Validate() error {
 	if !slices.Contains([]string{string(admissionv1.Fail), string(admissionv1.Ignore)}, c.PodFailurePolicy) {
 		check("pod-webhook-failure-policy", c.PodFailurePolicy, []string{`want "Fail" or "Ignore"`})
 	}
-	if !c.Webhook.InFolder() {
+	if hooks := c.Webhook; !hooks.InFolder() || gates != nil && gates.Enabled(features.EnableExternalCerts) {
 		check("webhook-secret", c.Webhook.Secret, validation.IsDNS1123Subdomain(c.Webhook.Secret))
 	}
 	return errors.Join(errs...)
+}
+
+// webhook returns how webhooks are served, with what gates say of it.
+func (c *Config) webhook(gates *features.Gates) webhooks.Options {
+	o := c.Webhook
+	o.External = gates.Enabled(features.EnableExternalCerts)
+	return o
 }
 
 // leaseNamespace returns the namespace of the Lease.

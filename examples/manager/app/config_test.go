@@ -66,7 +66,7 @@ func TestDefaults(t *testing.T) {
 		"cloneset-scaling-exclude-preparing-delete": "false", "nodeimage-creation-delay": "30s", "nodeimage-response-timeout": "1m0s",
 		"leader-elect": "true", "enable-leader-election": "true", "leader-election-id": "kruise-manager",
 		"leader-election-lease-duration": "15s", "leader-election-renew-deadline": "10s", "leader-election-retry-period": "2s",
-		"deletion-protection-crds": "[]", "persistentpodstate-crds": "[]", "podunavailablebudget-crds": "[]", "workloadspread-crds": "[]", "enable-webhooks": "true",
+		"deletion-protection-crds": "[]", "persistentpodstate-crds": "[]", "podunavailablebudget-crds": "[]", "workloadspread-crds": "[]", "webhook-annotations": "[]", "enable-webhooks": "true",
 		"eviction-responder-room-timeout": "10m0s", "register-webhooks": "true", "release": "1.4", "serve-v1beta1": "false", "default-ttlseconds-for-always-nodeimage": "300", "webhook-initialize-timeout": "20s", "webhook-port": "9876", "webhook-service": "kruise-webhook-service",
 		"webhook-secret": "kruise-webhook-certs", "webhook-cert-dir": "/tmp/kruise-webhook-certs",
 	}
@@ -136,11 +136,15 @@ func TestWrongFlags(t *testing.T) {
 		"--serve-v1beta1 --enable-webhooks=false":   "--serve-v1beta1=true: want --enable-webhooks and --register-webhooks beside it",
 		"--webhook-cert-writer=paper":               `--webhook-cert-writer=paper: want "fs" or "secret"`,
 		"--webhook-secret=":                         "--webhook-secret=",
-		"--cloneset-workers=many":                   "--cloneset-workers",
-		"--leader-election-id=A_B":                  "--leader-election-id=A_B: a lowercase",
-		"--controller-cache-sync-timeout=0":         "--controller-cache-sync-timeout=0s: want a time above 0, such as 2m",
-		"--nodeimage-creation-delay=1x":             "--nodeimage-creation-delay",
-		"--podunavailablebudget-mirror=all":         `"all": want "Annotated", "Remove" or none`,
+		"--webhook-annotations=cert-manager":        "cert-manager must be formatted as key=value",
+		"--webhook-annotations=a/b/c=d":             "--webhook-annotations=a/b/c: ",
+		"--feature-gates=EnableExternalCerts=true --webhook-cert-writer=fs":                  "--webhook-cert-writer=fs: the gate EnableExternalCerts has certificates read from the Secret",
+		"--feature-gates=EnableExternalCerts=true --webhook-host=10.0.0.1 --webhook-secret=": "--webhook-secret=",
+		"--cloneset-workers=many":           "--cloneset-workers",
+		"--leader-election-id=A_B":          "--leader-election-id=A_B: a lowercase",
+		"--controller-cache-sync-timeout=0": "--controller-cache-sync-timeout=0s: want a time above 0, such as 2m",
+		"--nodeimage-creation-delay=1x":     "--nodeimage-creation-delay",
+		"--podunavailablebudget-mirror=all": `"all": want "Annotated", "Remove" or none`,
 	} {
 		if _, _, err := parse(noEnv, strings.Fields(argument)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %v, want %q", argument, err, want)

@@ -77,7 +77,7 @@ func New(config Config) (*Manager, error) {
 	}
 	m := &Manager{config: config, gates: gates, patience: config.WebhookInitializeTimeout, ready: make(chan struct{})}
 	if config.Webhook.Enabled {
-		m.hooks, err = webhooks.Listen(config.Webhook, config.OwnNamespace)
+		m.hooks, err = webhooks.Listen(config.webhook(gates), config.OwnNamespace)
 	}
 	return m, err
 }
@@ -183,7 +183,7 @@ func (m *Manager) install(ctx context.Context, config *rest.Config) error {
 		if err := m.hooks.Await(ctx, m.patience); err != nil || ctx.Err() != nil {
 			return err
 		}
-		conversion.Target = m.hooks.Target()
+		conversion.Target, conversion.Read = m.hooks.Target(), m.hooks.Plain
 	}
 	if err := webhooks.KeepVersions(ctx, client, definitions, conversion); err != nil {
 		return err
@@ -279,8 +279,12 @@ func (m *Manager) webhooks() (*podwrightmanager.Set, error) {
 		}
 		kinds = append(kinds, described.WebhookOnly())
 	}
+	var exempt []string
+	if m.gates.Enabled(features.WebhooksExemptKubeSystem) {
+		exempt = []string{metav1.NamespaceSystem}
+	}
 	return podwrightmanager.New(podwrightmanager.Options{
-		Kubernetes: m.admissions.Interface, LookAgain: lookAgain,
+		Kubernetes: m.admissions.Interface, LookAgain: lookAgain, ExemptNamespaces: exempt,
 		FailurePolicies: map[string]admissionv1.FailurePolicyType{podwebhook.MutatePath: admissionv1.FailurePolicyType(m.config.PodFailurePolicy)},
 	}, kinds...)
 }

@@ -80,7 +80,8 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		}
 		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
 	}
-	needed := append(config.Webhook.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
+	hooks := config.webhook(gates)
+	needed := append(hooks.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
 	if config.Webhook.Enabled {
 		m.recorder, m.denials = &record.FakeRecorder{}, &record.FakeRecorder{}
 		if m.admissions, err = m.newAdmissions(&rest.Config{}); err != nil { // which is asked nothing

@@ -54,6 +54,7 @@ func TestStoredV1beta1OnARealControlPlane(t *testing.T) {
 	}
 	w.keepsModes()
 	w.appliesInBothVersions()
+	w.appliesEveryKind()
 	w.convertsRenamedFields()
 	w.migrates()
 }

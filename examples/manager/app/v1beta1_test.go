@@ -38,6 +38,7 @@ func TestV1beta1OnARealControlPlane(t *testing.T) {
 	w.definitionsStand()
 	w.updatesAPercentageOfNodes()
 	w.appliesInBothVersions()
+	w.appliesEveryKind()
 	w.judgesV1beta1()
 	w.convertsRenamedFields()
 	w.showsColumns()

@@ -180,7 +180,7 @@ const mounted = "/hostvarrun"
 // folders are where the sockets of container runtimes are looked for, and sockets which.
 var (
 	folders = []string{mounted, "/run", "/var/run"}
-	sockets = []string{"containerd.sock", "containerd/containerd.sock", "crio.sock", "crio/crio.sock", "cri-dockerd.sock", "k3s/containerd/containerd.sock"}
+	sockets = []string{"containerd.sock", "containerd/containerd.sock", "crio.sock", "crio/crio.sock", "cri-dockerd.sock", "cri-dockerd/cri-dockerd.sock", "k3s/containerd/containerd.sock"}
 )
 
 // endpoint returns the socket of the container runtime that is named; empty if none is.

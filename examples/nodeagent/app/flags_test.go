@@ -105,7 +105,7 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	for _, want := range []string{"/hostvarrun/containerd.sock", "/hostvarrun/crio/crio.sock", "/run/containerd/containerd.sock"} { // IMG-3.5
+	for _, want := range []string{"/hostvarrun/containerd.sock", "/hostvarrun/crio/crio.sock", "/hostvarrun/cri-dockerd/cri-dockerd.sock", "/run/containerd/containerd.sock"} { // IMG-3.5
 		if !slices.Contains(endpoints(), want) {
 			t.Errorf("%s is not looked for", want)
 		}

@@ -49,6 +49,7 @@ const (
 	EnablePodProbeMarkerOnServerless          Gate = "EnablePodProbeMarkerOnServerless"
 	InPlacePodVerticalScaling                 Gate = "InPlacePodVerticalScaling" // of later releases of OpenKruise
 	DeletionProtectionForCRDCascadingGate     Gate = "DeletionProtectionForCRDCascadingGate"
+	EnableExternalCerts                       Gate = "EnableExternalCerts" // of later releases of OpenKruise
 )
 
 // The gates of podwright for what OpenKruise 1.9 does otherwise than 1.4, and has no gate for.
@@ -94,6 +95,7 @@ const (
 	PodUnavailableBudgetDenialEvents      Gate = "PodUnavailableBudgetDenialEvents"
 	DeletionProtectionBoundClaims         Gate = "DeletionProtectionBoundClaims"
 	PodProbeMarkerPlainNames              Gate = "PodProbeMarkerPlainNames"
+	WebhooksExemptKubeSystem              Gate = "WebhooksExemptKubeSystem"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -132,7 +134,8 @@ var (
 		EnableSortSidecarContainerByName:          {alpha(off)},
 		EnablePodProbeMarkerOnServerless:          {alpha(off)},
 		InPlacePodVerticalScaling:                 {alpha(off)},
-		DeletionProtectionForCRDCascadingGate:     {beta(on), alpha(off)}, // 1.4 has none, and counts
+		DeletionProtectionForCRDCascadingGate:     {beta(on), alpha(off)},                     // 1.4 has none, and counts
+		EnableExternalCerts:                       {{Default: off, Stage: Later}, alpha(off)}, // what a cluster of 1.4 has no Secret for
 
 		CloneSetPauseWithoutSurge: since19(),
 		CloneSetClaimTemplateHash: since19(),
@@ -175,10 +178,10 @@ var (
 		PodUnavailableBudgetDenialEvents:      since19(),
 		DeletionProtectionBoundClaims:         since19(),
 		PodProbeMarkerPlainNames:              since19(),
+		WebhooksExemptKubeSystem:              since19(),
 	}
 	unused = map[Gate]specs{
 		"CloneSetEventHandlerOptimization":  {alpha(off)},
-		"EnableExternalCerts":               {alpha(off)},
 		"EnhancedLivenessProbe":             {alpha(off)},
 		"ForceDeleteTimeoutExpectationGate": {alpha(off)},
 	}

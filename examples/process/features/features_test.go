@@ -29,7 +29,7 @@ var later = []Gate{
 	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentAdaptive, UnitedDeploymentReservedLabels, UnitedDeploymentRevisionLabel, UnitedDeploymentSubsetStatuses,
 	UnitedDeploymentUpdatedCondition,
 	WorkloadSpreadTryPatches,
-	PodUnavailableBudgetAnnotatedTotal, PodUnavailableBudgetInconsistentMayGo, PodUnavailableBudgetDenialEvents, DeletionProtectionBoundClaims, PodProbeMarkerPlainNames,
+	PodUnavailableBudgetAnnotatedTotal, PodUnavailableBudgetInconsistentMayGo, PodUnavailableBudgetDenialEvents, DeletionProtectionBoundClaims, PodProbeMarkerPlainNames, WebhooksExemptKubeSystem,
 }
 
 var betaGates = []Gate{DaemonWatchingPod, DeletionProtectionForCRDCascadingGate, KruiseDaemon, PodIndexLabel, PodWebhook}
@@ -80,6 +80,13 @@ func TestParse(t *testing.T) {
 		"PF-1 coupling: but not without KruiseDaemon": {
 			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=true,KruiseDaemon=false",
 			want: with(without(defaults, DeletionProtectionForCRDCascadingGate, KruiseDaemon, DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, ResourcesDeletionProtection), later...),
+		},
+		"PF-5.4: certificates of other programs are none of 1.4's stages": {
+			text: "AllAlpha=true,AllBeta=true", want: without(all(), EnableExternalCerts),
+		},
+		"PF-5.4: but can be named": {text: "EnableExternalCerts=true", want: with(defaults, EnableExternalCerts)},
+		"PF-5.4: AllAlpha of 1.9 is about them, as the manifests of 1.9 know": {
+			release: podwright.Release19, text: "AllAlpha=true,AllBeta=true", want: all(),
 		},
 		"PF-1: AllBeta of 1.9 turns its beta gates on": {
 			release: podwright.Release19, text: "AllBeta=true", want: with(without(defaults, DeletionProtectionForCRDCascadingGate, ImagePullJobGate), later...),
@@ -184,7 +191,7 @@ func all() []Gate {
 }
 
 // alphas are all gates that AllAlpha has turned on, or that are on anyway.
-func alphas() []Gate { return without(all(), later...) }
+func alphas() []Gate { return without(without(all(), later...), EnableExternalCerts) }
 
 func with(gates []Gate, more ...Gate) []Gate {
 	return append(slices.Clone(gates), more...)

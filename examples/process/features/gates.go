@@ -22,6 +22,7 @@ type Stage string
 const (
 	Alpha Stage = "ALPHA"
 	Beta  Stage = "BETA"
+	Later Stage = "LATER" // of a later release: neither AllAlpha nor AllBeta is about it
 )
 
 // Spec is what a release makes of a gate.

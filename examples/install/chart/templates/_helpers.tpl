@@ -1,9 +1,26 @@
+{{- /* podwright.given are the feature gates that a user names, as JSON. OpenKruise's chart has them in a text, A=true,B=false. */ -}}
+{{- define "podwright.given" -}}
+{{- $given := .Values.featureGates -}}
+{{- if kindIs "string" $given -}}
+{{- $text := $given -}}
+{{- $given = dict -}}
+{{- range $one := compact (splitList "," (nospace $text)) -}}
+{{- if not (regexMatch "^[A-Za-z0-9]+=(true|false)$" $one) -}}
+{{- fail (printf "featureGates: %s: want NAME=true or NAME=false" $one) -}}
+{{- end -}}
+{{- $_ := set $given (first (splitList "=" $one)) (hasSuffix "=true" $one) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $given -}}
+{{- end }}
+
 {{- /* podwright.gate is true if a feature gate is on: (list . "NAME"). */ -}}
 {{- define "podwright.gate" -}}
 {{- $values := (index . 0).Values -}}
+{{- $given := include "podwright.given" (index . 0) | fromJson -}}
 {{- $gate := index . 1 -}}
-{{- if hasKey $values.featureGates $gate -}}
-{{- index $values.featureGates $gate -}}
+{{- if hasKey $given $gate -}}
+{{- index $given $gate -}}
 {{- else -}}
 {{- index (include "podwright.gates" . | fromJson) (toString $values.release) $gate -}}
 {{- end -}}
@@ -21,7 +38,7 @@
 {{- $program := index . 1 -}}
 {{- $known := index (include "podwright.gates" . | fromJson) (toString $values.release) -}}
 {{- $gates := list -}}
-{{- range $gate, $on := $values.featureGates -}}
+{{- range $gate, $on := include "podwright.given" (index . 0) | fromJson -}}
 {{- if not (hasKey $known $gate) -}}
 {{- fail (printf "featureGates: %s is no feature gate; name each by itself, of: %s" $gate (keys $known | sortAlpha | join ", ")) -}}
 {{- end -}}
@@ -30,6 +47,15 @@
 - --release={{ $values.release }}
 {{- if $gates }}
 - --feature-gates={{ join "," $gates }}
+{{- end }}
+{{- if eq $program "manager" }}
+{{- with $values.externalCerts.annotations }}
+{{- $annotations := list }}
+{{- range $name, $value := . }}
+{{- $annotations = append $annotations (printf "%s=%s" $name $value) }}
+{{- end }}
+- {{ join "," $annotations | printf "--webhook-annotations=%s" | quote }}
+{{- end }}
 {{- end }}
 {{- range $arg := (index $values $program).args }}
 {{- $flag := first (splitList "=" (trimPrefix "--" $arg)) }}

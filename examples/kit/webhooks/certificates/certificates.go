@@ -67,7 +67,7 @@ func (b Bundle) Check(host string, now time.Time) error {
 	}
 	for _, at := range []time.Time{now, now.Add(serverMargin)} {
 		for _, name := range []string{"localhost", host} {
-			if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: b.Roots(), DNSName: name, CurrentTime: at}); err != nil {
+			if err := b.verify(pair, name, at); err != nil {
 				return fmt.Errorf("the server certificate does not serve %s on %s: %w", name, at.Format(time.DateOnly), err)
 			}
 		}
@@ -76,13 +76,28 @@ func (b Bundle) Check(host string, now time.Time) error {
 }
 
 // Accepts tells whether a client that trusts this bundle accepts, at that time, a server that presents another one.
-func (b Bundle) Accepts(other Bundle, now time.Time) bool {
+func (b Bundle) Accepts(other Bundle, now time.Time) bool { return b.Refuses(other, now) == nil }
+
+// Refuses returns why a client that trusts this bundle does not accept, at that time, a server that presents another one; nil
+// if it does.
+func (b Bundle) Refuses(other Bundle, now time.Time) error {
 	pair, err := other.KeyPair()
 	if err != nil {
-		return false
+		return err
 	}
-	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: b.Roots(), CurrentTime: now})
-	return err == nil
+	return b.verify(pair, "", now)
+}
+
+// verify returns why the authorities do not accept a server of a name, which may be empty for any.
+func (b Bundle) verify(pair tls.Certificate, name string, at time.Time) error {
+	between := x509.NewCertPool()
+	for _, der := range pair.Certificate[1:] {
+		if c, err := x509.ParseCertificate(der); err == nil {
+			between.AddCert(c)
+		}
+	}
+	_, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: b.Roots(), Intermediates: between, DNSName: name, CurrentTime: at})
+	return err
 }
 
 // Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle
