@@ -166,6 +166,12 @@ func TestCheck(t *testing.T) {
 		{"a percentage of nodes", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}, status: {desiredNumberScheduled: 3}`)}, []string{
 			"needs an answer: DaemonSet shop/a: Its partition of 50% keeps 1 node old with OpenKruise, and 2 with podwright. [DS-25] Give podwright's manager --release=1.9, or write a number.",
 			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a percentage of nodes that both round alike: one of several is left to update", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: 99%}}}, status: {desiredNumberScheduled: 3}`)}, []string{
+			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a partition of nodes that is none", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: half}}}, status: {desiredNumberScheduled: 3}`)}, []string{
+			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a number of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 3}}, status: {matchedPods: 4}`)}, nil},
+		{"a percentage that podwright cannot read, which its plan says", "1.8", "InPlaceWorkloadVerticalScaling=false,SidecarSetPartitionRoundsUp=false,ResourcesDeletionProtection=false", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 12.5%}}, status: {matchedPods: 4}`)}, nil},
 		{"a percentage of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 10%}}, status: {matchedPods: 4}`)}, []string{
 			"needs an answer: SidecarSet shop/a: Its partition of 10% keeps 0 pods old with OpenKruise, and 1 with podwright. [SCS-30] Give podwright's manager --feature-gates=SidecarSetPartitionRoundsUp=false, or write a number."}},
 		{"a hook, and resources that never come", "1.9", "", []string{

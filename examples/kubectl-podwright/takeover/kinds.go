@@ -28,8 +28,7 @@ const (
 )
 
 const (
-	// nodesRoundDown and sidecarsRoundUp are gates by which a partition in percent is rounded.
-	nodesRoundDown  = features.DaemonSetPartitionRoundsDown
+	// sidecarsRoundUp is the gate by which the partition of sidecars in percent is rounded.
 	sidecarsRoundUp = features.SidecarSetPartitionRoundsUp
 	// newIn15 has the gates that were new in 1.5 as they are by default.
 	newIn15 = "ImagePullJobGate=false,ResourceDistributionGate=false,"
