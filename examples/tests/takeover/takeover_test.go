@@ -95,14 +95,19 @@ func TestTakeOver(t *testing.T) {
 		if diff := cmp.Diff(restarts, c.restarts()); diff != "" {
 			c.Errorf("containers have restarted, or pods gone (-want +got):\n%s", diff)
 		}
-		c.settled("moving", 3)
-		c.settled("web", 2)
-		c.released()
+		for name, pods := range map[string]int64{"moving": 3, "web": 2, "spread": 2} {
+			if err := c.settled("shop", name, pods); err != nil {
+				c.Error(err)
+			}
+		}
+		if err := c.released("shop"); err != nil {
+			c.Error(err)
+		}
 	})
 }
 
 // restarts counts how often the container of each pod has restarted.
-func (c *cluster) restarts() map[string]int64 {
+func (c *site) restarts() map[string]int64 {
 	c.Helper()
 	all := map[string]int64{}
 	mapping, err := c.mapper.RESTMapping(pods)
