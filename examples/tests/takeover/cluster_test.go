@@ -68,8 +68,8 @@ var releases = map[string]features.Flags{
 	"1.9": {Release: podwright.Release19, Gates: "AllAlpha=true,AllBeta=true,CloneSetShortHash=false,TemplateNoDefaults=false"},
 }
 
-// cluster is one that OpenKruise has left.
-type cluster struct {
+// simulated is a cluster in memory that OpenKruise has left.
+type simulated struct {
 	site
 	*fakecluster.Cluster
 
@@ -88,11 +88,11 @@ func more() []fakecluster.Resource {
 }
 
 // in has a story play at noon, in a cluster that a release has left two minutes before.
-func in(t *testing.T, release string, story func(*cluster)) {
+func in(t *testing.T, release string, story func(*simulated)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon.Add(-2 * time.Minute)))
-		c := &cluster{site: site{T: t, ctx: t.Context(), uids: map[string]types.UID{}}, Cluster: fakecluster.New(more()...), writes: map[string]bool{}}
+		c := &simulated{site: site{T: t, ctx: t.Context(), uids: map[string]types.UID{}}, Cluster: fakecluster.New(more()...), writes: map[string]bool{}}
 		config := c.Config("test")
 		c.dynamic = dynamic.NewForConfigOrDie(config)
 		groups, err := restmapper.GetAPIGroupResources(discovery.NewDiscoveryClientForConfigOrDie(config))
@@ -112,7 +112,7 @@ func in(t *testing.T, release string, story func(*cluster)) {
 }
 
 // takeOver runs podwright's controllers for a while, beside kubelets.
-func (c *cluster) takeOver(gates *features.Gates, long time.Duration) {
+func (c *simulated) takeOver(gates *features.Gates, long time.Duration) {
 	c.Helper()
 	c.FailRequests(func(user, request, name string) error {
 		c.note(user, request, name)
@@ -129,7 +129,7 @@ func (c *cluster) takeOver(gates *features.Gates, long time.Duration) {
 }
 
 // note notes a write that the data have to expect.
-func (c *cluster) note(user, request, name string) {
+func (c *simulated) note(user, request, name string) {
 	verb, resource, _ := strings.Cut(request, " ")
 	of, subresource, _ := strings.Cut(resource, "/")
 	if user != manager || !slices.Contains([]string{"create", "update", "patch", "delete"}, verb) || of == "events" || subresource == "status" && of != "pods" {
@@ -141,7 +141,7 @@ func (c *cluster) note(user, request, name string) {
 }
 
 // controllers are those of the kinds that the data have.
-func (c *cluster) controllers(gates *features.Gates) (all []func(context.Context) error) {
+func (c *simulated) controllers(gates *features.Gates) (all []func(context.Context) error) {
 	c.Helper()
 	config := c.Config(manager)
 	kube := kubernetes.NewForConfigOrDie(config)

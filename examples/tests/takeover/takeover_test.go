@@ -29,21 +29,21 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write what takeover check says to testdata")
 
 // inEach has a story play in the clusters of all releases.
-func inEach(t *testing.T, story func(c *cluster, release string, gates *features.Gates)) {
+func inEach(t *testing.T, story func(c *simulated, release string, gates *features.Gates)) {
 	for release, flags := range releases {
 		t.Run(release, func(t *testing.T) {
 			gates, err := flags.Parse()
 			if err != nil {
 				t.Fatal(err)
 			}
-			in(t, release, func(c *cluster) { story(c, release, gates) })
+			in(t, release, func(c *simulated) { story(c, release, gates) })
 		})
 	}
 }
 
 // takeover check says of each release what stands in testdata, and writes nothing. (KC-26 to KC-29)
 func TestCheck(t *testing.T) {
-	inEach(t, func(c *cluster, release string, gates *features.Gates) {
+	inEach(t, func(c *simulated, release string, gates *features.Gates) {
 		config := c.Config("user")
 		planner, err := plan.NewPlanner(config, c.mapper, clock.RealClock{}, gates, switches.NewSettings())
 		c.must(err)
@@ -84,7 +84,7 @@ var pods = schema.GroupKind{Kind: "Pod"}
 
 // podwright takes the cluster of each release over: no pod restarts or goes, and nothing is written but what the data expect.
 func TestTakeOver(t *testing.T) {
-	inEach(t, func(c *cluster, release string, gates *features.Gates) {
+	inEach(t, func(c *simulated, release string, gates *features.Gates) {
 		restarts := c.restarts()
 		c.takeOver(gates, 10*time.Minute)
 
