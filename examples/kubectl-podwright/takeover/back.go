@@ -51,10 +51,8 @@ func (c *check) keptAside() {
 			continue
 		}
 		for _, object := range c.Objects[field.kind] {
-			var kept any
-			if json.Unmarshal([]byte(object.GetAnnotations()[asideAnnotation]), &kept) != nil {
-				kept = nil
-			}
+			var kept any // nil if there is none, or one that cannot be read
+			_ = json.Unmarshal([]byte(object.GetAnnotations()[asideAnnotation]), &kept)
 			path := strings.Split(field.path, ".")
 			if slices.ContainsFunc(slices.Concat(at(object.Object, path), at(kept, path)), func(value any) bool { return value != nil }) {
 				c.answer(title(object), "KC-30", fmt.Sprintf("Its %s stands in the annotation %s, since v1alpha1 is stored: OpenKruise does not read that.", field.path, asideAnnotation), field.do)
@@ -72,13 +70,6 @@ func stores(definition *unstructured.Unstructured, version string) bool {
 
 // asideAnnotation has the fields of v1beta1 that v1alpha1 lacks, on objects that are read in v1alpha1.
 const asideAnnotation = "podwright.github.io/v1beta1-fields"
-
-// asideFields are those that v1beta1 alone has and that change what OpenKruise 1.9 does.
-var asideFields = []struct{ definition, kind, path, do string }{
-	{"daemonsets.apps.kruise.io", perNode, "spec.scaleStrategy.partitionedScaling",
-		"Have it stored as v1beta1 before you hand back, or write the annotation daemonset.kruise.io/progressive-create-pod."},
-	{"advancedcronjobs.apps.kruise.io", crons, "spec.template.imageListPullJobTemplate", "Have it stored as v1beta1 before you hand back to 1.9, or delete it."},
-}
 
 // fieldTooNew finds objects with a field or a value that the release does not have.
 func (c *check) fieldTooNew(field newField) {

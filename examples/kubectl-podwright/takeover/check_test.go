@@ -282,7 +282,8 @@ func TestCopies(t *testing.T) {
 
 // storing is a definition with objects stored in a version from now on.
 func storing(resource, version string) string {
-	return `{kind: CustomResourceDefinition, metadata: {name: ` + resource + `.apps.kruise.io}, spec: {versions: [{name: ` + version + `, served: true, storage: true}]}}`
+	other := map[string]string{"v1alpha1": "v1beta1", "v1beta1": "v1alpha1"}[version]
+	return `{kind: CustomResourceDefinition, metadata: {name: ` + resource + `.apps.kruise.io}, spec: {versions: [{name: ` + other + `, served: true, storage: false}, {name: ` + version + `, served: true, storage: true}]}}`
 }
 
 // What a release cannot read needs an answer. (KC-30)
@@ -311,11 +312,10 @@ func TestCheckBack(t *testing.T) {
 			"needs an answer: AdvancedCronJob shop/a: Its spec.template.imageListPullJobTemplate stands in the annotation podwright.github.io/v1beta1-fields, since v1alpha1 is stored: OpenKruise does not read that. [KC-30] " +
 				"Have it stored as v1beta1 before you hand back to 1.9, or delete it."}},
 		{"1.9", []string{storing("advancedcronjobs", "v1beta1"), custom("AdvancedCronJob", "a", "spec: {template: {imageListPullJobTemplate: {}}}")}, nil},
-		{"1.8", []string{custom("DaemonSet", "a", "spec: {scaleStrategy: {partitionedScaling: true}}"), custom("WorkloadSpread", "b", "spec: {targetFilter: {}}")}, []string{
+		{"1.8", []string{custom("DaemonSet", "a", "spec: {scaleStrategy: {partitionedScaling: true}}")}, []string{
 			"needs an answer: DaemonSet shop/a: OpenKruise 1.8 does not have spec.scaleStrategy.partitionedScaling. [KC-30] " + do}},
-		{"1.7", []string{custom("WorkloadSpread", "b", "spec: {targetFilter: {}}"), custom("SidecarSet", "c", "spec: {initContainers: [{name: a, resourcesPolicy: {}}]}")}, []string{
-			"needs an answer: SidecarSet shop/c: OpenKruise 1.7 does not have spec.initContainers.resourcesPolicy. [KC-30] " + do,
-			"needs an answer: WorkloadSpread shop/b: OpenKruise 1.7 does not have spec.targetFilter. [KC-30] " + do}},
+		{"1.7", []string{custom("SidecarSet", "c", "spec: {initContainers: [{name: a, resourcesPolicy: {}}]}")}, []string{
+			"needs an answer: SidecarSet shop/c: OpenKruise 1.7 does not have spec.initContainers.resourcesPolicy. [KC-30] " + do}},
 		{"1.4", []string{custom("ImageListPullJob", "a", "spec: {}")}, []string{"needs an answer: ImageListPullJob shop/a: OpenKruise 1.4 does not have this kind. [KC-30] " + do}},
 		{"1.4", []string{custom("UnitedDeployment", "a", "spec: {topology: {subsets: [{name: a}, {name: b, patch: {}}]}}")}, []string{
 			"needs an answer: UnitedDeployment shop/a: OpenKruise 1.4 does not have spec.topology.subsets.patch. [KC-30] " + do}},

@@ -13,11 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
-	"github.com/podwright/podwright/examples/process/switches"
-	"github.com/podwright/podwright/sidecar/sidecarset"
-	"github.com/podwright/podwright/workloads/daemonset"
 )
 
 // moves are the actions of a plan by which pods restart, come or go. Others write to a pod at most.
@@ -91,7 +87,7 @@ func (c *check) percentOfNodes(set *unstructured.Unstructured) {
 		return
 	}
 	c.happens(title(set), "DS-V3", "Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it.")
-	theirs, ours := rounded(set, "desiredNumberScheduled", partition, daemonset.FeaturesOf(podwright.Release19).Partition, switches.DaemonSet(c.Gates).Partition)
+	theirs, ours := rounded(set, "desiredNumberScheduled", partition, roundNodesAs19, ownNodes(c.Gates))
 	if theirs != ours {
 		c.answer(title(set), "DS-25", fmt.Sprintf("Its partition of %s keeps %s old with OpenKruise, and %d with podwright.", partition, count(int(theirs), "node"), ours),
 			"Give podwright's manager --release=1.9, or write a number.")
@@ -104,16 +100,12 @@ func (c *check) percentOfSidecars(set *unstructured.Unstructured) {
 	if partition == nil {
 		return
 	}
-	openKruise := sidecarset.Features{PartitionRoundsUp: !before(c.release, "1.8")}
-	theirs, ours := rounded(set, "matchedPods", partition, openKruise.Partition, switches.SidecarSet(c.Gates).Partition)
+	theirs, ours := rounded(set, "matchedPods", partition, roundSidecars(!before(c.release, "1.8")), ownSidecars(c.Gates))
 	if theirs != ours {
 		c.answer(title(set), "SCS-30", fmt.Sprintf("Its partition of %s keeps %s old with OpenKruise, and %d with podwright.", partition, count(int(theirs), "pod"), ours),
 			fmt.Sprintf("Give podwright's manager --feature-gates=%s=%t, or write a number.", sidecarsRoundUp, !c.Gates.Enabled(sidecarsRoundUp)))
 	}
 }
-
-// rounds is how a planner rounds a partition of so many pods or nodes.
-type rounds func(partition *intstr.IntOrString, of int32) (int32, error)
 
 // rounded are what OpenKruise and podwright make of a partition, of as many as a field of the status says. One that cannot be read is a
 // problem of its plan, and 0 here.
