@@ -2,7 +2,13 @@
 
 package sidecarset
 
-import "github.com/podwright/podwright"
+import (
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
+)
 
 // Features switches what differs between releases of OpenKruise. Its zero value is 1.4.
 type Features struct {
@@ -20,4 +26,13 @@ type Features struct {
 func FeaturesOf(release podwright.Release) Features {
 	later := release == podwright.Release19
 	return Features{PartitionRoundsUp: later, ReplacePatch: later, UpgradableCondition: later}
+}
+
+// Partition returns how many of the matched pods stay at the old revision, if all can be updated. A percentage is rounded as the
+// switches say, and nil means 0. A text that is no percentage is an error. (SCS-7)
+func (f Features) Partition(partition *intstr.IntOrString, matched int32) (int32, error) {
+	if f.PartitionRoundsUp { // (SCS-30)
+		return rollout.Partition(partition, matched)
+	}
+	return rollout.Count("partition", ptr.Deref(partition, zero), matched, rollout.RoundDown)
 }

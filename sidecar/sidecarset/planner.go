@@ -145,12 +145,8 @@ func (p *planner) readStrategy() (err error) {
 			return fmt.Errorf(at+"selector: %w", err)
 		}
 	}
-	if p.Features.PartitionRoundsUp { // (SCS-30)
-		if r.Partition, err = rollout.Partition(strategy.Partition, r.Matched); err != nil {
-			return fmt.Errorf(at+"%w", err)
-		}
-	} else if r.Partition, err = rollout.Count(at+"partition", ptr.Deref(strategy.Partition, zero), r.Matched, rollout.RoundDown); err != nil {
-		return err
+	if r.Partition, err = p.Features.Partition(strategy.Partition, r.Matched); err != nil {
+		return fmt.Errorf(at+"%w", err)
 	}
 	r.MaxUnavailable, err = rollout.Count(at+"maxUnavailable", ptr.Deref(strategy.MaxUnavailable, one), r.Matched, rollout.RoundUp)
 	return err

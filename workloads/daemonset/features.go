@@ -2,7 +2,15 @@
 
 package daemonset
 
-import "github.com/podwright/podwright"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
+)
 
 // Features switches what differs between installations.
 type Features struct {
@@ -32,4 +40,20 @@ type Features struct {
 func FeaturesOf(release podwright.Release) Features {
 	later := release == podwright.Release19
 	return Features{PartitionRoundsDown: later, PreDownloadSandboxConfig: later}
+}
+
+// Partition returns how many of the nodes that should run a pod stay at the old template. A percentage is rounded as the switches say; a
+// number stands for itself, and nil means 0. A negative number, and a text that is no percentage, are errors. (DS-V3, DS-9)
+func (f Features) Partition(partition *intstr.IntOrString, nodes int32) (int32, error) {
+	value := ptr.Deref(partition, intstr.FromInt32(0))
+	switch {
+	case value.Type == intstr.String && f.PartitionRoundsDown: // (DS-25)
+		n, err := rollout.Count("partition", value, nodes, rollout.RoundDown)
+		return min(n, nodes), err
+	case value.Type == intstr.String:
+		return rollout.Partition(&value, nodes)
+	case value.IntVal < 0:
+		return 0, fmt.Errorf("partition: found %d, want 0 or more", value.IntVal)
+	}
+	return value.IntVal, nil
 }

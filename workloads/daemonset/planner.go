@@ -173,7 +173,7 @@ func (p *planner) readLimits() (err error) {
 		return nil
 	}
 	const at = "spec.updateStrategy.rollingUpdate."
-	if l.partition, err = p.partition(); err != nil {
+	if l.partition, err = p.Features.Partition(partitionOf(p.Set), p.desired); err != nil {
 		return fmt.Errorf(at+"%w", err)
 	}
 	if l.maxSurge, err = rollout.MaxSurge(p.rolling.MaxSurge, p.desired); err != nil {
@@ -196,22 +196,6 @@ func partitionOf(set *v1alpha1.DaemonSet) *intstr.IntOrString {
 		return rolling.Partition
 	}
 	return nil
-}
-
-// partition returns how many nodes stay at the old template. (DS-V3, DS-9)
-func (p *planner) partition() (int32, error) {
-	partition := ptr.Deref(partitionOf(p.Set), intstr.FromInt32(0))
-	if partition.Type == intstr.String && p.Features.PartitionRoundsDown { // (DS-25)
-		n, err := rollout.Count("partition", partition, p.desired, rollout.RoundDown)
-		return min(n, p.desired), err
-	}
-	if partition.Type == intstr.String {
-		return rollout.Partition(&partition, p.desired)
-	}
-	if partition.IntVal < 0 {
-		return 0, fmt.Errorf("partition: found %d, want 0 or more", partition.IntVal)
-	}
-	return partition.IntVal, nil
 }
 
 // classify finds out whose the pods are, which node they are for, and what every

@@ -3,6 +3,7 @@
 package takeover
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ var Releases = []string{"1.4", "1.5", "1.6", "1.7", "1.8", "1.9"}
 func CheckBack(cluster *Cluster, release string) *Report {
 	c := &check{Cluster: cluster, release: release}
 	c.storedTooNew()
+	c.keptAside()
 	for _, field := range newFields {
 		if before(release, field.since) {
 			c.fieldTooNew(field)
@@ -40,6 +42,34 @@ func (c *check) storedTooNew() {
 		}
 	}
 }
+
+// keptAside finds fields of v1beta1 that stand in podwright's annotation, since v1alpha1 is stored. No OpenKruise reads that. (KC-30)
+func (c *check) keptAside() {
+	for _, field := range asideFields {
+		stored := c.definition(field.definition)
+		if stored == nil || !stores(stored, "v1alpha1") {
+			continue
+		}
+		for _, object := range c.Objects[field.kind] {
+			var kept any // nil if there is none, or one that cannot be read
+			_ = json.Unmarshal([]byte(object.GetAnnotations()[asideAnnotation]), &kept)
+			path := strings.Split(field.path, ".")
+			if slices.ContainsFunc(slices.Concat(at(object.Object, path), at(kept, path)), func(value any) bool { return value != nil }) {
+				c.answer(title(object), "KC-30", fmt.Sprintf("Its %s stands in the annotation %s, since v1alpha1 is stored: OpenKruise does not read that.", field.path, asideAnnotation), field.do)
+			}
+		}
+	}
+}
+
+// stores tells whether a definition has objects stored in a version from now on.
+func stores(definition *unstructured.Unstructured, version string) bool {
+	return slices.ContainsFunc(objects(definition.Object, "spec", "versions"), func(v map[string]any) bool {
+		return text(v, "name") == version && truth(v, "storage")
+	})
+}
+
+// asideAnnotation has the fields of v1beta1 that v1alpha1 lacks, on objects that are read in v1alpha1.
+const asideAnnotation = "podwright.github.io/v1beta1-fields"
 
 // fieldTooNew finds objects with a field or a value that the release does not have.
 func (c *check) fieldTooNew(field newField) {

@@ -43,7 +43,7 @@ type Report struct {
 	By         string `json:"by"`
 	// Findings are sorted by severity, object and rule.
 	Findings []Finding `json:"findings"`
-	// Unread is what could not be read, so that nothing is said about it.
+	// Unread is what could not be read, so that nothing is said about it: 100 sentences at most, and one more that counts the rest.
 	Unread []string `json:"unread,omitempty"`
 }
 

@@ -166,6 +166,12 @@ func TestCheck(t *testing.T) {
 		{"a percentage of nodes", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}, status: {desiredNumberScheduled: 3}`)}, []string{
 			"needs an answer: DaemonSet shop/a: Its partition of 50% keeps 1 node old with OpenKruise, and 2 with podwright. [DS-25] Give podwright's manager --release=1.9, or write a number.",
 			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a percentage of nodes that both round alike: one of several is left to update", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: 99%}}}, status: {desiredNumberScheduled: 3}`)}, []string{
+			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a partition of nodes that is none", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: half}}}, status: {desiredNumberScheduled: 3}`)}, []string{
+			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a number of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 3}}, status: {matchedPods: 4}`)}, nil},
+		{"a percentage that podwright cannot read, which its plan says", "1.8", "InPlaceWorkloadVerticalScaling=false,SidecarSetPartitionRoundsUp=false,ResourcesDeletionProtection=false", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 12.5%}}, status: {matchedPods: 4}`)}, nil},
 		{"a percentage of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 10%}}, status: {matchedPods: 4}`)}, []string{
 			"needs an answer: SidecarSet shop/a: Its partition of 10% keeps 0 pods old with OpenKruise, and 1 with podwright. [SCS-30] Give podwright's manager --feature-gates=SidecarSetPartitionRoundsUp=false, or write a number."}},
 		{"a hook, and resources that never come", "1.9", "", []string{
@@ -274,6 +280,12 @@ func TestCopies(t *testing.T) {
 	t.Error("no finding says that the copies left and lost go")
 }
 
+// storing is a definition with objects stored in a version from now on.
+func storing(resource, version string) string {
+	other := map[string]string{"v1alpha1": "v1beta1", "v1beta1": "v1alpha1"}[version]
+	return `{kind: CustomResourceDefinition, metadata: {name: ` + resource + `.apps.kruise.io}, spec: {versions: [{name: ` + other + `, served: true, storage: false}, {name: ` + version + `, served: true, storage: true}]}}`
+}
+
 // What a release cannot read needs an answer. (KC-30)
 func TestCheckBack(t *testing.T) {
 	const do = "Take it out before you hand back, or decide that it may go."
@@ -292,6 +304,18 @@ func TestCheckBack(t *testing.T) {
 		{"1.9", []string{custom("DaemonSet", "a", "spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}")}, nil},
 		{"1.7", []string{custom(ordinal, "a", `spec: {ordinals: {start: 1}, reserveOrdinals: [1, "3-5"]}`)}, []string{
 			"needs an answer: " + ordinal + " shop/a: OpenKruise 1.7 cannot read what stands in spec.reserveOrdinals. [KC-30] " + do}},
+		{"1.9", []string{storing("daemonsets", "v1alpha1"), custom("DaemonSet", "a", "spec: {}"),
+			strings.Replace(custom("DaemonSet", "b", "spec: {}"), "name: b", `name: b, annotations: {podwright.github.io/v1beta1-fields: '{"spec":{"scaleStrategy":{"partitionedScaling":true}}}'}`, 1)}, []string{
+			"needs an answer: DaemonSet shop/b: Its spec.scaleStrategy.partitionedScaling stands in the annotation podwright.github.io/v1beta1-fields, since v1alpha1 is stored: OpenKruise does not read that. [KC-30] " +
+				"Have it stored as v1beta1 before you hand back, or write the annotation daemonset.kruise.io/progressive-create-pod."}},
+		{"1.9", []string{storing("advancedcronjobs", "v1alpha1"), custom("AdvancedCronJob", "a", "spec: {template: {imageListPullJobTemplate: {}}}")}, []string{
+			"needs an answer: AdvancedCronJob shop/a: Its spec.template.imageListPullJobTemplate stands in the annotation podwright.github.io/v1beta1-fields, since v1alpha1 is stored: OpenKruise does not read that. [KC-30] " +
+				"Have it stored as v1beta1 before you hand back to 1.9, or delete it."}},
+		{"1.9", []string{storing("advancedcronjobs", "v1beta1"), custom("AdvancedCronJob", "a", "spec: {template: {imageListPullJobTemplate: {}}}")}, nil},
+		{"1.8", []string{custom("DaemonSet", "a", "spec: {scaleStrategy: {partitionedScaling: true}}")}, []string{
+			"needs an answer: DaemonSet shop/a: OpenKruise 1.8 does not have spec.scaleStrategy.partitionedScaling. [KC-30] " + do}},
+		{"1.7", []string{custom("SidecarSet", "c", "spec: {initContainers: [{name: a, resourcesPolicy: {}}]}")}, []string{
+			"needs an answer: SidecarSet shop/c: OpenKruise 1.7 does not have spec.initContainers.resourcesPolicy. [KC-30] " + do}},
 		{"1.4", []string{custom("ImageListPullJob", "a", "spec: {}")}, []string{"needs an answer: ImageListPullJob shop/a: OpenKruise 1.4 does not have this kind. [KC-30] " + do}},
 		{"1.4", []string{custom("UnitedDeployment", "a", "spec: {topology: {subsets: [{name: a}, {name: b, patch: {}}]}}")}, []string{
 			"needs an answer: UnitedDeployment shop/a: OpenKruise 1.4 does not have spec.topology.subsets.patch. [KC-30] " + do}},

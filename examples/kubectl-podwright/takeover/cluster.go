@@ -49,7 +49,7 @@ type Cluster struct {
 	Copies []*metav1.PartialObjectMetadata
 	// Plans say of workloads what podwright's first reconcile does.
 	Plans []Planned
-	// Unread says what could not be read, or was more than the limit.
+	// Unread says what could not be read, or was more than the limit, in 100 sentences at most. One more counts the rest.
 	Unread []string
 }
 

@@ -9,10 +9,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/switches"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/sidecarset"
+	"github.com/podwright/podwright/workloads/daemonset"
 )
 
 // The kinds that have checks of their own.
@@ -28,8 +33,7 @@ const (
 )
 
 const (
-	// nodesRoundDown and sidecarsRoundUp are gates by which a partition in percent is rounded.
-	nodesRoundDown  = features.DaemonSetPartitionRoundsDown
+	// sidecarsRoundUp is the gate by which the partition of sidecars in percent is rounded.
 	sidecarsRoundUp = features.SidecarSetPartitionRoundsUp
 	// newIn15 has the gates that were new in 1.5 as they are by default.
 	newIn15 = "ImagePullJobGate=false,ResourceDistributionGate=false,"
@@ -118,10 +122,14 @@ var newFields = []newField{
 	{"1.8", ordinal, "spec.reserveOrdinals", isText},
 	{"1.8", sidecars, "spec.injectionStrategy.revision.policy", nil},
 	{"1.8", "UnitedDeployment", "spec.topology.scheduleStrategy", nil},
+	{"1.8", "WorkloadSpread", "spec.targetFilter", nil},
 	{"1.9", cloned, "spec.progressDeadlineSeconds", nil},
 	{"1.9", cloned, "spec.updateStrategy.type", func(value any) bool { return value == "OnDelete" }},
 	{"1.9", perNode, "spec.updateStrategy.rollingUpdate.partition", isText},
+	{"1.9", perNode, "spec.scaleStrategy.partitionedScaling", nil},
 	{"1.9", sidecars, "spec.containers.resourcesPolicy", nil},
+	{"1.9", sidecars, "spec.initContainers.resourcesPolicy", nil},
+	{"1.9", sidecars, "spec.initContainers.shareVolumeDevicePolicy", nil},
 	{"1.9", sidecars, "spec.containers.shareVolumeDevicePolicy", nil},
 	{"1.9", crons, "spec.template.imageListPullJobTemplate", nil},
 	{never, "ResourceDistribution", "spec.sourceRef", nil},
@@ -186,3 +194,23 @@ var withoutEffect = map[string][2]string{
 		"Take the other program's Certificate and its annotations away: podwright makes certificates and renews them."},
 	"EnhancedLivenessProbe": {"New pods keep their liveness probes, which the kubelet runs.", "Decide that it may be so."},
 }
+
+// asideFields are those that v1beta1 alone has and that change what OpenKruise 1.9 does.
+var asideFields = []struct{ definition, kind, path, do string }{
+	{"daemonsets.apps.kruise.io", perNode, "spec.scaleStrategy.partitionedScaling",
+		"Have it stored as v1beta1 before you hand back, or write the annotation daemonset.kruise.io/progressive-create-pod."},
+	{"advancedcronjobs.apps.kruise.io", crons, "spec.template.imageListPullJobTemplate", "Have it stored as v1beta1 before you hand back to 1.9, or delete it."},
+}
+
+// rounds is how a planner rounds a partition of so many pods or nodes.
+type rounds func(partition *intstr.IntOrString, of int32) (int32, error)
+
+// roundNodesAs19 is how OpenKruise 1.9 rounds a partition of nodes.
+var roundNodesAs19 rounds = daemonset.FeaturesOf(podwright.Release19).Partition
+
+func ownNodes(gates *features.Gates) rounds { return switches.DaemonSet(gates).Partition }
+
+// roundSidecars is how a release rounds a partition of pods with sidecars.
+func roundSidecars(up bool) rounds { return sidecarset.Features{PartitionRoundsUp: up}.Partition }
+
+func ownSidecars(gates *features.Gates) rounds { return switches.SidecarSet(gates).Partition }

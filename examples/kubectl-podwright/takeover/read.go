@@ -24,8 +24,12 @@ import (
 	"github.com/podwright/podwright/examples/process/features"
 )
 
-// page is how many objects are asked for at once.
-const page = 500
+const (
+	// page is how many objects are asked for at once.
+	page = 500
+	// mostUnread is how many sentences say what could not be read. A last one counts the rest.
+	mostUnread = 100
+)
 
 // Reader reads what a check is about. It only gets and lists. (KC-28)
 type Reader struct {
@@ -51,6 +55,7 @@ type reading struct {
 	*Reader
 	ctx context.Context
 	*Cluster
+	more int // sentences than Cluster.Unread has
 }
 
 // Read reads a cluster. What cannot be read is named in it, so that there is no error.
@@ -67,6 +72,7 @@ func (r *Reader) Read(ctx context.Context) *Cluster {
 			read.plans()
 		}
 	}
+	read.countUnread()
 	return read.Cluster
 }
 
@@ -133,7 +139,7 @@ func (r *reading) secrets() {
 			return
 		}
 		if len(r.Copies) >= r.Limit {
-			r.Unread = append(r.Unread, fmt.Sprintf("more than %d Secrets in %s: raise --limit", r.Limit, copiesNamespace))
+			r.unreadable(fmt.Sprintf("more than %d Secrets in %s: raise --limit", r.Limit, copiesNamespace))
 			return
 		}
 	}
@@ -206,7 +212,7 @@ func (r *reading) list(kind schema.GroupKind, namespace string, options metav1.L
 		case options.Continue == "" && len(all) <= r.Limit:
 			return all
 		case len(all) > r.Limit || len(all) == r.Limit && options.Continue != "":
-			r.Unread = append(r.Unread, fmt.Sprintf("more than %d %ss: raise --limit, or name fewer --namespaces", r.Limit, kind.Kind))
+			r.unreadable(fmt.Sprintf("more than %d %ss: raise --limit, or name fewer --namespaces", r.Limit, kind.Kind))
 			return all[:r.Limit]
 		}
 	}
@@ -214,6 +220,20 @@ func (r *reading) list(kind schema.GroupKind, namespace string, options metav1.L
 	return all
 }
 
-func (r *reading) unread(what string, err error) {
-	r.Unread = append(r.Unread, fmt.Sprintf("%s: %v", what, err))
+func (r *reading) unread(what string, err error) { r.unreadable(fmt.Sprintf("%s: %v", what, err)) }
+
+// unreadable notes a sentence about what could not be read, up to the limit.
+func (r *reading) unreadable(sentence string) {
+	if len(r.Unread) == mostUnread {
+		r.more++
+		return
+	}
+	r.Unread = append(r.Unread, sentence)
+}
+
+// countUnread says how many sentences the limit has left out.
+func (r *reading) countUnread() {
+	if r.more > 0 {
+		r.Unread = append(r.Unread, fmt.Sprintf("%d more", r.more))
+	}
 }

@@ -4,6 +4,7 @@ package takeover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -64,6 +65,24 @@ func TestPages(t *testing.T) {
 		}
 		if !slices.Contains(server.asked, `500 from ""`) {
 			t.Errorf("it asks for %q", server.asked)
+		}
+	}
+}
+
+// What could not be read is said in a hundred sentences at most, and one that counts the rest. (KC-28)
+func TestUnreadIsLimited(t *testing.T) {
+	for _, test := range []struct {
+		namespaces int
+		last       string
+		sentences  int
+	}{{2, "the Jobs: 1", 2}, {100, "the Jobs: 99", 100}, {101, "1 more", 101}, {250, "150 more", 101}} {
+		read := &reading{Cluster: &Cluster{}}
+		for i := range test.namespaces {
+			read.unread("the Jobs", errors.New(strconv.Itoa(i)))
+		}
+		read.countUnread()
+		if got := read.Unread; len(got) != test.sentences || got[len(got)-1] != test.last {
+			t.Errorf("of %d: %d sentences, the last %q, want %d and %q", test.namespaces, len(got), got[len(got)-1], test.sentences, test.last)
 		}
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 )
@@ -81,48 +82,49 @@ func (c *check) ownWorkloads() {
 
 // percentOfNodes says if podwright rounds the partition of a workload on nodes otherwise. OpenKruise has percentages there from 1.9 on.
 func (c *check) percentOfNodes(set *unstructured.Unstructured) {
-	percent, said := percentage(text(set.Object, "spec", "updateStrategy", "rollingUpdate", "partition"))
-	if !said {
+	partition := percentage(set, "spec", "updateStrategy", "rollingUpdate", "partition")
+	if partition == nil {
 		return
 	}
 	c.happens(title(set), "DS-V3", "Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it.")
-	desired, _ := number(set.Object, "status", "desiredNumberScheduled")
-	theirs := desired * percent / 100
-	if ours := (desired*percent + 99) / 100; ours != theirs && !c.Gates.Enabled(nodesRoundDown) {
-		c.answer(title(set), "DS-25", fmt.Sprintf("Its partition of %d%% keeps %s old with OpenKruise, and %d with podwright.", percent, count(int(theirs), "node"), ours),
+	theirs, ours := rounded(set, "desiredNumberScheduled", partition, roundNodesAs19, ownNodes(c.Gates))
+	if theirs != ours {
+		c.answer(title(set), "DS-25", fmt.Sprintf("Its partition of %s keeps %s old with OpenKruise, and %d with podwright.", partition, count(int(theirs), "node"), ours),
 			"Give podwright's manager --release=1.9, or write a number.")
 	}
 }
 
 // percentOfSidecars says if podwright rounds the partition of sidecars otherwise. OpenKruise rounds up from 1.8 on.
 func (c *check) percentOfSidecars(set *unstructured.Unstructured) {
-	percent, said := percentage(text(set.Object, "spec", "updateStrategy", "partition"))
-	if !said {
+	partition := percentage(set, "spec", "updateStrategy", "partition")
+	if partition == nil {
 		return
 	}
-	matched, _ := number(set.Object, "status", "matchedPods")
-	theirs, ours := kept(matched, percent, !before(c.release, "1.8")), kept(matched, percent, c.Gates.Enabled(sidecarsRoundUp))
+	theirs, ours := rounded(set, "matchedPods", partition, roundSidecars(!before(c.release, "1.8")), ownSidecars(c.Gates))
 	if theirs != ours {
-		c.answer(title(set), "SCS-30", fmt.Sprintf("Its partition of %d%% keeps %s old with OpenKruise, and %d with podwright.", percent, count(int(theirs), "pod"), ours),
+		c.answer(title(set), "SCS-30", fmt.Sprintf("Its partition of %s keeps %s old with OpenKruise, and %d with podwright.", partition, count(int(theirs), "pod"), ours),
 			fmt.Sprintf("Give podwright's manager --feature-gates=%s=%t, or write a number.", sidecarsRoundUp, !c.Gates.Enabled(sidecarsRoundUp)))
 	}
 }
 
-// kept is how many of some pods a percentage keeps. Rounded up it leaves one of several to update, below 100 %.
-func kept(pods, percent int64, up bool) int64 {
-	if !up {
-		return pods * percent / 100
+// rounded are what OpenKruise and podwright make of a partition, of as many as a field of the status says. One that cannot be read is a
+// problem of its plan, and 0 here.
+func rounded(of *unstructured.Unstructured, field string, partition *intstr.IntOrString, openKruise, own rounds) (theirs, ours int32) {
+	n, _ := number(of.Object, "status", field)
+	theirs, err := openKruise(partition, int32(n))
+	if err == nil {
+		ours, err = own(partition, int32(n))
 	}
-	n := (pods*percent + 99) / 100
-	if n == pods && percent < 100 && pods > 1 {
-		n--
+	if err != nil {
+		return 0, 0
 	}
-	return n
+	return theirs, ours
 }
 
-// percentage reads "25%".
-func percentage(text string) (percent int64, said bool) {
-	digits, said := strings.CutSuffix(text, "%")
-	percent, err := strconv.ParseInt(digits, 10, 32)
-	return percent, said && err == nil
+// percentage returns a field that is a text, which a percentage is; nil if it is none.
+func percentage(of *unstructured.Unstructured, path ...string) *intstr.IntOrString {
+	if said := text(of.Object, path...); said != "" {
+		return ptr.To(intstr.FromString(said))
+	}
+	return nil
 }

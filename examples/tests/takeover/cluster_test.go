@@ -4,6 +4,7 @@ package takeover
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,23 +12,33 @@ import (
 	"testing/synctest"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/podwright/podwright"
+	availabilityclient "github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionconversion "github.com/podwright/podwright/distribution/conversion"
+	"github.com/podwright/podwright/distribution/image/imagelistpulljob"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/persistentpodstate"
+	"github.com/podwright/podwright/distribution/resource"
+	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/switches"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/ephemeraljob"
+	"github.com/podwright/podwright/lifecycle/probe/nodepodprobe"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
+	"github.com/podwright/podwright/lifecycle/recreate"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	sidecarconversion "github.com/podwright/podwright/sidecar/conversion"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -57,13 +68,10 @@ var releases = map[string]features.Flags{
 	"1.9": {Release: podwright.Release19, Gates: "AllAlpha=true,AllBeta=true,CloneSetShortHash=false,TemplateNoDefaults=false"},
 }
 
-// cluster is one that OpenKruise has left.
-type cluster struct {
-	*testing.T
+// simulated is a cluster in memory that OpenKruise has left.
+type simulated struct {
+	site
 	*fakecluster.Cluster
-	ctx     context.Context
-	dynamic dynamic.Interface
-	mapper  meta.RESTMapper
 
 	mutex  sync.Mutex
 	writes map[string]bool // of podwright, but for events and the status of its own kinds
@@ -80,11 +88,11 @@ func more() []fakecluster.Resource {
 }
 
 // in has a story play at noon, in a cluster that a release has left two minutes before.
-func in(t *testing.T, release string, story func(*cluster)) {
+func in(t *testing.T, release string, story func(*simulated)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon.Add(-2 * time.Minute)))
-		c := &cluster{T: t, Cluster: fakecluster.New(more()...), ctx: t.Context(), writes: map[string]bool{}}
+		c := &simulated{site: site{T: t, ctx: t.Context(), uids: map[string]types.UID{}}, Cluster: fakecluster.New(more()...), writes: map[string]bool{}}
 		config := c.Config("test")
 		c.dynamic = dynamic.NewForConfigOrDie(config)
 		groups, err := restmapper.GetAPIGroupResources(discovery.NewDiscoveryClientForConfigOrDie(config))
@@ -92,7 +100,7 @@ func in(t *testing.T, release string, story func(*cluster)) {
 			t.Fatal(err)
 		}
 		c.mapper = restmapper.NewDiscoveryRESTMapper(groups)
-		c.leave(read(t, "common.yaml", release+"/installation.yaml", release+"/objects.yaml"))
+		c.leave(read(t, func(text string) string { return text }, filesOf(release)...))
 		for range 2 { // containers run
 			if err := c.Step(c.ctx); err != nil {
 				t.Fatal(err)
@@ -104,7 +112,7 @@ func in(t *testing.T, release string, story func(*cluster)) {
 }
 
 // takeOver runs podwright's controllers for a while, beside kubelets.
-func (c *cluster) takeOver(gates *features.Gates, long time.Duration) {
+func (c *simulated) takeOver(gates *features.Gates, long time.Duration) {
 	c.Helper()
 	c.FailRequests(func(user, request, name string) error {
 		c.note(user, request, name)
@@ -121,7 +129,7 @@ func (c *cluster) takeOver(gates *features.Gates, long time.Duration) {
 }
 
 // note notes a write that the data have to expect.
-func (c *cluster) note(user, request, name string) {
+func (c *simulated) note(user, request, name string) {
 	verb, resource, _ := strings.Cut(request, " ")
 	of, subresource, _ := strings.Cut(resource, "/")
 	if user != manager || !slices.Contains([]string{"create", "update", "patch", "delete"}, verb) || of == "events" || subresource == "status" && of != "pods" {
@@ -133,7 +141,7 @@ func (c *cluster) note(user, request, name string) {
 }
 
 // controllers are those of the kinds that the data have.
-func (c *cluster) controllers(gates *features.Gates) (all []func(context.Context) error) {
+func (c *simulated) controllers(gates *features.Gates) (all []func(context.Context) error) {
 	c.Helper()
 	config := c.Config(manager)
 	kube := kubernetes.NewForConfigOrDie(config)
@@ -146,28 +154,38 @@ func (c *cluster) controllers(gates *features.Gates) (all []func(context.Context
 	lifecycle, err := lifecycleclient.NewForConfig(config)
 	c.must(err)
 
-	cloneSets, err := cloneset.New(cloneset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.CloneSet(gates)})
+	availability, err := availabilityclient.NewForConfig(config)
 	c.must(err)
-	statefulSets, err := statefulset.New(statefulset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.StatefulSet(gates)})
-	c.must(err)
-	daemonSets, err := daemonset.New(daemonset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.DaemonSet(gates)})
-	c.must(err)
-	unitedDeployments, err := uniteddeployment.New(uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Features: switches.UnitedDeployment(gates)})
-	c.must(err)
-	broadcastJobs, err := broadcastjob.New(broadcastjob.Options{Kubernetes: kube, Workloads: workloads})
-	c.must(err)
-	cronJobs, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads})
-	c.must(err)
-	sidecarSets, err := sidecarset.New(sidecarset.Options{Kubernetes: kube, Sidecar: sidecar, Injection: switches.Injection(gates), Features: switches.SidecarSet(gates)})
-	c.must(err)
-	pullJobs, err := imagepulljob.New(imagepulljob.Options{Kubernetes: kube, Distribution: distribution})
-	c.must(err)
-	ephemeralJobs, err := ephemeraljob.New(ephemeraljob.Options{Kubernetes: kube, Lifecycle: lifecycle})
-	c.must(err)
-	return []func(context.Context) error{cloneSets.Run, statefulSets.Run, daemonSets.Run, unitedDeployments.Run, broadcastJobs.Run, cronJobs.Run, sidecarSets.Run, pullJobs.Run, ephemeralJobs.Run}
+
+	add := func(controller interface{ Run(context.Context) error }, err error) {
+		c.Helper()
+		c.must(err)
+		all = append(all, controller.Run)
+	}
+	add(cloneset.New(cloneset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.CloneSet(gates)}))
+	add(statefulset.New(statefulset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.StatefulSet(gates)}))
+	add(daemonset.New(daemonset.Options{Kubernetes: kube, Workloads: workloads, Features: switches.DaemonSet(gates)}))
+	add(uniteddeployment.New(uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Features: switches.UnitedDeployment(gates)}))
+	add(broadcastjob.New(broadcastjob.Options{Kubernetes: kube, Workloads: workloads}))
+	add(cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads}))
+	add(sidecarset.New(sidecarset.Options{Kubernetes: kube, Sidecar: sidecar, Injection: switches.Injection(gates), Features: switches.SidecarSet(gates)}))
+	add(imagepulljob.New(imagepulljob.Options{Kubernetes: kube, Distribution: distribution}))
+	add(imagelistpulljob.New(imagelistpulljob.Options{Distribution: distribution}))
+	add(nodeimage.New(nodeimage.Options{Kubernetes: kube, Distribution: distribution}))
+	add(workloadspread.New(workloadspread.Options{Kubernetes: kube, Distribution: distribution}))
+	add(persistentpodstate.New(persistentpodstate.Options{Kubernetes: kube, Distribution: distribution}))
+	if gates.Enabled(features.ResourceDistributionGate) {
+		add(resource.New(resource.Options{Kubernetes: kube, Distribution: distribution}))
+	}
+	add(ephemeraljob.New(ephemeraljob.Options{Kubernetes: kube, Lifecycle: lifecycle}))
+	add(podprobemarker.New(podprobemarker.Options{Kubernetes: kube, Lifecycle: lifecycle}))
+	add(nodepodprobe.New(nodepodprobe.Options{Kubernetes: kube, Lifecycle: lifecycle}))
+	add(recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle}))
+	add(podunavailablebudget.New(podunavailablebudget.Options{Kubernetes: kube, Availability: availability, Features: switches.PodUnavailableBudget(gates)}))
+	return all
 }
 
-func (c *cluster) must(err error) {
+func (c *site) must(err error) {
 	c.Helper()
 	if err != nil {
 		c.Fatal(err)
@@ -177,36 +195,72 @@ func (c *cluster) must(err error) {
 // everything is what is listed.
 var everything = metav1.ListOptions{}
 
-// settled fails the test if the rollout of a CloneSet has not ended.
-func (c *cluster) settled(name string, pods int64) {
+// settled says what the rollout of a CloneSet waits for: nil if it has ended.
+func (c *site) settled(namespace, name string, pods int64) error {
 	c.Helper()
-	set := c.get(schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}, "shop", name)
+	set := c.get(kindOf("CloneSet"), namespace, name)
 	for _, field := range []string{"replicas", "updatedReplicas", "updatedReadyReplicas", "updatedAvailableReplicas"} {
 		if n, _, _ := unstructured.NestedInt64(set.Object, "status", field); n != pods {
-			c.Errorf("CloneSet %s: %s is %d, want %d", name, field, n, pods)
+			return fmt.Errorf("CloneSet %s: %s is %d, want %d", name, field, n, pods)
 		}
 	}
+	return nil
 }
 
-// released fails the test if a finalizer or a copy is left that only OpenKruise would take away.
-func (c *cluster) released() {
+// gone are objects that OpenKruise would never have let end, and the rules by which they do.
+var gone = []struct{ rule, kind, namespace, name string }{
+	{"IMG-1.15", "ImagePullJob", "shop", "hangs"}, {"EJ-20", "EphemeralJob", "shop", "debug"}, {"PPM-2.4", "PodProbeMarker", "shop", "left"},
+	{"IMG-1.15", "Secret", "kruise-daemon-config", "registry-x7k2p"},
+}
+
+// released says what is left that only OpenKruise would take away, or what a second run of it would have done: nil if all is well.
+func (c *site) released(namespace string) error {
 	c.Helper()
-	if job := c.get(schema.GroupKind{Group: "apps.kruise.io", Kind: "ImagePullJob"}, "shop", "hangs"); job != nil {
-		c.Errorf("IMG-1.15: ImagePullJob hangs is here still, with finalizers %v", job.GetFinalizers())
+	for _, g := range gone {
+		if g.namespace == "shop" {
+			g.namespace = namespace
+		}
+		if left := c.get(kindOf(g.kind), g.namespace, g.name); left != nil {
+			return fmt.Errorf("%s: %s %s is here still, with finalizers %v", g.rule, g.kind, g.name, left.GetFinalizers())
+		}
 	}
-	if job := c.get(schema.GroupKind{Group: "apps.kruise.io", Kind: "ImagePullJob"}, "shop", "over"); len(job.GetFinalizers()) > 0 {
-		c.Errorf("IMG-1.15: ImagePullJob over has finalizers %v", job.GetFinalizers())
+	if job := c.get(kindOf("ImagePullJob"), namespace, "over"); len(job.GetFinalizers()) > 0 {
+		return fmt.Errorf("IMG-1.15: ImagePullJob over has finalizers %v", job.GetFinalizers())
 	}
-	if job := c.get(schema.GroupKind{Group: "apps.kruise.io", Kind: "EphemeralJob"}, "shop", "debug"); job != nil {
-		c.Errorf("EJ-20: EphemeralJob debug is here still, with finalizers %v", job.GetFinalizers())
+	stops := c.get(kindOf("ContainerRecreateRequest"), namespace, "stops")
+	if ended, _, _ := unstructured.NestedString(stops.Object, "status", "completionTime"); ended == "" || len(stops.GetFinalizers()) > 0 || stops.GetLabels()["crr.apps.kruise.io/active"] != "" {
+		return fmt.Errorf("CRR-M4: ContainerRecreateRequest stops ended at %q, with finalizers %v and labels %v", ended, stops.GetFinalizers(), stops.GetLabels())
 	}
-	if copied := c.get(schema.GroupKind{Kind: "Secret"}, "kruise-daemon-config", "registry-x7k2p"); copied != nil {
-		c.Error("IMG-1.15: the copy of the pull secret is here still")
+	for _, one := range at(c.get(pods, namespace, "stopped").Object, "status", "conditions") {
+		if ready, _ := one.(map[string]any); ready["type"] == "KruisePodReady" && ready["status"] != "True" {
+			return fmt.Errorf("CRR-M4: the pod stopped is out of service still: %v", ready)
+		}
 	}
+	images := c.get(kindOf("NodeImage"), "", "node-1")
+	for _, one := range at(images.Object, "spec", "images", "redis", "tags") {
+		if tag, _ := one.(map[string]any); fmt.Sprint(tag["version"]) != "1" {
+			return fmt.Errorf("IMG-1.6: redis:%v is pulled again, its version is %v", tag["tag"], tag["version"])
+		}
+	}
+	return nil
+}
+
+// at is the list that stands at a path; nil if there is none.
+func at(object map[string]any, path ...string) []any {
+	list, _, _ := unstructured.NestedSlice(object, path...)
+	return list
+}
+
+// kindOf is one of OpenKruise's or of the core group.
+func kindOf(kind string) schema.GroupKind {
+	if kind == "Secret" {
+		return schema.GroupKind{Kind: kind}
+	}
+	return schema.GroupKind{Group: "apps.kruise.io", Kind: kind}
 }
 
 // converters convert objects between versions, as the API server has podwright do with --serve-v1beta1.
 var converters = map[string]func([]byte, string) ([]byte, error){
 	"DaemonSet": workloadsconversion.DaemonSet, "BroadcastJob": workloadsconversion.BroadcastJob, "AdvancedCronJob": workloadsconversion.AdvancedCronJob,
-	"SidecarSet": sidecarconversion.SidecarSet, "ImagePullJob": distributionconversion.ImagePullJob, "NodeImage": distributionconversion.NodeImage,
+	"SidecarSet": sidecarconversion.SidecarSet, "ImagePullJob": distributionconversion.ImagePullJob, "ImageListPullJob": distributionconversion.ImageListPullJob, "NodeImage": distributionconversion.NodeImage,
 }
