@@ -22,13 +22,12 @@
 //
 // # Several kinds in the webhook of pods
 //
-// What kinds do to new pods stands in one webhook: podwebhook.Describe joins these parts. What reads objects, as the injector of
-// SidecarSets does, is made once and given to both:
+// What kinds do to new pods stands in one webhook: podwebhook.Describe joins these parts. SidecarSets come with theirs, which reads the
+// caches that their own webhook reads:
 //
-//	injector, err := sidecarset.NewCachedInjector(sidecarset.AdmissionOptions{Kubernetes: kube, Sidecar: clients})
+//	sidecarSets, injector, err := sidecarset.DescribeInjecting(sidecarset.Options{Kubernetes: kube, Sidecar: clients}, sidecarset.AdmissionOptions{})
 //	...
-//	sidecarset.Describe(options, &sidecarset.Webhook{Reader: injector}),
-//	podwebhook.Describe(podwebhook.Parts{Sidecars: injector, OwnNamespace: "shop-system"}),
+//	manager.New(options, sidecarSets, podwebhook.Describe(podwebhook.Parts{Sidecars: injector, OwnNamespace: "shop-system"}))
 //
 // # What is registered
 //

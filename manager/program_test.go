@@ -47,8 +47,10 @@ func kinds(config *rest.Config) (*manager.Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := podwright.ControllerOptions{Workers: 5}
 	// What the webhooks know of objects, in every replica.
-	injector, err := sidecarset.NewCachedInjector(sidecarset.AdmissionOptions{Kubernetes: kube, Sidecar: sidecars, ManagerNamespace: namespace})
+	sets, injector, err := sidecarset.DescribeInjecting(
+		sidecarset.Options{ControllerOptions: all, Kubernetes: kube, Sidecar: sidecars, ManagerNamespace: namespace}, sidecarset.AdmissionOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +58,13 @@ func kinds(config *rest.Config) (*manager.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := podwright.ControllerOptions{Workers: 5}
 	return manager.New(manager.Options{
 		Name: "shop-manager", Namespace: namespace, Kubernetes: kube, Target: target,
 		FailurePolicies: map[string]admissionregistrationv1.FailurePolicyType{podwebhook.MutatePath: admissionregistrationv1.Ignore},
 	},
 		cloneset.Describe(cloneset.Options{ControllerOptions: all, Kubernetes: kube, Workloads: workloads}, &cloneset.Webhook{}),
 		daemonset.Describe(daemonset.Options{ControllerOptions: all, Kubernetes: kube, Workloads: workloads}, &daemonset.Webhook{}),
-		sidecarset.Describe(sidecarset.Options{ControllerOptions: all, Kubernetes: kube, Sidecar: sidecars, ManagerNamespace: namespace}, &sidecarset.Webhook{Reader: injector}),
-		podwebhook.Describe(podwebhook.Parts{Sidecars: injector, OwnNamespace: namespace}),
+		sets, podwebhook.Describe(podwebhook.Parts{Sidecars: injector, OwnNamespace: namespace}),
 		podunavailablebudget.Describe(podunavailablebudget.Options{ControllerOptions: all, Kubernetes: kube, Availability: budgets}, guard),
 	)
 }

@@ -113,7 +113,7 @@ func (i *installation) helmUninstall() {
 	i.Helper()
 	uninstall := action.NewUninstall(i.helm())
 	uninstall.WaitStrategy = kube.HookOnlyStrategy
-	uninstall.DisableHooks = true // no program runs here: see TestUninstall
+	uninstall.DisableHooks = true // no program runs here: see TestUninstallOnARealControlPlane
 	if _, err := uninstall.Run("podwright"); err != nil {
 		i.Fatal(err)
 	}

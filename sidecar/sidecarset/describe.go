@@ -20,3 +20,16 @@ func Describe(o Options, w *Webhook) podwright.Kind {
 	}
 	return k
 }
+
+// DescribeInjecting is Describe for a program that injects into new pods, too. It makes the injector, whose caches the webhook of SidecarSets
+// reads as well, and returns it for the webhook of pods: podwebhook.Describe(podwebhook.Parts{Sidecars: injector}). Clients,
+// ManagerNamespace and Injection are those of the Options, so that controller, webhook and injector cannot differ in them. The
+// rest of the AdmissionOptions is as for NewCachedInjector, and what an error says, too.
+func DescribeInjecting(o Options, a AdmissionOptions) (podwright.Kind, *CachedInjector, error) {
+	a.Kubernetes, a.Sidecar, a.ManagerNamespace, a.Injection = o.Kubernetes, o.Sidecar, o.ManagerNamespace, o.Injection
+	injector, err := NewCachedInjector(a)
+	if err != nil {
+		return podwright.Kind{}, nil, err
+	}
+	return Describe(o, &Webhook{Reader: injector, Injection: o.Injection}), injector, nil
+}
