@@ -80,7 +80,7 @@
 //     while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.
-//   - No update begins while a SidecarSet updates the pod, for 5 minutes at most: package
+//   - No update begins while sidecars of the pod are updated, for 5 minutes at most: package
 //     rollout names that RuleSidecarUpdating.
 //   - An update whose image a policy has put back to one from before is not complete. The pod
 //     does not count as updated, and the update is tried again, ever more rarely.

@@ -91,7 +91,7 @@ func TestReadiness(t *testing.T) {
 // A pod that asks for enhanced liveness probes, of which OpenKruise from 1.7 on takes the probes off, keeps them, whatever else it gets.
 func TestLivenessProbesStay(t *testing.T) {
 	const pod = `{"metadata":{"name":"web","annotations":{"apps.kruise.io/using-enhanced-liveness":"true"},
-		"ownerReferences":[{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","name":"web","uid":"w","controller":true}]},"spec":{"containers":[
+		"ownerReferences":[{"apiVersion":"apps.kruise.io/v1alpha1","kind":"BroadcastJob","name":"web","uid":"w","controller":true}]},"spec":{"containers":[
 		{"name":"main","livenessProbe":{"tcpSocket":{"port":80}}},
 		{"name":"proxy","livenessProbe":{"tcpSocket":{"port":81}},"env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"100"}]}]}}`
 	response := (&podwebhook.Webhook{Readiness: podreadiness.Mutate, LaunchPriority: launchpriority.Mutate}).Default(t.Context(), create(pod))

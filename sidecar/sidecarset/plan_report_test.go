@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -51,6 +52,24 @@ func TestNotUpgradable(t *testing.T) {
 	plan = w.sync()
 	if got := strings.Join(updates(plan), " "); got != "a b c" || len(plan.NotUpgradable) > 0 || conditionOf(plan.Status, notUpgradable) != nil {
 		t.Errorf("taken back: %s", plan)
+	}
+}
+
+// A revision that was written before the SidecarSet had its defaults differs from it in what users have changed alone. (SCS-14)
+func TestNotUpgradableSinceWithoutDefaults(t *testing.T) {
+	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}]}`)
+	w.add("a")
+	w.settle()
+	bare := w.set.DeepCopy()
+	bare.Spec.Containers = []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: "log", Image: "log:v1"}}}
+	data, err := injection.RevisionData(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.revisions[0].Data.Raw = data
+	w.edit(`{containers: [{name: log, image: "log:v1", args: [x]}]}`)
+	if c := conditionOf(w.sync().Status, notUpgradable); c == nil || !strings.Contains(c.Message, "(containers[log].args changed since") {
+		t.Errorf("SCS-14: condition %+v", c)
 	}
 }
 

@@ -31,7 +31,7 @@ var unused = map[string]map[string]string{testbed.AgentProgram: {}}
 
 func TestMain(m *testing.M) {
 	testbed.Main(m, testbed.Options{
-		RealNodes: 2, Audit: true, Unused: unused, FeatureGates: "PreDownloadImageForInPlaceUpdate=true,SidecarTerminator=true,InPlaceWorkloadVerticalScaling=true,SidecarSetNativeSidecars=true",
+		RealNodes: 2, Audit: true, Unused: unused, FeatureGates: "PreDownloadImageForInPlaceUpdate=true,SidecarTerminator=true,InPlaceWorkloadVerticalScaling=true" + nativeSidecars,
 		Flags: []string{pullPods},
 	}, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed = b

@@ -19,6 +19,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
+// nativeSidecars has native sidecars be updated in place.
+const nativeSidecars = ",SidecarSetNativeSidecars=true"
+
 // startsIn is how long the native sidecar of the test takes until its startup probe succeeds.
 const startsIn = 3 * time.Second
 
@@ -48,6 +51,7 @@ func TestNativeSidecarIsUpdated(t *testing.T) {
 	})
 	labelled := func(pod *corev1.Pod) { pod.Labels = set.Spec.Selector.MatchLabels }
 	before := []*corev1.Pod{s.nativePod("web-0", first, labelled), s.nativePod("web-1", first, labelled)}
+	awaitNatives(s, sidecars, set.Name)
 
 	patch := fmt.Sprintf(`[{"op":"replace","path":"/spec/initContainers/0/image","value":%q}]`, second)
 	if _, err := sidecars.SidecarSets().Patch(t.Context(), set.Name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
@@ -68,8 +72,14 @@ func TestNativeSidecarIsUpdated(t *testing.T) {
 	if apart := started[1].Sub(started[0]).Abs(); apart < startsIn {
 		t.Errorf("SCS-8: the native sidecars were started %s apart, the startup probe of the first one takes %s", apart, startsIn)
 	}
+	awaitNatives(s, sidecars, set.Name)
+}
+
+// awaitNatives waits until the controller has seen two pods that are updated and ready, of the present spec.
+func awaitNatives(s *scene, sidecars client.Interface, name string) {
+	s.Helper()
 	s.AwaitAsking("the status counts both pods as updated and ready", func() string {
-		set, err := sidecars.SidecarSets().Get(t.Context(), set.Name, metav1.GetOptions{})
+		set, err := sidecars.SidecarSets().Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil || set.Status.UpdatedPods != 2 || set.Status.UpdatedReadyPods != 2 || set.Status.ObservedGeneration != set.Generation {
 			return fmt.Sprintf("%v %+v", err, set.Status)
 		}

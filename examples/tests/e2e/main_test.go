@@ -33,7 +33,7 @@ type bed struct {
 var steady *bed
 
 // gates are those of all managers.
-const gates = "SidecarTerminator=true,ResourceDistributionGate=true,StatefulSetAutoResizePVCGate=true,EnablePodProbeMarkerOnServerless=true"
+const gates = "SidecarTerminator=true,ResourceDistributionGate=true,StatefulSetAutoResizePVCGate=true" + virtualNodes
 
 func TestMain(m *testing.M) {
 	options := testbed.Options{Parallel: 24, Audit: true, FeatureGates: gates, ManagerFlags: []string{"--resourcedistribution-sources"},

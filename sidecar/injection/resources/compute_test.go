@@ -63,7 +63,7 @@ func TestAggregates(t *testing.T) {
 	}
 }
 
-// TestTargets: regular containers and native sidecars by a part of their name, without those of SidecarSets. (SCI-25, SCI-27)
+// TestTargets: regular containers and native sidecars by a part of their name, without those that were injected. (SCI-25, SCI-27)
 func TestTargets(t *testing.T) {
 	spec := read[corev1.PodSpec](t, `{initContainers: [{name: app-native, restartPolicy: Always}, {name: app-init}, {name: log-native, restartPolicy: Always}],
 		containers: [{name: app}, {name: my-app}, {name: log}], ephemeralContainers: [{name: app-debug}]}`)

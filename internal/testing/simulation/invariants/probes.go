@@ -16,6 +16,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
+// The annotations by which what runs the pods of virtual nodes knows their probes.
+const handedProbes, handedMarkers = "kruise.io/podprobe", "kruise.io/podprobemarker-list"
+
 // probing is all PodProbeMarkers and NodePodProbes at a moment.
 type probing struct{ *State }
 

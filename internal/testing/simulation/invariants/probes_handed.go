@@ -13,12 +13,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The annotations by which what runs the pods of virtual nodes knows their probes.
-const (
-	handedProbes  = "kruise.io/podprobe"
-	handedMarkers = "kruise.io/podprobemarker-list"
-)
-
 // ProbesHandedOver judges what a webhook has made of a new pod, which knew the markers of a state: it has the probes of its markers, and
 // nothing else about it has changed. (PPM-1.7)
 func ProbesHandedOver(s *State, before, after *corev1.Pod) []Violation {
