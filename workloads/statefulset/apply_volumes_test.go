@@ -63,8 +63,9 @@ func TestResizeOfClaim(t *testing.T) {
 func TestResizeIsRefused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.options.Features.ResizeClaims = true
+		grows := true
 		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
-			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+			return &storagev1.StorageClass{AllowVolumeExpansion: &grows}, nil
 		}
 		c.restart()
 		templates := func(storage string) string {
@@ -88,6 +89,12 @@ func TestResizeIsRefused(t *testing.T) {
 		if conditions := fmt.Sprint(c.get().Status.Conditions); !strings.Contains(conditions, "FailedUpdatePod") || !strings.Contains(conditions, "resize claim data-web-0 of pod web-0") {
 			t.Errorf("conditions %s", conditions)
 		}
+		grows = false // STS-42
+		_, _, _ = c.ReconcileOnce()
+		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "FailedUpdatePVC: resize claim data-web-0 of pod web-0: its storage class fast does not let volumes grow") {
+			t.Errorf("events:\n%s", events)
+		}
+		grows = true
 		c.FailBefore(nil)
 		c.Settle()
 		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})

@@ -240,3 +240,41 @@ func TestClaimsThatNoPodMounts(t *testing.T) {
 		}
 	}
 }
+
+// STS-5, STS-23: an owner stands for a former pod or StatefulSet only if its kind, version and name say so.
+func TestOwnersOfClaimsByName(t *testing.T) {
+	p := &planner{Snapshot: testSnapshot(t, "A", "A", "0A")}
+	for _, test := range []struct {
+		owner    metav1.OwnerReference
+		pod, set bool
+	}{
+		{metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "web-0"}, true, false},
+		{metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "web-1"}, false, false},
+		{metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "web-0"}, false, false},
+		{metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Pod", Name: "web-0"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web"}, false, true},
+		{metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "db"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "DaemonSet", Name: "web"}, false, false},
+	} {
+		if pod, set := namesPod(&test.owner, "web-0"), p.namesSet(&test.owner); pod != test.pod || set != test.set {
+			t.Errorf("%s %s %s: names the pod %t, the StatefulSet %t", test.owner.APIVersion, test.owner.Kind, test.owner.Name, pod, set)
+		}
+	}
+}
+
+// STS-E19: of pods that lack a claim those are reported that stay.
+func TestPodsThatLackClaims(t *testing.T) {
+	lacks := func(s *Snapshot) {
+		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	}
+	for pods, want := range map[string]bool{"0A": true, "0A~": false} {
+		if got := problems(NewPlan(testSnapshot(t, "A", "A", pods, lacks))); (got != "") != want {
+			t.Errorf("%s: problems %q", pods, got)
+		}
+	}
+	left := func(s *Snapshot) { s.Set.Spec.Replicas = new(int32) }
+	if got := problems(NewPlan(testSnapshot(t, "A", "A", "0A", lacks, left))); got != "" {
+		t.Errorf("one that is left over: problems %q", got)
+	}
+}
