@@ -223,7 +223,7 @@ func TestClaimsThatNoPodMounts(t *testing.T) {
 			"data-web-20": {APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "former"}, // goes with the former one
 			"data-web-21": {APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", UID: "other"},
 			"data-web-22": {APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "db", UID: "other"},
-			"data-web-23": {APIVersion: "apps.kruise.io/v1beta1", Kind: "CloneSet", Name: "web", UID: "other"},
+			"data-web-23": {APIVersion: "apps.kruise.io/v1beta1", Kind: "Toy", Name: "web", UID: "other"},
 		} {
 			s.Claims[name] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{
 				{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: s.Set.UID}, owner}}}
@@ -255,7 +255,7 @@ func TestOwnersOfClaimsByName(t *testing.T) {
 		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web"}, false, true},
 		{metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web"}, false, false},
 		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "db"}, false, false},
-		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "DaemonSet", Name: "web"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "Toy", Name: "web"}, false, false},
 	} {
 		if pod, set := namesPod(&test.owner, "web-0"), p.namesSet(&test.owner); pod != test.pod || set != test.set {
 			t.Errorf("%s %s %s: names the pod %t, the StatefulSet %t", test.owner.APIVersion, test.owner.Kind, test.owner.Name, pod, set)
