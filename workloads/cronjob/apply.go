@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 )
@@ -139,17 +138,6 @@ func (a *applier) start(ctx context.Context) error {
 	a.refusals.Forget(a.Key)
 	a.recordStart()
 	return a.setRefused(ctx, time.Time{})
-}
-
-// object is the job to create, and what it is one of.
-func (s *Start) object() (apiwriter.Object, podwright.Resource) {
-	switch {
-	case s.Job != nil:
-		return s.Job, resourceJobs
-	case s.ImageListPullJob != nil:
-		return s.ImageListPullJob, resourceImageListPullJobs
-	}
-	return s.BroadcastJob, resourceBroadcastJobs
 }
 
 // create creates the job.

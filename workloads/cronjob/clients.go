@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
@@ -20,18 +19,6 @@ type jobClient interface {
 	read(ctx context.Context, namespace, name string) (metav1.Object, error)
 	merge(ctx context.Context, namespace, name string, data []byte) (resourceVersion string, err error)
 	delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
-}
-
-// clients returns what writes jobs, by what they are.
-func (o *Options) clients() map[podwright.Resource]jobClient {
-	all := map[podwright.Resource]jobClient{
-		resourceJobs:          batchJobs{jobs(o), o.Kubernetes},
-		resourceBroadcastJobs: typed(o.Workloads.BroadcastJobs),
-	}
-	if o.Distribution != nil {
-		all[resourceImageListPullJobs] = typed(o.Distribution.ImageListPullJobs)
-	}
-	return all
 }
 
 // jobs reads and creates Jobs.

@@ -200,3 +200,15 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	return s, nil
 }
+
+// clients returns what writes jobs, by what they are.
+func (o *Options) clients() map[podwright.Resource]jobClient {
+	all := map[podwright.Resource]jobClient{
+		resourceJobs:          batchJobs{jobs(o), o.Kubernetes},
+		resourceBroadcastJobs: typed(o.Workloads.BroadcastJobs),
+	}
+	if o.Distribution != nil {
+		all[resourceImageListPullJobs] = typed(o.Distribution.ImageListPullJobs)
+	}
+	return all
+}

@@ -8,8 +8,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podwright/podwright"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -76,6 +78,28 @@ type Start struct {
 	Job              *batchv1.Job
 	BroadcastJob     *v1alpha1.BroadcastJob
 	ImageListPullJob *distributionv1alpha1.ImageListPullJob
+}
+
+// object is the job to create, and what it is one of.
+func (s *Start) object() (apiwriter.Object, podwright.Resource) {
+	switch {
+	case s.Job != nil:
+		return s.Job, resourceJobs
+	case s.ImageListPullJob != nil:
+		return s.ImageListPullJob, resourceImageListPullJobs
+	}
+	return s.BroadcastJob, resourceBroadcastJobs
+}
+
+// timeToLive is the field of the job that holds it.
+func (s *Start) timeToLive() **int32 {
+	switch {
+	case s.Job != nil:
+		return &s.Job.Spec.TTLSecondsAfterFinished
+	case s.ImageListPullJob != nil:
+		return &s.ImageListPullJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
+	}
+	return &s.BroadcastJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
 }
 
 // What holds back the creation of a job, beside rollout.RulePaused.

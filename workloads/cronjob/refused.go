@@ -144,17 +144,6 @@ func (s *Start) withholdTimeToLive() {
 	*ttl = nil
 }
 
-// timeToLive is the field of the job that holds it.
-func (s *Start) timeToLive() **int32 {
-	switch {
-	case s.Job != nil:
-		return &s.Job.Spec.TTLSecondsAfterFinished
-	case s.ImageListPullJob != nil:
-		return &s.ImageListPullJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
-	}
-	return &s.BroadcastJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
-}
-
 // timeToLive is what timeToLiveAnnotation withholds of a job; nil for nothing.
 func timeToLive(job metav1.Object) *int32 {
 	seconds, err := strconv.ParseInt(job.GetAnnotations()[timeToLiveAnnotation], 10, 32)

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -63,8 +64,12 @@ func TestResizeOfClaim(t *testing.T) {
 func TestResizeIsRefused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.options.Features.ResizeClaims = true
+		grows, missing, reads := true, false, 0
 		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
-			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+			if reads++; missing { // with an object, as clients answer
+				return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, apierrors.NewNotFound(storagev1.Resource("storageclasses"), "fast")
+			}
+			return &storagev1.StorageClass{AllowVolumeExpansion: &grows}, nil
 		}
 		c.restart()
 		templates := func(storage string) string {
@@ -79,6 +84,9 @@ func TestResizeIsRefused(t *testing.T) {
 		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
 		c.Must(err)
 		c.Settle()
+		if reads > 0 {
+			t.Errorf("%d reads of classes, and no claim is too small", reads)
+		}
 		c.FailBefore(fixture.Fail("patch persistentvolumeclaims", fixture.ErrQuota))
 		c.Edit(templates("20Gi"))
 		_, _, _ = c.ReconcileOnce()
@@ -88,6 +96,17 @@ func TestResizeIsRefused(t *testing.T) {
 		if conditions := fmt.Sprint(c.get().Status.Conditions); !strings.Contains(conditions, "FailedUpdatePod") || !strings.Contains(conditions, "resize claim data-web-0 of pod web-0") {
 			t.Errorf("conditions %s", conditions)
 		}
+		grows = false // STS-42
+		_, _, _ = c.ReconcileOnce()
+		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "FailedUpdatePVC: resize claim data-web-0 of pod web-0: its storage class fast does not let volumes grow") {
+			t.Errorf("events:\n%s", events)
+		}
+		grows, missing = true, true
+		_, _, _ = c.ReconcileOnce()
+		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "FailedUpdatePVC: resize claim data-web-0 of pod web-0: its storage class fast does not exist") {
+			t.Errorf("events:\n%s", events)
+		}
+		missing = false
 		c.FailBefore(nil)
 		c.Settle()
 		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})

@@ -223,7 +223,7 @@ func TestClaimsThatNoPodMounts(t *testing.T) {
 			"data-web-20": {APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "former"}, // goes with the former one
 			"data-web-21": {APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", UID: "other"},
 			"data-web-22": {APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "db", UID: "other"},
-			"data-web-23": {APIVersion: "apps.kruise.io/v1beta1", Kind: "CloneSet", Name: "web", UID: "other"},
+			"data-web-23": {APIVersion: "apps.kruise.io/v1beta1", Kind: "Toy", Name: "web", UID: "other"},
 		} {
 			s.Claims[name] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{
 				{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: s.Set.UID}, owner}}}
@@ -238,5 +238,43 @@ func TestClaimsThatNoPodMounts(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("claims (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// STS-5, STS-23: an owner stands for a former pod or StatefulSet only if its kind, version and name say so.
+func TestOwnersOfClaimsByName(t *testing.T) {
+	p := &planner{Snapshot: testSnapshot(t, "A", "A", "0A")}
+	for _, test := range []struct {
+		owner    metav1.OwnerReference
+		pod, set bool
+	}{
+		{metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "web-0"}, true, false},
+		{metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "web-1"}, false, false},
+		{metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "web-0"}, false, false},
+		{metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Pod", Name: "web-0"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web"}, false, true},
+		{metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "db"}, false, false},
+		{metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "Toy", Name: "web"}, false, false},
+	} {
+		if pod, set := namesPod(&test.owner, "web-0"), p.namesSet(&test.owner); pod != test.pod || set != test.set {
+			t.Errorf("%s %s %s: names the pod %t, the StatefulSet %t", test.owner.APIVersion, test.owner.Kind, test.owner.Name, pod, set)
+		}
+	}
+}
+
+// STS-E19: of pods that lack a claim those are reported that stay.
+func TestPodsThatLackClaims(t *testing.T) {
+	lacks := func(s *Snapshot) {
+		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	}
+	for pods, want := range map[string]bool{"0A": true, "0A~": false} {
+		if got := problems(NewPlan(testSnapshot(t, "A", "A", pods, lacks))); (got != "") != want {
+			t.Errorf("%s: problems %q", pods, got)
+		}
+	}
+	left := func(s *Snapshot) { s.Set.Spec.Replicas = new(int32) }
+	if got := problems(NewPlan(testSnapshot(t, "A", "A", "0A", lacks, left))); got != "" {
+		t.Errorf("one that is left over: problems %q", got)
 	}
 }

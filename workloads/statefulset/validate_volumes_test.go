@@ -167,3 +167,13 @@ func TestStorageClassesOfWebhook(t *testing.T) {
 		t.Errorf("without the switch: rules %v", got)
 	}
 }
+
+// STS-V9: a new StatefulSet has no claims that could grow, so nothing is asked.
+func TestNewClaimTemplates(t *testing.T) {
+	known := &classes{}
+	w := &statefulset.Webhook{Features: statefulset.Features{ResizeClaims: true}, StorageClasses: known}
+	fields := complete + completeRetention + `,"volumeClaimTemplates":[` + claimTemplate("data", "1Gi") + `],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}`
+	if got := w.Validate(t.Context(), request("v1beta1", admissionv1.Create, specWith("v1beta1", fields), "")); !got.Allowed || len(got.Warnings)+len(known.asked) > 0 {
+		t.Errorf("response %+v, asked for %v", got, known.asked)
+	}
+}

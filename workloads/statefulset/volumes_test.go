@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -321,5 +322,18 @@ func TestClassesAreReadAgain(t *testing.T) {
 		if got := NewPlan(s).RequeueAfter; got != test.want {
 			t.Errorf("%s: again after %v, want %v", test.name, got, test.want)
 		}
+	}
+}
+
+// STS-41: a pod whose claims begin to grow takes a place of those behind it, which say so.
+func TestWaitsBehindAResize(t *testing.T) {
+	plan := NewPlan(testSnapshot(t, "A", "A", "0A 1A 2A", grown(20, "10 10 10")))
+	for _, w := range plan.Waiting {
+		if w.Reason.Rule == rollout.RuleMaxUnavailable && w.Reason.Message != "maxUnavailable 1: as many pods before this one are not available" {
+			t.Errorf("%s: %s", w.Pod.Name, w.Reason.Message)
+		}
+	}
+	if len(plan.Waiting) != 3 {
+		t.Errorf("%d pods wait, want 3", len(plan.Waiting))
 	}
 }

@@ -15,7 +15,7 @@ type Features struct {
 	// SubsetStatuses writes status.subsetStatuses with every schedule strategy, with the reasons that OpenKruise gives, as OpenKruise
 	// from 1.8 on. Without it they are there with the strategy Adaptive alone. (UD-21.7)
 	SubsetStatuses bool
-	// RevisionLabel has Advanced StatefulSets name their revision in apps.kruise.io/controller-revision-hash, as the other kinds do,
+	// RevisionLabel has all kinds of workloads name their revision in apps.kruise.io/controller-revision-hash, also the advanced one with ordinals,
 	// and as OpenKruise from 1.8 on. (UD-7)
 	RevisionLabel bool
 	// ReservedLabels labels the pods that are not reserved, too, and has status.labelSelector select them alone, as OpenKruise

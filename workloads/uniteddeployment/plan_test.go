@@ -294,8 +294,7 @@ func TestDeletePods(t *testing.T) {
 	for name, test := range map[string]struct {
 		more string // in the spec of the template
 		// pods has a letter for each ordinal: old ones that are ready (o), never were (x), were a minute (m) or an hour (h) ago, never were
-		// since their kubelet took them a minute ago (k),
-		// terminate (t), and were ready until then (T), or have failed (f), updated ones that are ready (U) or not (N), and none (-).
+		// since their kubelet took them a minute ago (k), terminate (t), and were ready until then (T), or have failed (f), updated ones that are ready (U) or not (N), and none (-).
 		pods string
 		want []int // ordinals that are deleted
 		left []int // that are left for now

@@ -332,3 +332,64 @@ func TestChildOfACopiedTemplate(t *testing.T) {
 		t.Errorf("labels %v, those of the template %v", got.Labels, pods.Labels)
 	}
 }
+
+// With RevisionLabel, Advanced StatefulSets name their revision where the other kinds do. One that names it in the other label is
+// written once, and its pods stay. (UD-7, UD-9)
+func TestRevisionLabel(t *testing.T) {
+	const former, later = appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel
+	template := `template: {advancedStatefulSetTemplate: {spec: {template: {spec: {containers: [{name: main, image: "nginx:1"}]}}}}}`
+	for _, tt := range []struct {
+		name     string
+		features Features
+		want     string
+	}{{"UD-7: of 1.4", Features{}, former}, {"UD-7: of 1.8 and later", Features{RevisionLabel: true}, later}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, newSet(t, template))
+			w.Features = tt.features
+			revision := w.settle().Revisions.Update.Name
+			for _, o := range w.AdvancedStatefulSets {
+				if o.Labels[tt.want] != revision || len(o.Labels[former]) > 0 && len(o.Labels[later]) > 0 {
+					t.Errorf("%s: labels %v, want %s in %s", o.Name, o.Labels, revision, tt.want)
+				}
+			}
+			w.Features.RevisionLabel = !w.Features.RevisionLabel
+			plan := NewPlan(&w.Snapshot)
+			if len(plan.Update) != 2 {
+				t.Fatalf("the other label: %v", plan)
+			}
+			for _, u := range plan.Update {
+				before, wanted := u.Child.Object.(*v1beta1.StatefulSet), u.Wanted.(*v1beta1.StatefulSet)
+				if diff := cmp.Diff(before.Spec.Template, wanted.Spec.Template); diff != "" || u.Child.Revision != revision {
+					t.Errorf("pods of revision %s are to change (-before +after):\n%s", u.Child.Revision, diff)
+				}
+			}
+			w.do(plan)
+			if plan := NewPlan(&w.Snapshot); len(plan.Update) > 0 {
+				t.Errorf("written already: %v", plan)
+			}
+		})
+	}
+}
+
+// What OpenKruise has written stays until the next update, whichever label it has. (UD-9)
+func TestRevisionLabelAfterATakeOver(t *testing.T) {
+	template := `template: {advancedStatefulSetTemplate: {spec: {template: {spec: {containers: [{name: main, image: "nginx:1"}]}}}}}`
+	for _, label := range []string{appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel} {
+		for _, features := range []Features{{}, {RevisionLabel: true}} {
+			w := newWorld(t, newSet(t, template))
+			w.Features = features
+			revision := w.settle().Revisions.Update.Name
+			for i := range w.AdvancedStatefulSets {
+				o := w.AdvancedStatefulSets[i].DeepCopy()
+				for _, own := range []string{hashLabel, appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel} {
+					delete(o.Labels, own)
+				}
+				metav1.SetMetaDataLabel(&o.ObjectMeta, label, revision)
+				w.AdvancedStatefulSets[i] = o
+			}
+			if plan := NewPlan(&w.Snapshot); len(plan.Update)+len(plan.Create)+len(plan.Delete) > 0 {
+				t.Errorf("%s, %+v: %v", label, features, plan)
+			}
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (c *commands) create() *cobra.Command {
 			c.jobFromAdvancedCronJob(sub)
 		}
 	}
-	cmd.AddCommand(c.createRecreateRequest(), c.createBroadcastJob(), c.createImageListPullJob())
+	cmd.AddCommand(c.createRecreateRequest(), c.createBroadcastJob(), c.createImages())
 	return cmd
 }
 
@@ -116,20 +116,6 @@ func (c *commands) advancedCronJob(from string) (*unstructured.Unstructured, err
 		return nil, fmt.Errorf("--from must be an AdvancedCronJob, as acj/NAME, and %s is a %s", from, kind.Kind)
 	}
 	return job, nil
-}
-
-// imageTemplate is the template of ImageListPullJobs.
-const imageTemplate = "imageListPullJobTemplate"
-
-// otherTemplate says that an AdvancedCronJob has not the template that was asked for, and which command goes with the one that it has.
-func (c *commands) otherTemplate(cron *unstructured.Unstructured, field string) error {
-	for _, other := range []struct{ field, command string }{{"jobTemplate", "job"}, {"broadcastJobTemplate", "broadcastJob"}, {imageTemplate, "imageListPullJob"}} {
-		if _, found, err := unstructured.NestedMap(cron.Object, "spec", "template", other.field); err == nil && found {
-			return fmt.Errorf("AdvancedCronJob %s has no spec.template.%s, only %s: use \"%s create %s NAME --from=acj/%s\"",
-				cron.GetName(), field, other.field, c.name, other.command, cron.GetName())
-		}
-	}
-	return fmt.Errorf("AdvancedCronJob %s has no spec.template.%s", cron.GetName(), field)
 }
 
 // fromTemplate returns the fields of an object made from one of the templates of an AdvancedCronJob. The AdvancedCronJob

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
@@ -28,8 +29,8 @@ type imageFlags struct {
 	deadline                                        int64
 }
 
-// createImageListPullJob creates an ImageListPullJob of images, or from an AdvancedCronJob. (KC-31)
-func (c *commands) createImageListPullJob() *cobra.Command {
+// createImages creates an ImageListPullJob of images, or from an AdvancedCronJob. (KC-31)
+func (c *commands) createImages() *cobra.Command {
 	flags := imageFlags{}
 	cmd := &cobra.Command{
 		Use:                   "imageListPullJob NAME --image=IMAGE [--from=acj/NAME]",
@@ -202,6 +203,20 @@ func selectorOf(text string) (map[string]any, error) {
 		selector["matchExpressions"] = others
 	}
 	return selector, nil
+}
+
+// imageTemplate is the template of ImageListPullJobs.
+const imageTemplate = "imageListPullJobTemplate"
+
+// otherTemplate says that an AdvancedCronJob has not the template that was asked for, and which command goes with the one that it has.
+func (c *commands) otherTemplate(cron *unstructured.Unstructured, field string) error {
+	for _, other := range []struct{ field, command string }{{"jobTemplate", "job"}, {"broadcastJobTemplate", "broadcastJob"}, {imageTemplate, "imageListPullJob"}} {
+		if _, found, err := unstructured.NestedMap(cron.Object, "spec", "template", other.field); err == nil && found {
+			return fmt.Errorf("AdvancedCronJob %s has no spec.template.%s, only %s: use \"%s create %s NAME --from=acj/%s\"",
+				cron.GetName(), field, other.field, c.name, other.command, cron.GetName())
+		}
+	}
+	return fmt.Errorf("AdvancedCronJob %s has no spec.template.%s", cron.GetName(), field)
 }
 
 func anys(texts []string) []any {

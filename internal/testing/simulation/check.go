@@ -29,7 +29,7 @@ const (
 // The flags of tests that call Check: "go test ./workloads/cloneset -run
 // TestSimulation -args -seed=7" plays one seed, and shows its history.
 var (
-	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak, begin with it")
+	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak or -seeds, begin with it")
 	seeds    = flag.Uint64("seeds", Seeds, "play so many seeds")
 	whole    = flag.Bool("whole", false, "show histories that fail whole, which takes no time, and not by the end of a short prefix")
 	soakTime = flag.Duration("soak", 0, "play seeds on all cores for this long")
@@ -45,7 +45,7 @@ func Check(t *testing.T, all ...*Workload) {
 	switch {
 	case *soakTime > 0:
 		soak(t, of)
-	case *oneSeed > 0:
+	case *oneSeed > 0 && !given("seeds"):
 		w := of(*oneSeed)
 		o := run(t, w, *oneSeed, Steps)
 		t.Log(o)
@@ -53,13 +53,20 @@ func Check(t *testing.T, all ...*Workload) {
 			t.Error(shorten(t, w, o))
 		}
 	default:
-		for seed := range *seeds {
+		for i := range *seeds {
+			seed := *oneSeed + i
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
 				check(t, of(seed), run(t, of(seed), seed, Steps))
 			})
 		}
 	}
+}
+
+// given tells whether a flag was given.
+func given(name string) (found bool) {
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 func check(t *testing.T, w *Workload, o *outcome) {

@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -198,16 +197,6 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 		u.checkHistory(&v, status.UpdatedRevision)
 	}
 	return v
-}
-
-// nameTaken tells whether another owner's pod has the name of one of a StatefulSet, which waits for that one for ever.
-func (u *united) nameTaken(c *unitedChild) bool {
-	for i := range min(c.replicas, 100) {
-		if pod := u.state.Pods[fmt.Sprint(c.GetName(), "-", i)]; c.resource == "statefulsets" && pod != nil && !metav1.IsControlledBy(pod, c) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkUpdated: all pods are updated but those that are held back. (UD-4, UD-11)

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -87,4 +88,14 @@ func (u *united) waitsFor(c *unitedChild) string {
 		}
 	}
 	return ""
+}
+
+// nameTaken tells whether another owner's pod has the name of one of a workload with ordinals, which waits for that one for ever.
+func (u *united) nameTaken(c *unitedChild) bool {
+	for i := range min(c.replicas, 100) {
+		if pod := u.state.Pods[fmt.Sprint(c.GetName(), "-", i)]; c.resource == "statefulsets" && pod != nil && !metav1.IsControlledBy(pod, c) {
+			return true
+		}
+	}
+	return false
 }
