@@ -65,7 +65,8 @@ func (p *planner) asksOtherwise(n *node) bool {
 		return false
 	}
 	was, is := ptr.Deref(n.task.PullPolicy, v1alpha1.ImageTagPullPolicy{}), p.policyFor(n.NodeImage, n.task)
-	return n.task.ImagePullPolicy != p.imagePullPolicyFor(n.task) || ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds) != *is.TimeoutSeconds ||
+	always := p.imagePullPolicyFor(n.task) == v1alpha1.ImagePullAlways // a task without a policy means the other one
+	return always != (n.task.ImagePullPolicy == v1alpha1.ImagePullAlways) || ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds) != *is.TimeoutSeconds ||
 		ptr.Deref(was.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit) != *is.BackoffLimit ||
 		!ptr.Equal(was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds) // the TTL is spread otherwise by other managers
 }
@@ -101,12 +102,12 @@ func (p *planner) policyFor(n *v1alpha1.NodeImage, task *v1alpha1.ImageTagSpec) 
 }
 
 // imagePullPolicyFor is whether the registry is asked in any case: as the job says, or also if another namespace that shares the task
-// has said so. (IMG-1.14)
+// has said so. It is always written: agents of OpenKruise 1.8 and 1.9 pull an image that is there if nothing is said. (IMG-1.14)
 func (p *planner) imagePullPolicyFor(task *v1alpha1.ImageTagSpec) v1alpha1.ImagePullPolicy {
-	if task.ImagePullPolicy == v1alpha1.ImagePullAlways && p.sharedWithOthers(task) {
+	if p.Job.Spec.ImagePullPolicy == v1alpha1.ImagePullAlways || task.ImagePullPolicy == v1alpha1.ImagePullAlways && p.sharedWithOthers(task) {
 		return v1alpha1.ImagePullAlways
 	}
-	return p.Job.Spec.ImagePullPolicy
+	return v1alpha1.ImagePullIfNotPresent
 }
 
 // sharedWithOthers tells whether jobs of other namespaces want a task, too.

@@ -83,25 +83,25 @@ func TestPlanMakesTasks(t *testing.T) {
 		want       string // spec.images[nginx], without the policy of the task
 	}{
 		{"IMG-1.4: a new task", "", nodeImage("n"),
-			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1}]}`},
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1,"imagePullPolicy":"IfNotPresent"}]}`},
 		{"IMG-1.4: a new task of a tag that the node has handled", "", nodeImage("n", reports("nginx", "1", 4, v1alpha1.ImagePhaseSucceeded)),
-			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":5}]}`},
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":5,"imagePullPolicy":"IfNotPresent"}]}`},
 		{"IMG-1.4: the task of another job", "", nodeImage("n", task("nginx", "1", other)),
-			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[OTHER,MINE],"version":2}]}`},
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[OTHER,MINE],"version":2,"imagePullPolicy":"IfNotPresent"}]}`},
 		{"IMG-1.4: a task that nobody owns", "", nodeImage("n", task("nginx", "1")),
-			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2,"imagePullPolicy":"IfNotPresent"}]}`},
 		{"IMG-1.4: tags are sorted", "", nodeImage("n", task("nginx", "2"), task("nginx", "0")),
-			`{"tags":[{"tag":"0","createdAt":"2024-05-01T11:59:00Z","version":1},{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1},{"tag":"2","createdAt":"2024-05-01T11:59:00Z","version":1}]}`},
+			`{"tags":[{"tag":"0","createdAt":"2024-05-01T11:59:00Z","version":1},{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1,"imagePullPolicy":"IfNotPresent"},{"tag":"2","createdAt":"2024-05-01T11:59:00Z","version":1}]}`},
 		{"IMG-1.4: the sandbox of the last writer, also none; secrets of others stay, and the job's are its copies", "pullSecrets: [c, b]", nodeImage("n", task("nginx", "1"), secrets),
-			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"kruise-daemon-config","name":"` + copyName("c") + `"},{"namespace":"kruise-daemon-config","name":"` + copyName("b") + `"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
+			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"kruise-daemon-config","name":"` + copyName("c") + `"},{"namespace":"kruise-daemon-config","name":"` + copyName("b") + `"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2,"imagePullPolicy":"IfNotPresent"}]}`},
 		{"IMG-1.14: the pull policy of the job", "imagePullPolicy: Always", nodeImage("n", task("nginx", "1")),
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2,"imagePullPolicy":"Always"}]}`},
 		{"IMG-1.14: that of another namespace, which asks the registry", "imagePullPolicy: IfNotPresent", nodeImage("n", task("nginx", "1", elsewhere), alwaysPulled),
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[{"kind":"ImagePullJob","namespace":"elsewhere","name":"other","uid":"other-uid","apiVersion":"apps.kruise.io/v1alpha1"},MINE],"version":2,"imagePullPolicy":"Always"}]}`},
-		{"IMG-1.14: the pull policy of the last writer, also none", "", nodeImage("n", task("nginx", "1"), alwaysPulled),
-			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
+		{"IMG-1.14: the pull policy of the last writer, which is written also if it has none", "", nodeImage("n", task("nginx", "1"), alwaysPulled),
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2,"imagePullPolicy":"IfNotPresent"}]}`},
 		{"IMG-1.4: the sandbox of the job", "sandboxConfig: {labels: {new: '1'}}", nodeImage("n", task("nginx", "1"), secrets),
-			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}],"sandboxConfig":{"labels":{"new":"1"}}}`},
+			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2,"imagePullPolicy":"IfNotPresent"}],"sandboxConfig":{"labels":{"new":"1"}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.node.DeepCopy()
@@ -145,7 +145,8 @@ func TestPlanRenewsThePullPolicy(t *testing.T) {
 		{"none on both sides", policy, nodeImage("n", given("")), nil},
 		{"the same on both sides", policy + "imagePullPolicy: Always", nodeImage("n", given(""), alwaysPulled), nil},
 		{"one more", policy + "imagePullPolicy: Always", nodeImage("n", given("")), []v1alpha1.ImagePullPolicy{"Always"}},
-		{"one less", policy, nodeImage("n", given(""), alwaysPulled), []v1alpha1.ImagePullPolicy{""}},
+		{"one less", policy, nodeImage("n", given(""), alwaysPulled), []v1alpha1.ImagePullPolicy{"IfNotPresent"}},
+		{"a task without one means that", policy + "imagePullPolicy: IfNotPresent", nodeImage("n", given("")), nil},
 		{"a task that has ended", policy + "imagePullPolicy: Always", nodeImage("n", given(succeeded)), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
