@@ -45,7 +45,7 @@ func waiting(other *corev1.Pod) *Snapshot {
 	s.Eviction.Spec.Target.Pod = &PodReference{Name: "web-a", UID: pod.UID}
 	s.Eviction.Status.TargetResponders = []TargetResponder{{Name: ResponderName, State: ResponderActive}}
 	s.Eviction.Status.Responders = []ResponderStatus{{Name: ResponderName, StartTime: &now, HeartbeatTime: &now}}
-	s.Eviction.Status.Responders[0].Message = new(NewPlan(s).Waiting)
+	s.Eviction.Status.Responders[0].Message = new(NewPlan(s).Waiting[0].Reason.Message)
 	return s
 }
 

@@ -43,7 +43,7 @@ func ExampleNew() {
 // The only pod of a CloneSet with a maxSurge waits for another one.
 func ExampleNewPlan() {
 	waiting := snapshot()
-	fmt.Println(evictionresponder.NewPlan(waiting).Waiting)
+	fmt.Println(evictionresponder.NewPlan(waiting).Waiting[0].Reason)
 
 	waiting.Pods = append(waiting.Pods, servingPod("web-b"))
 	fmt.Println(evictionresponder.NewPlan(waiting).Evict)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
@@ -28,8 +29,9 @@ type Plan struct {
 	Note *podpatch.Patch
 	// Report is what to write into the status; nil for nothing.
 	Report *Report
-	// Waiting says what the Eviction waits for. Empty: for nothing, or it is another responder's turn.
-	Waiting string
+	// Waiting says what the Eviction waits for: one wait, of the pod, since the responder has been active. Empty: for nothing, or it is
+	// another responder's turn.
+	Waiting []rollout.Wait
 	// RequeueAfter is the time after which the plan may be another without any event; 0 when only
 	// events can change it.
 	RequeueAfter time.Duration
@@ -44,6 +46,18 @@ type Report struct {
 	// Message is for humans.
 	Message string
 }
+
+// What an Eviction waits for.
+const (
+	// ruleBeingDeleted: the pod is being deleted.
+	ruleBeingDeleted rollout.Rule = "BeingDeleted"
+	// ruleRefused: the API server has refused the eviction; it is tried again after a while.
+	ruleRefused rollout.Rule = "Refused"
+	// ruleRoom: the CloneSet creates another pod first. The limit is how many are to be available, the number how many are.
+	ruleRoom rollout.Rule = "Room"
+	// ruleEviction: the pod is about to be evicted.
+	ruleEviction rollout.Rule = "Eviction"
+)
 
 // A note on a pod is renewed when it is so old, well before it expires (LC-29).
 const noteAgain = lifecycle.EvictionAwaited / 2
@@ -79,7 +93,7 @@ func (p *planner) planTurn() {
 	case p.Pod.Status.Phase == corev1.PodSucceeded || p.Pod.Status.Phase == corev1.PodFailed:
 		p.complete(fmt.Sprintf("the pod has ended, its phase is %s", p.Pod.Status.Phase))
 	case p.Pod.DeletionTimestamp != nil:
-		p.wait("the pod is being deleted")
+		p.wait(&rollout.Reason{Rule: ruleBeingDeleted, Message: "the pod is being deleted"})
 	case metav1.GetControllerOfNoCopy(p.Pod) == nil:
 		p.complete("no workload controls the pod, which is left to the next responder")
 	default:
@@ -94,17 +108,17 @@ func (p *planner) planEviction() {
 		if answer.Denied {
 			p.note()
 		}
-		p.wait(answer.Message)
+		p.wait(&rollout.Reason{Rule: ruleRefused, Message: answer.Message})
 		p.again(answer.Until)
 		return
 	}
-	if lacks := p.lacksRoom(); lacks != "" {
+	if lacks := p.lacksRoom(); lacks != nil {
 		p.note()
 		p.wait(lacks)
 		return
 	}
 	p.plan.Evict = true
-	p.wait("the pod is about to be evicted")
+	p.wait(&rollout.Reason{Rule: ruleEviction, Message: "the pod is about to be evicted"})
 }
 
 // planEnd takes the note off a pod that is no longer to go, but none that is later than the last heartbeat. That

@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // A heartbeat is written when the last one is so old, and earlier for another message. Kubernetes asks
@@ -21,10 +23,14 @@ const longestMessage = 1000
 
 // wait reports what the Eviction waits for, if that is due. With a note there is always a heartbeat, by which
 // the note is known later. (EVR-9)
-func (p *planner) wait(message string) {
-	p.plan.Waiting = message
-	message = cut(message)
+func (p *planner) wait(reason *rollout.Reason) {
+	message := cut(reason.Message)
 	_, report := own(p.Eviction)
+	wait := rollout.PodWaits(p.Pod, reason)
+	if at := p.Eviction.Status.Responders[report].StartTime; at != nil {
+		wait.Since = at.Time
+	}
+	p.plan.Waiting = []rollout.Wait{wait}
 	last := p.Eviction.Status.Responders[report]
 	due := p.Now
 	switch {

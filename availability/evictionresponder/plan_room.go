@@ -15,27 +15,28 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// lacksRoom says what the pod waits for before it is evicted: empty if there is room, none is to
+// lacksRoom says what the pod waits for before it is evicted: nil if there is room, none is to
 // come, or it was waited for long enough. (EVR-5, EVR-6)
-func (p *planner) lacksRoom() string {
+func (p *planner) lacksRoom() *rollout.Reason {
 	if !p.surges() || !lifecycle.Available(p.Pod, p.Set.Spec.MinReadySeconds, p.Now) {
-		return ""
+		return nil
 	}
 	replicas := ptr.Deref(p.Set.Spec.Replicas, 1)
 	available, soon := p.others()
 	if available >= replicas {
-		return ""
+		return nil
 	}
 	deadline := p.deadline()
 	if !p.Now.Before(deadline) {
-		return ""
+		return nil
 	}
 	p.again(deadline)
 	if soon > 0 {
 		p.again(p.Now.Add(soon))
 	}
-	return fmt.Sprintf("CloneSet %s has %d of %d pods available beside this one; the pod goes once it has created another, or at %s",
-		p.Set.Name, available, replicas, deadline.UTC().Format(time.RFC3339))
+	return &rollout.Reason{Rule: ruleRoom, Limit: replicas, Observed: available, Message: fmt.Sprintf(
+		"CloneSet %s has %d of %d pods available beside this one; the pod goes once it has created another, or at %s",
+		p.Set.Name, available, replicas, deadline.UTC().Format(time.RFC3339))}
 }
 
 // surges tells whether the workload can create a pod before this one goes.

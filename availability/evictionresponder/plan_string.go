@@ -19,8 +19,8 @@ func (p *Plan) String() string {
 	if p.Report != nil {
 		lines = append(lines, "report: "+p.Report.Message)
 	}
-	if p.Waiting != "" {
-		lines = append(lines, "wait: "+p.Waiting)
+	for _, wait := range p.Waiting {
+		lines = append(lines, wait.Line())
 	}
 	return strings.Join(lines, "\n")
 }

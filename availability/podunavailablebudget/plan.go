@@ -43,7 +43,7 @@ type Plan struct {
 	// Unavailable are the pods that do not count as available, and why, by name.
 	Unavailable []budget.Unavailable
 	// Held lists what holds the budget up. What has for a minute is told by the condition HeldUp. (PUB-42)
-	Held []rollout.Hold
+	Held []rollout.Wait
 	// RequeueAfter is the time after which the plan may be another without any event;
 	// 0 when only events can change it.
 	RequeueAfter time.Duration

@@ -37,7 +37,7 @@ const mirrorRefused = "PodDisruptionBudget %s cannot be written, events say why"
 
 // hold lists something that holds the budget up; of the kind "" it is the whole budget.
 func (p *Plan) hold(kind, name string, pod *corev1.Pod, rule rollout.Rule, message string) {
-	h := rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: cmp.Or(name, string(rule))}, Pod: pod}
+	h := rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: cmp.Or(name, string(rule))}, Pod: pod}
 	if rule != "" {
 		h.Reason = &rollout.Reason{Rule: rule, Message: message}
 	}

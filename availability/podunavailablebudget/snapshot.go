@@ -38,7 +38,7 @@ type Snapshot struct {
 	Mirror      MirrorPolicy
 	Disruptions []*policyv1.PodDisruptionBudget
 	// HeldSince is when what holds the budget up began, as far as a controller remembers. (PUB-42)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 )
@@ -51,8 +52,8 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, a.delete(ctx)
 	case plan.Generated.Update != nil:
 		return 0, a.change(ctx)
-	case plan.Problem != nil:
-		return 0, plan.Problem
+	case len(plan.Problems) > 0:
+		return 0, rollout.ErrorOf(plan.Problems)
 	}
 	r.options.StateMetrics.Counted(a.Key.Namespace, a.Key.Name, &plan.Record.Status, len(plan.Record.Refused))
 	err = errors.Join(a.status(ctx), apply.Each(ctx, plan.Replace, a.replace))
@@ -176,8 +177,8 @@ func (a *applier) replace(ctx context.Context, stuck podstate.Stuck) error {
 
 // recordProblems records what keeps the controller from doing its work from now on. (PPS-22, PPS-24)
 func (a *applier) recordProblems() {
-	if a.Begins(v1alpha1.UnknownWorkloadEvent, a.plan.Problem != nil) {
-		a.Event(corev1.EventTypeWarning, v1alpha1.UnknownWorkloadEvent, "%v", a.plan.Problem)
+	if a.Begins(v1alpha1.UnknownWorkloadEvent, len(a.plan.Problems) > 0) {
+		a.Event(corev1.EventTypeWarning, v1alpha1.UnknownWorkloadEvent, "%v", rollout.ErrorOf(a.plan.Problems))
 	}
 	if a.Begins(v1alpha1.NotGeneratedEvent, a.plan.Generated.Problem != "") && a.Recorder != nil {
 		a.Recorder.Event(referenceOf(a.plan.For), corev1.EventTypeWarning, v1alpha1.NotGeneratedEvent, a.plan.Generated.Problem)

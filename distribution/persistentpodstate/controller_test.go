@@ -370,7 +370,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("snapshot %v, error %v", snapshot, err)
 		}
 	})
-	if p := NewPlan(nil); p.Problem == nil {
+	if p := NewPlan(nil); len(p.Problems) == 0 {
 		t.Error("a plan of nothing has no problem")
 	}
 	if diff := cmp.Diff("", (&Plan{}).String()); diff != "" {

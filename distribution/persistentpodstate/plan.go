@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	internalpodstate "github.com/podwright/podwright/internal/podstate"
 )
 
@@ -31,13 +32,15 @@ type Plan struct {
 	// Record is what was computed, whether it stands already or not; nil if it cannot be told.
 	Record *podstate.Record
 	// Waiting are the pods that are to be replaced if their nodes do not come back.
-	Waiting []podstate.Stuck
+	Waiting []rollout.Wait
 	// RequeueAfter is the time after which the plan may be another without any event;
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
 
-	// Problem is why the status cannot be told, and does not change. Nil if it can.
-	Problem error
+	// Problems say why the status cannot be told, and does not change. Empty if it can.
+	Problems []rollout.Problem
+
+	stuck []podstate.Stuck // those of Waiting
 }
 
 // NewPlan decides what to do about a PersistentPodState. It never fails: a Snapshot of nothing gives an empty plan with
@@ -45,7 +48,7 @@ type Plan struct {
 func NewPlan(s *Snapshot) *Plan {
 	p := &Plan{}
 	if s == nil || s.State == nil && len(s.Namesakes) == 0 {
-		p.Problem = errors.New("the Snapshot has neither a State nor a workload that asks for one; give it one of them")
+		p.Problems = rollout.ProblemsOf(errors.New("the Snapshot has neither a State nor a workload that asks for one; give it one of them"))
 		return p
 	}
 	for _, w := range s.Namesakes {
@@ -61,7 +64,7 @@ func NewPlan(s *Snapshot) *Plan {
 	case s.State == nil || p.generates():
 		return p
 	case s.Unknown != nil:
-		p.Problem = s.Unknown
+		p.Problems = rollout.ProblemsOf(s.Unknown)
 		return p
 	}
 	in := podstate.Input{State: s.State, Workload: s.Workload, Pods: s.Pods, Nodes: podstate.NewNodes(s.Nodes), Now: s.Now}
@@ -73,6 +76,9 @@ func NewPlan(s *Snapshot) *Plan {
 	p.lookAgain(s)
 	return p
 }
+
+// ruleNodeMissing: no node there is as the pod asks for. One that is replaced may come back, within as many seconds as the limit says.
+const ruleNodeMissing rollout.Rule = "NodeMissing"
 
 // generates tells whether the plan writes what a workload asks for.
 func (p *Plan) generates() bool {
@@ -89,7 +95,9 @@ func (p *Plan) planReplacements(in podstate.Input) {
 		if stuck.After == 0 {
 			p.Replace = append(p.Replace, stuck)
 		} else {
-			p.Waiting = append(p.Waiting, stuck)
+			wait := rollout.PodWaits(stuck.Pod, &rollout.Reason{Rule: ruleNodeMissing, Limit: int32(podstate.StuckFor / time.Second), Message: stuck.Reason})
+			wait.Since = stuck.Since
+			p.stuck, p.Waiting = append(p.stuck, stuck), append(p.Waiting, wait)
 		}
 	}
 }
@@ -97,7 +105,7 @@ func (p *Plan) planReplacements(in podstate.Input) {
 // lookAgain says when to look at what no event may tell of: the end of a wait, a node that its pod was
 // there before, and nodes that go while a pod waits for them.
 func (p *Plan) lookAgain(s *Snapshot) {
-	for _, stuck := range p.Waiting {
+	for _, stuck := range p.stuck {
 		p.within(stuck.After)
 	}
 	if len(p.Record.UnknownNodes) > 0 {
@@ -147,11 +155,11 @@ func (p *Plan) String() string {
 	for _, stuck := range p.Replace {
 		say("delete %s: %s", stuck.Pod.Name, stuck.Reason)
 	}
-	for _, stuck := range p.Waiting {
+	for _, stuck := range p.stuck {
 		say("in %s %s is deleted: %s", stuck.After, stuck.Pod.Name, stuck.Reason)
 	}
-	if p.Problem != nil {
-		say("problem: %s", p.Problem)
+	for _, problem := range p.Problems {
+		say("%s", problem)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -75,7 +75,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods wait for ever", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.Replace = nil })},
 		{"no look after a while", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"pods are given up at once", invariants.Needless, 36, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Replace, p.Waiting = append(p.Replace, p.Waiting...), nil
+			p.Replace, p.Waiting = append(p.Replace, p.stuck...), nil
 		})},
 		{"pods are given up whatever nodes there are", invariants.Needless, 0, inPlan(func(s *Snapshot, p *Plan) {
 			p.Replace = nil

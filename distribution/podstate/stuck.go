@@ -28,7 +28,8 @@ type Stuck struct {
 	Pod *corev1.Pod
 	// Reason says what it asks for in vain.
 	Reason string
-	// After is how long to wait still; 0 if it is to be deleted now.
+	// Since is when it began to wait. After is how long to wait still; 0 if it is to be deleted now.
+	Since time.Time
 	After time.Duration
 }
 
@@ -50,7 +51,7 @@ func FindStuck(in Input) (all []Stuck) {
 		}
 		all = append(all, Stuck{
 			Pod: pod, Reason: fmt.Sprintf("it ran at %s, and no node there is as it asks for: it is created again without that", list(injected)),
-			After: max(StuckFor-in.Now.Sub(since), 0),
+			Since: since, After: max(StuckFor-in.Now.Sub(since), 0),
 		})
 	}
 	slices.SortFunc(all, func(a, b Stuck) int { return cmp.Compare(a.Pod.Name, b.Pod.Name) })

@@ -53,8 +53,8 @@ type applier struct {
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), foreign: map[string]time.Time{}}
 	a.recordProblem()
-	if plan.template == nil || plan.Problem != nil {
-		if plan.Problem == nil {
+	if plan.template == nil || len(plan.Problems) > 0 {
+		if len(plan.Problems) == 0 {
 			return 0, nil
 		}
 		return a.NoteHeld(a.Key, plan.held(nil), s.Now), a.status(ctx) // a change of the spec is an event (RD-11)

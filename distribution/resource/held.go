@@ -38,18 +38,18 @@ var conditions = heldup.Conditions[v1alpha1.ResourceDistributionCondition]{
 }
 
 // held lists what holds the ResourceDistribution up once the plan is applied, with all that failed, by namespace. (RD-25)
-func (p *Plan) held(failures []Failure) (holds []rollout.Hold) {
+func (p *Plan) held(failures []Failure) (holds []rollout.Wait) {
 	hold := func(kind, name string, rule rollout.Rule, message string) {
-		key := rollout.HoldKey{Kind: kind, Name: name}
-		if !slices.ContainsFunc(holds, func(h rollout.Hold) bool { return h.HoldKey == key }) {
-			holds = append(holds, rollout.Hold{HoldKey: key, Reason: &rollout.Reason{Rule: rule, Message: message}})
+		key := rollout.Subject{Kind: kind, Name: name}
+		if !slices.ContainsFunc(holds, func(h rollout.Wait) bool { return h.Subject == key }) {
+			holds = append(holds, rollout.Wait{Subject: key, Reason: &rollout.Reason{Rule: rule, Message: message}})
 		}
 	}
 	switch {
 	case p.distribution == nil || p.distribution.DeletionTimestamp != nil:
 		return nil
-	case p.Problem != nil:
-		hold("", string(heldup.BadValue), heldup.BadValue, p.Problem.Error())
+	case len(p.Problems) > 0:
+		hold("", string(heldup.BadValue), heldup.BadValue, p.Problems[0].Err.Error())
 		return holds
 	case p.SourceMissing != nil:
 		ref := p.distribution.Spec.SourceRef
@@ -64,7 +64,7 @@ func (p *Plan) held(failures []Failure) (holds []rollout.Hold) {
 }
 
 // tell has a status say what holds the ResourceDistribution up, and returns it; nil if the observed one says as much. (RD-25)
-func (p *Plan) tell(status *v1alpha1.ResourceDistributionStatus, holds []rollout.Hold, now time.Time) *v1alpha1.ResourceDistributionStatus {
+func (p *Plan) tell(status *v1alpha1.ResourceDistributionStatus, holds []rollout.Wait, now time.Time) *v1alpha1.ResourceDistributionStatus {
 	observed := &p.distribution.Status
 	standing := conditions.Told(observed.Conditions)
 	status.Conditions = conditions.Put(status.Conditions, heldup.Tell(holds, p.heldSince, standing, now))

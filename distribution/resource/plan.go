@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/images"
 )
@@ -40,8 +41,8 @@ type Failure struct {
 // Plan is what one reconcile of a ResourceDistribution does. A settled one is empty but
 // for Targets.
 type Plan struct {
-	// Problem is why nothing is done, nil if something can be. (RD-11)
-	Problem error
+	// Problems say why nothing is done; empty if something can be. (RD-11)
+	Problems []rollout.Problem
 	// Targets are the namespaces that are to have a copy, by name.
 	Targets []string
 
@@ -76,7 +77,7 @@ type Replacement struct {
 // the same plan. A nil snapshot, or one without a ResourceDistribution, gives a Problem.
 func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.Distribution == nil {
-		return &Plan{Problem: errors.New("Snapshot.Distribution is nil: a plan is about a ResourceDistribution")}
+		return &Plan{Problems: rollout.ProblemsOf(errors.New("Snapshot.Distribution is nil: a plan is about a ResourceDistribution"))}
 	}
 	p := &Plan{distribution: s.Distribution, heldSince: s.HeldSince}
 	if s.Distribution.DeletionTimestamp != nil {
@@ -85,13 +86,15 @@ func NewPlan(s *Snapshot) *Plan {
 	var targets *targets
 	var err error
 	if p.template, err = parseTemplate(s.Distribution.Spec.Resource.Raw); err != nil {
-		p.Problem = fmt.Errorf("spec.resource: %w", err)
+		p.Problems = rollout.ProblemsOf(fmt.Errorf("spec.resource: %w", err))
 		return p
 	}
-	if p.Problem = p.findSource(s); p.Problem != nil {
+	if err = p.findSource(s); err != nil {
+		p.Problems = rollout.ProblemsOf(err)
 		return p
 	}
-	if targets, p.Problem = parseTargets(&s.Distribution.Spec.Targets); p.Problem != nil {
+	if targets, err = parseTargets(&s.Distribution.Spec.Targets); err != nil {
+		p.Problems = rollout.ProblemsOf(err)
 		return p
 	}
 	matched, others := targets.namespaces(s.Namespaces)
@@ -256,8 +259,8 @@ func (p *Plan) String() string {
 		}
 		lines = append(lines, what+" in "+strings.Join(names, ", "))
 	}
-	if p.Problem != nil {
-		lines = append(lines, "problem: "+p.Problem.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, problem.String())
 	}
 	add("create", len(p.Create), func(i int) string { return p.Create[i].GetNamespace() })
 	add("update", len(p.Update), func(i int) string { return p.Update[i].GetNamespace() })

@@ -29,7 +29,7 @@ const (
 // Status returns the status once the plan is applied. It has all that failed, in any order, with
 // what is in Failed among it. It is nil if the observed status says the same already. (RD-14)
 func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistributionStatus {
-	if p.Problem != nil && p.distribution != nil {
+	if len(p.Problems) > 0 && p.distribution != nil {
 		return p.tell(p.distribution.Status.DeepCopy(), p.held(nil), now)
 	}
 	if p.template == nil {

@@ -123,7 +123,7 @@ func TestPlan(t *testing.T) {
 		})
 	}
 	for _, s := range []*Snapshot{nil, {}} {
-		if plan := NewPlan(s); plan.Problem == nil || plan.Status(nil, noon) != nil {
+		if plan := NewPlan(s); len(plan.Problems) == 0 || plan.Status(nil, noon) != nil {
 			t.Errorf("of %+v: %s", s, plan)
 		}
 	}

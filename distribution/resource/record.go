@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // reasonInvalidResource is the reason of the event about a spec that cannot be read. What
@@ -17,7 +18,7 @@ const reasonInvalidResource = "InvalidResource"
 
 // recordProblem records once that nothing can be done.
 func (a *applier) recordProblem() {
-	problem := a.plan.Problem
+	problem := rollout.ErrorOf(a.plan.Problems)
 	if a.Begins(reasonInvalidResource, problem != nil) {
 		a.Event(corev1.EventTypeWarning, reasonInvalidResource, "%v", problem)
 	}

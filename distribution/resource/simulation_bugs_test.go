@@ -129,7 +129,7 @@ func release(u *simulation.User, r *rand.Rand) {
 func inPlan(change func(*Snapshot, *Plan)) spoil {
 	return spoil{Reconciler: func(r Reconciler) {
 		controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, func(s *Snapshot, p *Plan) {
-			if p.template != nil && p.Problem == nil {
+			if p.template != nil && len(p.Problems) == 0 {
 				change(s, p)
 			}
 		})

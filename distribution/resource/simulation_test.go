@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -100,7 +101,7 @@ func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, e
 			if plan == nil || err != nil || len(plan.Create)+len(plan.Update)+len(plan.Replace)+len(plan.Delete) == 0 && plan.Status(plan.Failed, time.Now()) == nil {
 				return "", err
 			}
-			return plan.String(), plan.Problem
+			return plan.String(), rollout.ErrorOf(plan.Problems)
 		},
 	}, nil
 }

@@ -37,7 +37,7 @@ type Snapshot struct {
 	// exist, or has not the label v1alpha1.ResourceSourceLabel.
 	Source Object
 	// HeldSince is when what holds the ResourceDistribution up began, as far as a controller remembers. (RD-25)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

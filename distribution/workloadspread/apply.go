@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 )
@@ -47,9 +48,9 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if a.Begins(v1alpha1.TargetReferenceErrorEvent, plan.Unrecognized) {
 		a.Event(corev1.EventTypeWarning, v1alpha1.TargetReferenceErrorEvent, "%s", v1alpha1.TargetReferenceErrorMessage)
 	}
-	told := a.NoteHeld(a.Key, plan.holds(), s.Now)
+	told := a.NoteHeld(a.Key, plan.Held, s.Now)
 	if plan.Computed == nil {
-		return told, errors.Join(a.status(ctx), plan.Problem)
+		return told, errors.Join(a.status(ctx), rollout.ErrorOf(plan.Problems))
 	}
 	r.options.SpreadMetrics.Counted(a.Key.Namespace, a.Key.Name, &plan.Computed.Status)
 	err = apply.Each(ctx, plan.Patches, a.patch)

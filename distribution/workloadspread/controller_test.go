@@ -175,8 +175,8 @@ func TestMetrics(t *testing.T) {
 
 func TestPlanNothing(t *testing.T) {
 	for _, s := range []*Snapshot{nil, {}} {
-		if p := NewPlan(s); p.Problem == nil || p.String() == "" {
-			t.Errorf("problem %v", p.Problem)
+		if p := NewPlan(s); len(p.Problems) == 0 || p.String() == "" {
+			t.Errorf("problems %v", p.Problems)
 		}
 	}
 	if p := NewPlan(&Snapshot{Spread: &v1alpha1.WorkloadSpread{}}); !p.Unrecognized || p.String() != v1alpha1.TargetReferenceErrorMessage {

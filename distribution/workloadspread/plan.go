@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Plan is what to do about a WorkloadSpread now: data, to be looked at, compared and applied. The
@@ -28,12 +29,12 @@ type Plan struct {
 	// pods to delete once the status is written, each if the pods of its After are patched.
 	*spread.Computed
 
-	// Held lists what holds the subsets up. What has for a minute is told by their condition HeldUp. (WS-32)
-	Held []Held
+	// Held lists what holds the subsets up, each with the subset that it is in. What has for a minute is told by their condition HeldUp. (WS-32)
+	Held []rollout.Wait
 	// Unrecognized tells that the target is of no kind that is spread. (WS-24)
 	Unrecognized bool
-	// Problem is why nothing can be told, and nothing changes. Nil if it can.
-	Problem error
+	// Problems say why nothing can be told, and nothing changes. Empty if it can.
+	Problems []rollout.Problem
 }
 
 // PodPatch is what to write into a pod.
@@ -50,7 +51,7 @@ type PodPatch struct {
 func NewPlan(s *Snapshot) *Plan {
 	p := &Plan{}
 	if s == nil || s.Spread == nil {
-		p.Problem = errors.New("the Snapshot has no Spread; give it the WorkloadSpread to plan for")
+		p.Problems = rollout.ProblemsOf(errors.New("the Snapshot has no Spread; give it the WorkloadSpread to plan for"))
 		return p
 	}
 	target, known := spread.KindOf(s.Spread)
@@ -62,12 +63,12 @@ func NewPlan(s *Snapshot) *Plan {
 	s.holdTarget(p)
 	if s.Unread {
 		s.tell(p)
-		p.Problem = fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Workloads", target)
+		p.Problems = rollout.ProblemsOf(fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Workloads", target))
 		return p
 	}
 	if w := s.Workload; w != nil && w.Unknown != nil && !w.Deleting && spread.InPercent(s.Spread) {
 		s.tell(p)
-		p.Problem = fmt.Errorf("percentages of nothing: %w", w.Unknown)
+		p.Problems = rollout.ProblemsOf(fmt.Errorf("percentages of nothing: %w", w.Unknown))
 		return p
 	}
 	state := spread.State{Spread: s.Spread, Workload: s.Workload, Pods: s.Pods, Now: s.Now}
@@ -133,8 +134,8 @@ func (p *Plan) String() string {
 	if p.Unrecognized {
 		lines = append(lines, v1alpha1.TargetReferenceErrorMessage)
 	}
-	if p.Problem != nil {
-		lines = append(lines, "problem: "+p.Problem.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, problem.String())
 	}
 	return strings.Join(lines, "\n")
 }

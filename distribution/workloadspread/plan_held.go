@@ -30,13 +30,6 @@ const (
 	rulePodNotDeleted rollout.Rule = "PodNotDeleted"
 )
 
-// Held are the holds of a subset.
-type Held struct {
-	// Subset is the name of the subset, and Holds are what holds it up: at least one.
-	Subset string
-	Holds  []rollout.Hold
-}
-
 // conditions says how HeldUp stands among the conditions of a subset.
 var conditions = heldup.Conditions[v1alpha1.WorkloadSpreadSubsetCondition]{
 	Read: func(c *v1alpha1.WorkloadSpreadSubsetCondition) (string, heldup.Told) {
@@ -50,16 +43,12 @@ var conditions = heldup.Conditions[v1alpha1.WorkloadSpreadSubsetCondition]{
 
 // hold lists something that holds a subset up, once.
 func (p *Plan) hold(subset, kind, name string, pod *corev1.Pod, rule rollout.Rule, message string) {
-	h := rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: name}, Pod: pod}
+	h := rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, In: &rollout.Subject{Kind: "subset", Name: subset}, Pod: pod}
 	if pod == nil {
 		h.Reason = &rollout.Reason{Rule: rule, Message: message}
 	}
-	i := slices.IndexFunc(p.Held, func(h Held) bool { return h.Subset == subset })
-	if i < 0 {
-		i, p.Held = len(p.Held), append(p.Held, Held{Subset: subset})
-	}
-	if !slices.ContainsFunc(p.Held[i].Holds, func(other rollout.Hold) bool { return other.HoldKey == h.HoldKey }) {
-		p.Held[i].Holds = append(p.Held[i].Holds, h)
+	if !slices.ContainsFunc(p.Held, func(other rollout.Wait) bool { return *other.In == *h.In && other.Subject == h.Subject }) {
+		p.Held = append(p.Held, h)
 	}
 }
 
@@ -121,15 +110,15 @@ func (s *Snapshot) tell(p *Plan) {
 	if p.Computed != nil {
 		status = &p.Computed.Status
 	} else if len(p.Held) > 0 && len(status.SubsetStatuses) == 0 {
-		status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: p.Held[0].Subset, MissingReplicas: spread.Unlimited}}
+		status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: p.Held[0].In.Name, MissingReplicas: spread.Unlimited}}
 	}
 	before, after := s.Spread.Status.DeepCopy(), status.DeepCopy()
 	for i := range status.SubsetStatuses {
 		subset := &status.SubsetStatuses[i]
-		var holds []rollout.Hold
+		var holds []rollout.Wait
 		for _, h := range p.Held {
-			if h.Subset == subset.Name {
-				holds = h.Holds
+			if h.In.Name == subset.Name {
+				holds = append(holds, h)
 			}
 		}
 		subset.Conditions = conditions.Tell(subset.Conditions, holds, s.HeldSince, s.Now)
@@ -145,12 +134,4 @@ func (s *Snapshot) tell(p *Plan) {
 	if !spread.Equal(before, after) {
 		p.Status = status
 	}
-}
-
-// holds are those of all subsets.
-func (p *Plan) holds() (all []rollout.Hold) {
-	for _, h := range p.Held {
-		all = append(all, h.Holds...)
-	}
-	return all
 }

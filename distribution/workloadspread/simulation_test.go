@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/readers"
@@ -107,7 +108,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		if plan == nil || err != nil {
 			return "", err
 		}
-		return plan.String(), plan.Problem
+		return plan.String(), rollout.ErrorOf(plan.Problems)
 	}}, nil
 }
 

@@ -28,7 +28,7 @@ type Snapshot struct {
 	// Unread tells that no informer is for the kind of the workload.
 	Unread bool
 	// HeldSince is when what holds the subsets up began, as far as a controller remembers. (WS-32)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

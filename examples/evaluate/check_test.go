@@ -338,7 +338,7 @@ func TestRender(t *testing.T) {
 	s.pods[0].Status.Conditions = nil
 	s.pods[0].Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}
 	s.pods[1].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: "False"}, {Type: inplacev1alpha1.InPlaceUpdateReady, Status: "False"}}
-	s.Waiting = []rollout.Wait{{Pod: s.pods[2], Reason: &rollout.Reason{Message: "partition 2"}}, {Reason: &rollout.Reason{Message: "quota"}}}
+	s.Waiting = []rollout.Wait{rollout.PodWaits(s.pods[2], &rollout.Reason{Message: "partition 2"}), rollout.PodWaits(nil, &rollout.Reason{Message: "quota"})}
 	s.Problems = []rollout.Problem{{Err: errors.New("spec.selector: is empty")}}
 	var got []string
 	for _, l := range render(s) {

@@ -3,6 +3,7 @@
 package rollout
 
 import (
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ type Plan struct {
 
 	// Held lists what keeps the workload from its spec, what users asked for left aside. What has lasted for a minute is
 	// told by the condition HeldUp.
-	Held []Hold
+	Held []Wait
 
 	// PreDownload is what to do about pulling images ahead.
 	PreDownload PreDownload
@@ -44,12 +45,34 @@ type Plan struct {
 	Problems []Problem
 }
 
-// Problem is an error that a plan works around.
+// Problem is an error in what a plan is made for. The plans of all kinds list such in Problems.
 type Problem struct {
-	// Condition is the type of the workload's condition that reports it.
+	// Condition is the type of the object's condition that reports it; empty if none does.
 	Condition string
 	// Err says what was wanted, what was found and what to do.
 	Err error
+}
+
+// ProblemsOf returns errors as the problems of a plan; nil is none.
+func ProblemsOf(errs ...error) (all []Problem) {
+	for _, err := range errs {
+		if err != nil {
+			all = append(all, Problem{Err: err})
+		}
+	}
+	return all
+}
+
+// ErrorOf returns the errors of problems as one: nil for none, and a single one as it was given.
+func ErrorOf(problems []Problem) error {
+	if len(problems) == 1 {
+		return problems[0].Err
+	}
+	errs := make([]error, len(problems))
+	for i := range problems {
+		errs[i] = problems[i].Err
+	}
+	return errors.Join(errs...)
 }
 
 // PreDownload is what to do about pulling images ahead of an in-place update.

@@ -26,7 +26,7 @@ func (p Plan) String() string {
 	}
 	add(p.Stages.String())
 	for _, wait := range p.Waiting {
-		add("wait " + wait.String())
+		add(wait.Line())
 	}
 	add(p.PreDownload.String())
 	if p.RequeueAfter > 0 {
@@ -35,12 +35,16 @@ func (p Plan) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// String names the condition and says what is wrong, on one line.
+// String names the condition, if there is one, and says what is wrong, on one line.
 func (p Problem) String() string {
-	if p.Err == nil {
-		return "problem " + p.Condition
+	text := "problem"
+	if p.Condition != "" {
+		text += " " + p.Condition
 	}
-	return "problem " + p.Condition + ": " + p.Err.Error()
+	if p.Err != nil {
+		text += ": " + p.Err.Error()
+	}
+	return text
 }
 
 // String names the claim and its owners-to-be, on one line, as in

@@ -27,7 +27,7 @@ func ExamplePlan_String() {
 		CreateClaims: []*corev1.PersistentVolumeClaim{{ObjectMeta: named("data-web-1")}},
 		PatchClaims:  []rollout.ClaimPatch{{Claim: &corev1.PersistentVolumeClaim{ObjectMeta: named("data-web-3")}, Owners: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "web"}, {Kind: "Pod", Name: "web-3"}}}},
 		Stages:       rollout.Stages{Stage: rollout.Stage{Delete: []rollout.PodDeletion{{Pod: web3, For: rollout.DeleteForUpdate}}}},
-		Waiting:      []rollout.Wait{{Pod: web4, Reason: &rollout.Reason{Rule: rollout.RulePaused, Message: "paused"}}, {Reason: &rollout.Reason{Rule: rollout.RuleClaimInUse}}},
+		Waiting:      []rollout.Wait{rollout.PodWaits(web4, &rollout.Reason{Rule: rollout.RulePaused, Message: "paused"}), rollout.PodWaits(nil, &rollout.Reason{Rule: rollout.RuleClaimInUse})},
 		PreDownload: rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{
 			ObjectMeta: named("web-2-main"), Spec: distributionv1alpha1.ImagePullJobSpec{Image: "nginx:2"}}}, Delete: []string{"old"}, Reason: "later"},
 		RequeueAfter: 5 * time.Second,

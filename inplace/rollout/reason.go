@@ -2,8 +2,6 @@
 
 package rollout
 
-import corev1 "k8s.io/api/core/v1"
-
 // Rule names what holds a pod back. The values are stable and meant to be
 // compared, counted and shown.
 type Rule string
@@ -50,7 +48,7 @@ const (
 	// RuleRefused: the API server has refused the update of a pod; the next one is
 	// tried after a while.
 	RuleRefused Rule = "Refused"
-	// RuleBudget: a PodUnavailableBudget has refused the update of the pod, or of
+	// RuleBudget: a budget has refused the update of the pod, or of
 	// another one that it protects.
 	RuleBudget Rule = "Budget"
 	// RuleRefreshFirst: the state of pods is being written; the update goes on afterwards.
@@ -110,21 +108,4 @@ func (r *Reason) String() string {
 	default:
 		return string(r.Rule)
 	}
-}
-
-// Wait is a pod that should be created, updated or deleted, and is not.
-type Wait struct {
-	// Pod is the pod that waits; nil for pods that are not created yet.
-	Pod *corev1.Pod
-	// Reason is why.
-	Reason *Reason
-}
-
-// String names the pod and the reason, as in "web-3: maxUnavailable 2: 2 pods
-// are unavailable already".
-func (w Wait) String() string {
-	if w.Pod == nil {
-		return "new pods: " + w.Reason.String()
-	}
-	return w.Pod.Name + ": " + w.Reason.String()
 }

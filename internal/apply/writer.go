@@ -117,7 +117,7 @@ func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, s
 func (w *Writer) HeldSince(workload metav1.Object) heldup.Since { return w.held.Since(keyOf(workload)) }
 
 // NoteHeld takes note of what holds a workload up, and returns after what time the status is to say so: 0 for never.
-func (w *Writer) NoteHeld(workload types.NamespacedName, holds []rollout.Hold, now time.Time) time.Duration {
+func (w *Writer) NoteHeld(workload types.NamespacedName, holds []rollout.Wait, now time.Time) time.Duration {
 	return w.held.Note(workload, holds, now)
 }
 

@@ -53,7 +53,7 @@ func (k Conditions[C]) Put(in []C, told *Told) []C {
 }
 
 // Tell returns a list that says what [Tell] chooses of the holds. The condition that stands in the list counts.
-func (k Conditions[C]) Tell(in []C, holds []rollout.Hold, known Since, now time.Time) []C {
+func (k Conditions[C]) Tell(in []C, holds []rollout.Wait, known Since, now time.Time) []C {
 	return k.Put(in, Tell(holds, known, k.Told(in), now))
 }
 

@@ -19,7 +19,7 @@ func TestConditions(t *testing.T) {
 	told := Told{Reason: "Paused", Message: "paused is true", Since: start.Add(-time.Hour)}
 	standing := []metav1.Condition{Kubernetes.Make(told), other}
 	before := slices.Clone(standing)
-	paused := []rollout.Hold{whole(rollout.RulePaused, "paused is still true")}
+	paused := []rollout.Wait{whole(rollout.RulePaused, "paused is still true")}
 
 	got := Kubernetes.Tell(standing, paused, nil, start)
 	want := []metav1.Condition{other, Kubernetes.Make(Told{Reason: "Paused", Message: "paused is still true", Since: told.Since})}

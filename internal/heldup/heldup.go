@@ -33,13 +33,13 @@ type Told struct {
 }
 
 // Since is when holds began, as far as that is known.
-type Since map[rollout.HoldKey]time.Time
+type Since map[rollout.Subject]time.Time
 
 // Tell chooses what the condition says. Of the holds that have lasted for After, those of pods and other objects come first, and of
 // them the one that began first. Nil: none has lasted so long. standing is what the condition says now, nil if there is none: its time counts,
-// so that a manager that has begun anew goes on with it.
-func Tell(holds []rollout.Hold, known Since, standing *Told, now time.Time) *Told {
-	var told *rollout.Hold
+// so that a manager that has begun anew goes on with it. Tell notes in each of the holds since when it is there.
+func Tell(holds []rollout.Wait, known Since, standing *Told, now time.Time) *Told {
+	var told *rollout.Wait
 	var since time.Time
 	var objects []string
 	for i := range holds {
@@ -48,6 +48,7 @@ func Tell(holds []rollout.Hold, known Since, standing *Told, now time.Time) *Tol
 		if standing.names(h) && standing.Since.Before(began) {
 			began = standing.Since
 		}
+		h.Since = began
 		if now.Sub(began) < After || IsBehind(*h) && !allBehind(holds) {
 			continue
 		}
@@ -69,16 +70,16 @@ func Tell(holds []rollout.Hold, known Since, standing *Told, now time.Time) *Tol
 }
 
 // IsBehind tells whether a hold follows from others.
-func IsBehind(h rollout.Hold) bool { return h.Kind == "" && Of(rollout.Rule(h.Name)).Scope == Behind }
+func IsBehind(h rollout.Wait) bool { return h.Kind == "" && Of(rollout.Rule(h.Name)).Scope == Behind }
 
 // allBehind tells whether there is no hold from which others may follow.
-func allBehind(holds []rollout.Hold) bool {
-	return !slices.ContainsFunc(holds, func(h rollout.Hold) bool { return !IsBehind(h) })
+func allBehind(holds []rollout.Wait) bool {
+	return !slices.ContainsFunc(holds, func(h rollout.Wait) bool { return !IsBehind(h) })
 }
 
 // began is when a hold began: as remembered, or since when the pod is not ready, or now.
-func began(h *rollout.Hold, known Since, now time.Time) time.Time {
-	if at, is := known[h.HoldKey]; is {
+func began(h *rollout.Wait, known Since, now time.Time) time.Time {
+	if at, is := known[h.Subject]; is {
 		return at
 	}
 	if h.Pod == nil || h.Pod.DeletionTimestamp != nil || h.Reason != nil {
@@ -95,7 +96,7 @@ func began(h *rollout.Hold, known Since, now time.Time) time.Time {
 }
 
 // words are the reason and the text of a hold.
-func words(h *rollout.Hold) (rollout.Rule, string) {
+func words(h *rollout.Wait) (rollout.Rule, string) {
 	if h.Pod != nil {
 		t := OfPod(h.Pod)
 		if t.Rule == "" && h.Reason == nil {
@@ -109,7 +110,7 @@ func words(h *rollout.Hold) (rollout.Rule, string) {
 }
 
 // ofPod names the pod of a hold that is about another object.
-func ofPod(h *rollout.Hold) string {
+func ofPod(h *rollout.Wait) string {
 	if h.Pod == nil || h.Kind == "pod" {
 		return ""
 	}
@@ -129,7 +130,7 @@ func further(objects []string, but string) string {
 }
 
 // whatWaits says what follows from the holds.
-func whatWaits(holds []rollout.Hold) string {
+func whatWaits(holds []rollout.Wait) string {
 	for i := range holds {
 		if IsBehind(holds[i]) {
 			return "; " + cut(holds[i].Reason.String())
@@ -147,7 +148,7 @@ func cut(text string) string {
 }
 
 // names tells whether the condition is about a hold.
-func (t *Told) names(h *rollout.Hold) bool {
+func (t *Told) names(h *rollout.Wait) bool {
 	switch {
 	case t == nil:
 		return false

@@ -29,7 +29,7 @@ func (t *Tracker) Since(of types.NamespacedName) Since {
 }
 
 // Note takes note of the holds of a plan, and returns after what time the next of them is to be told. It returns 0 if there is none.
-func (t *Tracker) Note(of types.NamespacedName, holds []rollout.Hold, now time.Time) (again time.Duration) {
+func (t *Tracker) Note(of types.NamespacedName, holds []rollout.Wait, now time.Time) (again time.Duration) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	before := t.known[of]
@@ -41,11 +41,11 @@ func (t *Tracker) Note(of types.NamespacedName, holds []rollout.Hold, now time.T
 	for _, old := range []bool{true, false} {
 		for i := range holds {
 			h := &holds[i]
-			if _, is := before[h.HoldKey]; is != old || len(since) >= mostTracked || IsBehind(*h) && !behind {
+			if _, is := before[h.Subject]; is != old || len(since) >= mostTracked || IsBehind(*h) && !behind {
 				continue
 			}
 			at := began(h, before, now)
-			since[h.HoldKey] = at
+			since[h.Subject] = at
 			if in := at.Add(After).Sub(now); in > 0 && (again == 0 || in < again) {
 				again = in
 			}

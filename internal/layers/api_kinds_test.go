@@ -31,23 +31,8 @@ var deviations = map[string]string{
 	"distribution/podstate ValidateCreate": "which kinds are valid stands in the white list",
 	"distribution/podstate ValidateUpdate": "which kinds are valid stands in the white list",
 
-	"availability/evictionresponder Plan.Waiting":  oneWait,
-	"distribution/image/nodeimage Plan.Waiting":    oneWait,
-	"lifecycle/probe/nodepodprobe Plan.Waiting":    oneWait,
-	"lifecycle/probe/podprobemarker Plan.Waiting":  oneWait,
-	"lifecycle/recreate Plan.Waiting":              oneWait,
-	"sidecar/policies Plan.Waiting":                oneWait,
-	"workloads/cronjob Plan.Waiting":               "one thing waits, the next job, and the reason has a rule and a number",
-	"distribution/image/imagepulljob Plan.Waiting": noPod,
-	"distribution/persistentpodstate Plan.Waiting": "the pods wait for nodes, which stand beside them",
-	"distribution/workloadspread Plan.Held":        "a hold is about one of the subsets, which stands beside it",
-	"lifecycle/launchpriority Plan.Waiting":        noPod,
-	"nodeagent/containermeta Plan.Waiting":         noPod,
-	"nodeagent/image Plan.Waiting":                 noPod,
-	"nodeagent/probe Plan.Waiting":                 noPod,
-	"nodeagent/recreate Plan.Waiting":              noPod,
-	"sidecar/terminator Plan.Waiting":              noPod,
-	"workloads/broadcastjob Plan.Waiting":          noPod,
+	"availability/podunavailablebudget Plan.Problem": "that a budget has one is asked by this name in the reports of users that are kept as tests",
+	"lifecycle/probe/nodepodprobe Plan.Waiting":      "that a node waits is asked by this name in the reports of users that are kept as tests",
 
 	"nodeagent/containermeta Reconciler":    moreMethods,
 	"nodeagent/containermeta NewReconciler": moreMethods,
@@ -72,8 +57,6 @@ var deviations = map[string]string{
 }
 
 const (
-	oneWait      = "one thing waits, the object itself, and says for what in words; empty if it does not"
-	noPod        = "what waits is no pod, and stands by its name beside the reason"
 	moreMethods  = "what it has started outlives a reconcile: it has methods more, to end that or for further queues"
 	surroundings = "it says what there is around the controller, and switches nothing on"
 )
@@ -103,12 +86,12 @@ var (
 	// planFields are those that a Plan has if it has anything of the sort; nothing that is called as planFields says otherwise.
 	planFields = map[string]string{
 		"Waiting":      "[]rollout.Wait",
-		"Held":         "[]rollout.Hold",
-		"Problem":      "error",   // the only one there can be
-		"Problems":     "[]error", // the rest of the plan works around them
+		"WaitingNodes": "[]rollout.Wait",
+		"Held":         "[]rollout.Wait",
+		"Problems":     "[]rollout.Problem",
 		"RequeueAfter": "time.Duration",
 	}
-	otherNames = map[string]string{"HeldUp": "Held"}
+	otherNames = map[string]string{"HeldUp": "Held", "Problem": "Problems"}
 )
 
 // unlikeKind lists what deviates in the package of a kind.

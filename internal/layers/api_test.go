@@ -178,7 +178,7 @@ type Controller = podwright.Controller[Snapshot, Plan]
 type Reconciler = podwright.Reconciler[Snapshot, Plan]
 type Options struct { podwright.ControllerOptions; Recorder record.EventRecorder; Features Features; StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer }
 type Features struct { Switch bool }
-type Plan struct { Waiting []rollout.Wait; Held []rollout.Hold; Problems []error; RequeueAfter time.Duration }
+type Plan struct { Waiting []rollout.Wait; Held []rollout.Wait; Problems []rollout.Problem; RequeueAfter time.Duration }
 type Webhook struct{}
 func New(o Options) (Controller, error)
 func NewReconciler(o Options) (Reconciler, error)
@@ -197,7 +197,8 @@ func (c *Caches) Rules() []rbacv1.PolicyRule
 	for _, test := range []struct{ name, before, after, want string }{
 		{"a good one", "package x", "package x", ""},
 		{"another shape of waits", "Waiting []rollout.Wait", "Waiting string", "Plan.Waiting"},
-		{"problems of another shape", "Problems []error", "Problems []string", "Plan.Problems"},
+		{"problems of another shape", "Problems []rollout.Problem", "Problems []error", "Plan.Problems"},
+		{"one problem", "Problems []rollout.Problem", "Problem error", "Plan.Problem"},
 		{"no words", "func (p *Plan) String() string", "", "Plan.String"},
 		{"words of a copy", "func (p *Plan) String() string", "func (p Plan) String() string", ""},
 		{"a switch among the options", "Features Features;", "Features Features; Fast bool;", "Options.Fast"},

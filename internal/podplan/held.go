@@ -16,7 +16,7 @@ import (
 
 // Hold lists an object that keeps the workload from its spec: pod is the one whose state says why, if reason is nil.
 func (p *Planner) Hold(kind, name string, pod *corev1.Pod, reason *rollout.Reason) {
-	p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: name}, Pod: pod, Reason: reason})
+	p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, Pod: pod, Reason: reason})
 }
 
 // HoldPod lists a wanted pod that is not available.

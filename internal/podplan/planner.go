@@ -142,7 +142,7 @@ func (p *Planner) Due(in time.Duration, comes bool) bool {
 // Wait records why a pod is not updated; nil stands for pods not created yet.
 func (p *Planner) Wait(pod *corev1.Pod, reason *rollout.Reason) {
 	if !p.listed {
-		p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+		p.plan.Waiting = append(p.plan.Waiting, rollout.PodWaits(pod, reason))
 	}
 }
 

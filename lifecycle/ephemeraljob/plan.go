@@ -34,7 +34,7 @@ type Plan struct {
 	Waiting []rollout.Wait
 
 	// Held is what keeps the job from its end. (EJ-26)
-	Held []rollout.Hold
+	Held []rollout.Wait
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.EphemeralJobStatus
@@ -48,7 +48,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// Problems are errors in the spec, each with what to do about it. A job that has
 	// one injects nothing.
-	Problems []error
+	Problems []rollout.Problem
 }
 
 // State says how far a pod is with a job.
@@ -112,7 +112,7 @@ const (
 // with the job is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.Job == nil {
-		return &Plan{Problems: []error{errors.New("the Snapshot has no Job; give it the EphemeralJob to plan for")}}
+		return &Plan{Problems: rollout.ProblemsOf(errors.New("the Snapshot has no Job; give it the EphemeralJob to plan for"))}
 	}
 	p := &planner{Snapshot: s, plan: &Plan{}, status: *s.Job.Status.DeepCopy()}
 	if s.Job.DeletionTimestamp != nil { // (EJ-20)

@@ -34,9 +34,9 @@ var heldUp = heldup.Conditions[v1alpha1.EphemeralJobCondition]{
 // listHeld lists what keeps the job from its end. What conditions about failures name is not among it.
 func (p *planner) listHeld() {
 	for _, w := range p.stuck {
-		p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "pod", Name: w.Pod.Name}, Reason: w.Reason})
+		p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: "pod", Name: w.Pod.Name}, Reason: w.Reason})
 	}
 	if p.Job.Spec.Paused {
-		p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Name: string(rollout.RulePaused)}, Reason: paused})
+		p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Name: string(rollout.RulePaused)}, Reason: paused})
 	}
 }

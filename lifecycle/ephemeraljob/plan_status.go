@@ -102,7 +102,7 @@ func (p *planner) report() {
 	s, wrong := &p.status, len(p.plan.Problems) > 0
 	for i := range p.targets {
 		if t := &p.targets[i]; notInjected(*t) && t.pod.Spec.NodeName == "" {
-			p.stuck = append(p.stuck, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Rule: ruleNotStarted, Message: t.idle()}})
+			p.stuck = append(p.stuck, rollout.PodWaits(t.pod, &rollout.Reason{Rule: ruleNotStarted, Message: t.idle()}))
 		}
 	}
 	if p.condition(v1alpha1.EphemeralJobConditionError, wrong, v1alpha1.EphemeralJobReasonError, p.problems(), v1alpha1.EphemeralJobReasonValid) {
@@ -130,8 +130,8 @@ func notInjected(t target) bool { return t.state == NotInjected }
 // problems says what is wrong with the spec.
 func (p *planner) problems() string {
 	words := make([]string, len(p.plan.Problems))
-	for i, err := range p.plan.Problems {
-		words[i] = err.Error()
+	for i, problem := range p.plan.Problems {
+		words[i] = problem.Err.Error()
 	}
 	return strings.Join(words, "; ")
 }
@@ -141,7 +141,7 @@ func (p *planner) refused() (refused []rollout.Wait) {
 	for i := range p.targets {
 		t := &p.targets[i]
 		if refusal, was := p.Refusals.Pods[t.pod.UID]; was && t.state == NotInjected {
-			refused = append(refused, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Message: refusal.Message}})
+			refused = append(refused, rollout.PodWaits(t.pod, &rollout.Reason{Message: refusal.Message}))
 		}
 	}
 	return refused

@@ -21,7 +21,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "inject into pod "+pod.Name)
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait "+w.String())
+		lines = append(lines, w.Line())
 	}
 	for _, w := range p.Skipped {
 		lines = append(lines, "leave out "+w.String())
@@ -31,8 +31,8 @@ func (p *Plan) String() string {
 	}
 	add(p.RemoveFinalizer, "remove the finalizer")
 	add(p.DeleteJob, "delete the job")
-	for _, err := range p.Problems {
-		lines = append(lines, "problem: "+err.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, "problem: "+problem.Err.Error())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -40,8 +40,8 @@ func (p *planner) findTargets(matcher labels.Selector) {
 			continue
 		}
 		if name := taken(pod, wanted); name != "" {
-			p.plan.Skipped = append(p.plan.Skipped, rollout.Wait{Pod: pod, Reason: &rollout.Reason{Rule: ruleNameTaken,
-				Message: fmt.Sprintf("it has another ephemeral container %s", name)}})
+			p.plan.Skipped = append(p.plan.Skipped, rollout.PodWaits(pod, &rollout.Reason{Rule: ruleNameTaken,
+				Message: fmt.Sprintf("it has another ephemeral container %s", name)}))
 			continue
 		}
 		others = append(others, t)
@@ -140,7 +140,7 @@ func (p *planner) holdsPlace(t *target) bool {
 	if t.state == Running || t.pod.Spec.NodeName != "" && !p.after(t.pod, placeHeld) {
 		return true
 	}
-	p.stuck = append(p.stuck, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Rule: ruleNotStarted, Message: t.idle()}})
+	p.stuck = append(p.stuck, rollout.PodWaits(t.pod, &rollout.Reason{Rule: ruleNotStarted, Message: t.idle()}))
 	return false
 }
 

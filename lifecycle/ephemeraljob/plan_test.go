@@ -118,13 +118,13 @@ func TestProblems(t *testing.T) {
 			s := place(t, newJob(), "p1 p2:running")
 			s.Job = jobOf(t, "spec: {"+test.spec+"}")
 			plan := NewPlan(s)
-			if len(plan.Inject) > 0 || len(plan.Problems) == 0 || !strings.HasPrefix(plan.Problems[0].Error(), test.want) {
+			if len(plan.Inject) > 0 || len(plan.Problems) == 0 || !strings.HasPrefix(plan.Problems[0].Err.Error(), test.want) {
 				t.Errorf("injected %v, problems %v, want %s", plan.Inject, plan.Problems, test.want)
 			}
 			if plan.Status.Phase != v1alpha1.EphemeralJobError || len(plan.Events) != 1 || plan.Events[0].Reason != eventInvalidSpec {
 				t.Errorf("phase %s, events %v", plan.Status.Phase, plan.Events)
 			}
-			want := "JobError=True Error: " + plan.Problems[0].Error()
+			want := "JobError=True Error: " + plan.Problems[0].Err.Error()
 			if got := conditions(plan.Status); got[len(got)-1] != want {
 				t.Errorf("conditions %v, want %s", got, want)
 			}

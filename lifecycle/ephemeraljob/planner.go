@@ -138,7 +138,7 @@ func (p *planner) hold() *rollout.Reason {
 
 func (p *planner) wait(pods []*corev1.Pod, reason *rollout.Reason) {
 	for _, pod := range pods {
-		p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+		p.plan.Waiting = append(p.plan.Waiting, rollout.PodWaits(pod, reason))
 	}
 }
 
@@ -148,7 +148,9 @@ func hasFinalizer(job *v1alpha1.EphemeralJob) bool {
 }
 
 // problem reports what is wrong with the spec.
-func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
+func (p *planner) problem(err error) {
+	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Condition: string(v1alpha1.EphemeralJobConditionError), Err: err})
+}
 
 func (p *planner) event(kind, reason, message string) {
 	p.plan.Events = append(p.plan.Events, Event{kind, reason, message})

@@ -22,8 +22,8 @@ func TestUsersEditEveryField(t *testing.T) {
 func problems(job *v1alpha1.EphemeralJob) (errs field.ErrorList) {
 	job = job.DeepCopy()
 	job.Status, job.DeletionTimestamp = v1alpha1.EphemeralJobStatus{}, nil
-	for _, err := range NewPlan(&Snapshot{Job: job, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}).Problems {
-		errs = append(errs, field.Forbidden(field.NewPath("spec"), err.Error()))
+	for _, problem := range NewPlan(&Snapshot{Job: job, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}).Problems {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"), problem.Err.Error()))
 	}
 	return errs
 }

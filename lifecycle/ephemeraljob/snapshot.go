@@ -30,7 +30,7 @@ type Snapshot struct {
 	// Idle says of pods with containers of the job, of which none runs or has ended, since when that is known, by UID.
 	Idle map[types.UID]time.Time
 	// HeldSince is when what holds the job up began, as far as a controller remembers. (EJ-26)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Reported is when the status was last written. Zero: it is not known.
 	Reported time.Time
 	// Now is the time for which to plan.

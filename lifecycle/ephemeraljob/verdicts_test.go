@@ -17,8 +17,8 @@ import (
 // is what the condition Error says. (EJ-21)
 func TestVerdicts(t *testing.T) {
 	problems := func(job *v1alpha1.EphemeralJob) (errs field.ErrorList) {
-		for _, err := range ephemeraljob.NewPlan(&ephemeraljob.Snapshot{Job: job, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}).Problems {
-			errs = append(errs, field.Forbidden(field.NewPath(err.Error()), ""))
+		for _, problem := range ephemeraljob.NewPlan(&ephemeraljob.Snapshot{Job: job, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}).Problems {
+			errs = append(errs, field.Forbidden(field.NewPath(problem.Err.Error()), ""))
 		}
 		return errs
 	}

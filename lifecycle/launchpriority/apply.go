@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -22,7 +23,7 @@ import (
 // apply applies the plan: at most one write. A ConfigMap that came or went
 // since it was read is looked at again.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	r.report(ctx, s.Pod, plan.Problem)
+	r.report(ctx, s.Pod, rollout.ErrorOf(plan.Problems))
 	switch {
 	case plan.Create != nil:
 		if err = r.create(ctx, s.Pod, plan.Create); apierrors.IsAlreadyExists(err) {

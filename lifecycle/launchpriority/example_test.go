@@ -55,7 +55,7 @@ func ExampleNewPlan() {
 	plan := launchpriority.NewPlan(s)
 	fmt.Println("create", plan.Create.Name, plan.Create.Data)
 	for _, wait := range plan.Waiting {
-		fmt.Printf("%s (priority %d) waits: %s\n", wait.Container, wait.Priority, wait.Reason)
+		fmt.Printf("%s (priority %d) waits: %s\n", wait.Name, wait.Reason.Observed, wait.Reason)
 	}
 
 	s.ConfigMap = plan.Create

@@ -98,7 +98,7 @@ func describe(p *Plan) string {
 	if len(p.Add) > 0 {
 		all = append(all, "add", strings.Join(p.Add, " "))
 	}
-	if p.Problem != nil {
+	if len(p.Problems) > 0 {
 		all = append(all, "report")
 	}
 	if p.RequeueAfter > 0 {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -29,26 +30,26 @@ type Plan struct {
 	// Mark notes on the pod, after that, that all of its keys are written. (LP-18)
 	Mark bool
 
-	// Waiting lists the containers whose turn it is not yet, each with the reason.
-	Waiting []Wait
+	// Waiting lists the containers whose turn it is not yet, each with the reason. Limit is the priority whose turn it is, and Observed
+	// that of the container.
+	Waiting []rollout.Wait
 
 	// RequeueAfter is the time after which to look again even without an
 	// event about the pod; 0 when only such events can change the plan.
 	RequeueAfter time.Duration
-	// Problem says what keeps the pod from starting and what to do about it,
-	// nil if nothing does.
-	Problem error
+	// Problems say what keeps the pod from starting and what to do about it. Empty if nothing does.
+	Problems []rollout.Problem
 }
 
-// Wait is a container that is not started yet.
-type Wait struct {
-	// Container is the name of the container.
-	Container string
-	// Priority is its launch priority.
-	Priority int
-	// Reason says what it waits for.
-	Reason string
-}
+// What a container waits for.
+const (
+	// rulePriority: containers of a higher priority are not ready yet.
+	rulePriority rollout.Rule = "LaunchPriority"
+	// ruleFormerPod: the ConfigMap of a former pod has yet to go.
+	ruleFormerPod rollout.Rule = "FormerPod"
+	// ruleForeign: the ConfigMap lacks the key, and does not belong to the pod.
+	ruleForeign rollout.Rule = "ForeignConfigMap"
+)
 
 // No event tells of a change of a ConfigMap, so a reconcile that waits for one looks
 // again: soon for what the garbage collector is about to do, later for what
@@ -70,7 +71,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p
 	}
 	missing := slices.DeleteFunc(slices.Clone(next.keys), s.has)
-	reason := fmt.Sprintf("not ready yet, with priority %d: %s", next.priority, strings.Join(next.containers, ", "))
+	rule, reason := rulePriority, fmt.Sprintf("not ready yet, with priority %d: %s", next.priority, strings.Join(next.containers, ", "))
 	switch s.relation() {
 	case absent:
 		p.Create = newConfigMap(s.Pod, missing)
@@ -78,25 +79,25 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Add = missing
 	case leaving:
 		p.RequeueAfter = lookAgainSoon
-		reason = fmt.Sprintf("ConfigMap %s of a former pod has yet to go", s.ConfigMap.Name)
+		rule, reason = ruleFormerPod, fmt.Sprintf("ConfigMap %s of a former pod has yet to go", s.ConfigMap.Name)
 	case foreign:
 		if len(missing) > 0 {
 			p.RequeueAfter = lookAgainLater
-			reason = fmt.Sprintf("ConfigMap %s lacks %s and does not belong to this pod", s.ConfigMap.Name, strings.Join(missing, ", "))
-			p.Problem = fmt.Errorf("%s: want an owner with the UID %s; delete it, and the pod gets one of its own", reason, s.Pod.UID)
+			rule, reason = ruleForeign, fmt.Sprintf("ConfigMap %s lacks %s and does not belong to this pod", s.ConfigMap.Name, strings.Join(missing, ", "))
+			p.Problems = rollout.ProblemsOf(fmt.Errorf("%s: want an owner with the UID %s; delete it, and the pod gets one of its own", reason, s.Pod.UID))
 		}
 	}
 	if next.refused && p.RequeueAfter == 0 { // until the kubelet has seen the keys, another client may remove them, and no event tells of it
 		p.RequeueAfter = lookAgainLater
 	}
-	p.wait(s, reason)
+	p.wait(s, rollout.Reason{Rule: rule, Limit: int32(next.priority), Message: reason})
 	p.Mark = s.Features.MarkCompleted && s.Pod.Annotations[lifecyclev1alpha1.LaunchPriorityCompletedAnnotation] != "true" && p.completes(s)
 	return p
 }
 
 // completes tells whether no container is left that waits for a key, when the plan is applied. (LP-18)
 func (p *Plan) completes(s *Snapshot) bool {
-	if is := s.relation(); is == leaving || is == foreign && p.Problem != nil {
+	if is := s.relation(); is == leaving || is == foreign && len(p.Problems) > 0 {
 		return false
 	}
 	for i := range s.Pod.Spec.Containers {
@@ -114,14 +115,16 @@ func (p *Plan) completes(s *Snapshot) bool {
 }
 
 // wait lists the containers that are held back.
-func (p *Plan) wait(s *Snapshot, reason string) {
+func (p *Plan) wait(s *Snapshot, reason rollout.Reason) {
 	for i := range s.Pod.Spec.Containers {
 		c := &s.Pod.Spec.Containers[i]
 		keys, priority := barriersOf(s.Pod, c)
 		status := podstate.ContainerStatus(s.Pod, c.Name)
 		held := slices.ContainsFunc(keys, func(key string) bool { return !s.has(key) && !p.writes(key) })
 		if held && (status == nil || !status.Ready) {
-			p.Waiting = append(p.Waiting, Wait{Container: c.Name, Priority: priority, Reason: reason})
+			of := reason
+			of.Observed = int32(priority)
+			p.Waiting = append(p.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "container", Name: c.Name}, Pod: s.Pod, Reason: &of})
 		}
 	}
 }

@@ -14,10 +14,10 @@ func (p *Plan) String() string {
 		lines = append(lines, "add "+strings.Join(p.Add, ", "))
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait "+w.Container+": "+w.Reason)
+		lines = append(lines, w.Line())
 	}
-	if p.Problem != nil {
-		lines = append(lines, "problem: "+p.Problem.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, problem.String())
 	}
 	return strings.Join(lines, "\n")
 }

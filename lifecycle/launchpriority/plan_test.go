@@ -3,6 +3,7 @@
 package launchpriority
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 const none = types.UID("")
@@ -167,12 +170,12 @@ func TestPlanOwners(t *testing.T) {
 				t.Errorf("plan: %s, want: %s", got, test.want)
 			}
 			const problem = "ConfigMap web-barrier lacks p_5 and does not belong to this pod: want an owner with the UID uid; delete it, and the pod gets one of its own"
-			if plan.Problem != nil && plan.Problem.Error() != problem {
-				t.Errorf("problem %q, want %q", plan.Problem, problem)
+			if err := rollout.ErrorOf(plan.Problems); err != nil && err.Error() != problem {
+				t.Errorf("problem %q, want %q", err, problem)
 			}
 			configMap.Data["p_5"] = ""
-			if plan := NewPlan(&Snapshot{Pod: podOf(t, "main=0:waiting log=5:waiting"), ConfigMap: configMap}); plan.Problem != nil {
-				t.Errorf("the key stands, and yet %v", plan.Problem)
+			if plan := NewPlan(&Snapshot{Pod: podOf(t, "main=0:waiting log=5:waiting"), ConfigMap: configMap}); len(plan.Problems) > 0 {
+				t.Errorf("the key stands, and yet %v", plan.Problems)
 			}
 		})
 	}
@@ -184,23 +187,27 @@ func TestPlanWaiting(t *testing.T) {
 		pod   string
 		owner types.UID
 		keys  string
-		want  []Wait
+		want  []string
 	}{
 		{"nobody", "main=0:waiting log=0:waiting", none, "", nil},
-		{"LP-10: the lower ones wait for those whose turn it is", "main=0:waiting a=5:waiting b=5:running side:waiting", none, "", []Wait{
-			{"main", 0, "not ready yet, with priority 5: a, b"},
+		{"LP-10: the lower ones wait for those whose turn it is", "main=0:waiting a=5:waiting b=5:running side:waiting", none, "", []string{
+			"main, LaunchPriority 0 below 5: not ready yet, with priority 5: a, b",
 		}},
-		{"LP-10: and not for those that are ready", "main=0:waiting a=5:ready b=5:running c=-1:waiting", "uid", "p_5", []Wait{
-			{"main", 0, "not ready yet, with priority 5: b"}, {"c", -1, "not ready yet, with priority 5: b"},
+		{"LP-10: and not for those that are ready", "main=0:waiting a=5:ready b=5:running c=-1:waiting", "uid", "p_5", []string{
+			"main, LaunchPriority 0 below 5: not ready yet, with priority 5: b", "c, LaunchPriority -1 below 5: not ready yet, with priority 5: b",
 		}},
 		{"LP-E5: one that has started does not wait", "main=0:running a=5:failed", "uid", "p_5 p_0", nil},
-		{"a ConfigMap of a former pod", "main=0:waiting a=5:waiting", "former", "p_5", []Wait{
-			{"main", 0, "ConfigMap web-barrier of a former pod has yet to go"},
+		{"a ConfigMap of a former pod", "main=0:waiting a=5:waiting", "former", "p_5", []string{
+			"main, FormerPod 0 below 5: ConfigMap web-barrier of a former pod has yet to go",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := NewPlan(&Snapshot{Pod: podOf(t, test.pod), ConfigMap: configMapOf(test.owner, strings.Fields(test.keys)...)})
-			if diff := cmp.Diff(test.want, plan.Waiting); diff != "" {
+			var got []string
+			for _, w := range plan.Waiting {
+				got = append(got, fmt.Sprintf("%s, %s %d below %d: %s", w.Name, w.Reason.Rule, w.Reason.Observed, w.Reason.Limit, w.Reason))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("waiting (-want +got):\n%s", diff)
 			}
 		})

@@ -81,7 +81,7 @@ func Example() {
 
 	snapshot := &recreate.Snapshot{Request: request, Pod: pod, Now: start.Add(5 * time.Second)}
 	plan := recreate.NewPlan(snapshot)
-	fmt.Println("new:", plan.Waiting, "- look again in", plan.RequeueAfter)
+	fmt.Println("new:", plan.Waiting[0], "- look again in", plan.RequeueAfter)
 
 	request.Status.Phase = v1alpha1.ContainerRecreateRequestRecreating // the node agent has answered
 	for _, step := range recreate.NewPlan(snapshot).Steps {

@@ -28,10 +28,10 @@ type Plan struct {
 	// is enough for a later plan to put the pod back into service.
 	Steps []Step
 	// Held lists what keeps the request from its end. What has for a minute is told by the message of the status. (CRR-7)
-	Held []rollout.Hold
+	Held []rollout.Wait
 	// Waiting says what the request waits for, and for how long if that is
-	// known. Empty: for nothing any more.
-	Waiting string
+	// known: one wait, of the whole request. Empty: for nothing any more.
+	Waiting []rollout.Wait
 	// RequeueAfter is the time after which the plan may be another without
 	// any event; 0 when only events can change it.
 	RequeueAfter time.Duration
@@ -70,9 +70,9 @@ func NewPlan(s *Snapshot) *Plan {
 	case s.Request.Status.Phase == v1alpha1.ContainerRecreateRequestRecreating:
 		p.planWork()
 	case s.Request.Status.Phase == "":
-		p.plan.Waiting = "the node agent has not answered yet, " + p.onNode()
+		p.wait(ruleAgentSilent, p.since(), "the node agent has not answered yet, "+p.onNode())
 	default:
-		p.plan.Waiting = "the node agent has another request of the pod to finish first, " + p.onNode()
+		p.wait(ruleRequestAhead, p.since(), "the node agent has another request of the pod to finish first, "+p.onNode())
 	}
 	p.planHeld()
 	return p.plan
@@ -168,6 +168,13 @@ func (p *planner) due(since time.Time, seconds int64) bool {
 	}
 	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, rest)
 	return false
+}
+
+// wait records what the request waits for, and since when.
+func (p *planner) wait(rule rollout.Rule, since time.Time, message string) *rollout.Reason {
+	reason := &rollout.Reason{Rule: rule, Message: message}
+	p.plan.Waiting = []rollout.Wait{{Reason: reason, Since: since}}
+	return reason
 }
 
 // onNode says on which node to look for an agent that does not do its work.

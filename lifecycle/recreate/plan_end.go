@@ -35,7 +35,8 @@ func (p *planner) planEnd() {
 		p.plan.Steps = append(p.plan.Steps, Step{Why: "nothing holds it up any more", Status: status})
 	}
 	if p.plan.RequeueAfter > 0 {
-		p.plan.Waiting = fmt.Sprintf("the request is deleted %d seconds after its completion", *p.Request.Spec.TTLSecondsAfterFinished)
+		ttl := *p.Request.Spec.TTLSecondsAfterFinished
+		p.wait(ruleTTL, p.Request.Status.CompletionTime.Time, fmt.Sprintf("the request is deleted %d seconds after its completion", ttl)).Limit = ttl
 	}
 }
 

@@ -18,6 +18,10 @@ const (
 	ruleRequestAhead rollout.Rule = "RequestAhead"
 	// ruleAgentSilent: it is the turn of the node agent, and it has not taken it.
 	ruleAgentSilent rollout.Rule = "AgentSilent"
+	// ruleAgentWorks: the agent recreates the containers. This holds nothing up.
+	ruleAgentWorks rollout.Rule = "AgentWorks"
+	// ruleTTL: the request is kept for a while after its completion. This holds nothing up.
+	ruleTTL rollout.Rule = "TTLSecondsAfterFinished"
 )
 
 // planHeld lists what keeps the request from its end, and has the message say what has for a minute. (CRR-7)
@@ -27,7 +31,7 @@ func (p *planner) planHeld() {
 	case v1alpha1.ContainerRecreateRequestRecreating:
 		p.holdContainers()
 	default:
-		p.hold("pod", p.Pod.Name, ruleRequestAhead, p.plan.Waiting)
+		p.hold("pod", p.Pod.Name, ruleRequestAhead, p.plan.Waiting[0].Reason.Message)
 	}
 	standing := p.Request.Status.Message
 	if len(p.plan.Steps) > 0 || standing != "" && heldup.OfText(standing) == nil {
@@ -43,7 +47,7 @@ func (p *planner) planHeld() {
 
 // hold lists something that holds the request up.
 func (p *planner) hold(kind, name string, rule rollout.Rule, message string) {
-	p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: name}, Reason: &rollout.Reason{Rule: rule, Message: message}})
+	p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, Reason: &rollout.Reason{Rule: rule, Message: message}})
 }
 
 // holdContainers lists the first container that is not done: one that does not come back, or that the agent has not stopped or judged in

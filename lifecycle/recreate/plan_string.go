@@ -13,8 +13,8 @@ func (p *Plan) String() string {
 	for _, step := range p.Steps {
 		lines = append(lines, step.does()+": "+step.Why)
 	}
-	if p.Waiting != "" {
-		lines = append(lines, "wait: "+p.Waiting)
+	for _, wait := range p.Waiting {
+		lines = append(lines, wait.Line())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -299,7 +299,14 @@ func TestWaiting(t *testing.T) {
 		{"deleting", requestEdits{deleting}, ""},
 		{"late", requestEdits{deadline(3)}, ""},
 	} {
-		if got := recreate.NewPlan(&recreate.Snapshot{Request: request(test.request...), Pod: runningPod(), Now: now}).Waiting; got != test.want {
+		got := ""
+		for _, wait := range recreate.NewPlan(&recreate.Snapshot{Request: request(test.request...), Pod: runningPod(), Now: now}).Waiting {
+			got += wait.String()
+			if wait.Reason.Rule == "" || wait.Since.IsZero() || wait.Since.After(now) {
+				t.Errorf("%s: it waits by the rule %q since %s", test.name, wait.Reason.Rule, wait.Since)
+			}
+		}
+		if got != test.want {
 			t.Errorf("%s: waiting for %q, want %q", test.name, got, test.want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // it tells it of their readiness, and takes the pod out of service. (CRR-M6,
 // CRR-M7)
 func (p *planner) planWork() {
-	p.plan.Waiting = "the node agent recreates the containers, " + p.onNode()
+	p.wait(ruleAgentWorks, p.since(), "the node agent recreates the containers, "+p.onNode())
 	change := p.syncStatuses()
 	strategy := p.Request.Spec.Strategy
 	acquired := p.Request.Annotations[v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation] != ""

@@ -34,7 +34,7 @@ type Snapshot struct {
 	// Turn.
 	Silent time.Time
 	// HeldSince is when what holds the request up began, as far as a controller remembers. (CRR-7)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

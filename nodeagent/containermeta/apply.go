@@ -30,7 +30,7 @@ func (r *reconciler) report(ctx context.Context, s *Snapshot, plan *Plan) (time.
 	r.rememberFailed(ctx, key, s)
 	logger := klog.FromContext(ctx)
 	for _, waiting := range plan.Waiting {
-		logger.V(4).Info("Waiting", "container", waiting.Container, "reason", waiting.Reason)
+		logger.V(4).Info("Waiting", "what", waiting.Subject.String(), "reason", waiting.Reason.String())
 	}
 	if plan.Report == nil {
 		return plan.RequeueAfter, nil

@@ -50,7 +50,7 @@ func ExampleNewPlan() {
 
 	fmt.Println("to report:", plan.Report, "to stop now:", plan.Restarts)
 	for _, waiting := range plan.Waiting {
-		fmt.Printf("%s: %s\n", waiting.Container, waiting.Reason)
+		fmt.Printf("%s: %s\n", waiting.Name, waiting.Reason)
 	}
 	// Output:
 	// to report: <nil> to stop now: []

@@ -5,6 +5,7 @@ package containermeta
 import (
 	"time"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
 )
@@ -25,7 +26,7 @@ type Plan struct {
 	Outdated []string
 	// Waiting tells of every container that is not reported in full, or not
 	// restarted yet, what it waits for.
-	Waiting []Waiting
+	Waiting []rollout.Wait
 	// RequeueAfter is when to plan again; 0 for when something changes.
 	RequeueAfter time.Duration
 }
@@ -36,9 +37,23 @@ type Restart struct {
 	Container, ID string
 }
 
-// Waiting is a container for which something is left to do, and the Reason in
-// words. Container is empty if the reason is about the whole pod.
-type Waiting struct{ Container, Reason string }
+// What the report or the restart of a container waits for.
+const (
+	// rulePod: there is nothing to report of the pod, now or at all.
+	rulePod rollout.Rule = "Pod"
+	// ruleRuntime: the pod runs in another container runtime.
+	ruleRuntime rollout.Rule = "Runtime"
+	// ruleNotThere: the spec of the pod or the runtime has no such container.
+	ruleNotThere rollout.Rule = "NotThere"
+	// ruleUnreadable: what the runtime or the pod says of the container is not readable.
+	ruleUnreadable rollout.Rule = "Unreadable"
+	// ruleEnvironment: the environment of the container has to be read. The number is that of failures.
+	ruleEnvironment rollout.Rule = "Environment"
+	// ruleKubelet: the kubelet has to start the container again.
+	ruleKubelet rollout.Rule = "Kubelet"
+	// ruleRestart: the container is restarted after a pause. The number is that of tries.
+	ruleRestart rollout.Rule = "Restart"
+)
 
 // NewPlan decides what to do about a pod. It depends on nothing but the
 // snapshot, which it does not change. For a nil one, or one without a Pod, nothing is to be done.
@@ -51,9 +66,14 @@ func NewPlan(s *Snapshot) *Plan {
 	return &p.Plan
 }
 
-// wait notes what a container waits for.
-func (p *Plan) wait(container, reason string) {
-	p.Waiting = append(p.Waiting, Waiting{container, reason})
+// wait notes what a container, or with an empty name the pod, waits for.
+func (p *planner) wait(container string, rule rollout.Rule, message string) *rollout.Wait {
+	wait := rollout.Wait{Pod: p.Pod, Reason: &rollout.Reason{Rule: rule, Message: message}}
+	if container != "" {
+		wait.Subject = rollout.Subject{Kind: "container", Name: container}
+	}
+	p.Waiting = append(p.Waiting, wait)
+	return &p.Waiting[len(p.Waiting)-1]
 }
 
 // lookAgain has another plan made after a time at the latest.

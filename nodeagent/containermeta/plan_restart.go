@@ -59,10 +59,10 @@ func (p *planner) restart(now *inplacev1alpha1.RuntimeContainersMeta) {
 		outdated, err := isOutdated(p.Pod, specOf(p.Pod, e.Name), e)
 		switch c := p.newest[e.Name]; {
 		case err != nil:
-			p.wait(e.Name, err.Error())
+			p.wait(e.Name, ruleUnreadable, err.Error())
 		case !outdated:
 		case c.GetState() != criv1.ContainerState_CONTAINER_RUNNING:
-			p.wait(e.Name, "it has ended, and the kubelet will start it again")
+			p.wait(e.Name, ruleKubelet, "it has ended, and the kubelet will start it again")
 		default:
 			p.restartOne(e.Name, c.GetId())
 		}
@@ -82,7 +82,8 @@ func (p *planner) restartOne(name, id string) {
 		return
 	}
 	p.lookAgain(wait)
-	p.wait(name, fmt.Sprintf("it is restarted in %s, since its environment comes from labels or annotations that have changed; %d tries so far", wait, tried.Count))
+	w := p.wait(name, ruleRestart, fmt.Sprintf("it is restarted in %s, since its environment comes from labels or annotations that have changed; %d tries so far", wait, tried.Count))
+	w.Since, w.Reason.Observed = tried.Last, int32(tried.Count)
 }
 
 // containerOf returns the container of the runtime with an ID.

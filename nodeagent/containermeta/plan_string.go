@@ -17,7 +17,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "stop container "+r.Container)
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait "+w.Container+": "+w.Reason)
+		lines = append(lines, w.Line())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -125,7 +125,7 @@ func checkWaiting(t *testing.T, plan *Plan, want string) {
 	t.Helper()
 	var reasons []string
 	for _, waiting := range plan.Waiting {
-		reasons = append(reasons, waiting.Container+": "+waiting.Reason)
+		reasons = append(reasons, waiting.Name+": "+waiting.Reason.String())
 	}
 	got := strings.Join(reasons, "\n")
 	if want == "" && got != "" || !strings.Contains(got, want) {

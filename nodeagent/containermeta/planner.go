@@ -102,22 +102,22 @@ type planner struct {
 func (p *planner) plan() {
 	switch {
 	case p.Pod.DeletionTimestamp != nil:
-		p.wait("", "the pod is being deleted")
+		p.wait("", rulePod, "the pod is being deleted")
 		return
 	case ended(p.Pod):
-		p.wait("", "the pod has finished")
+		p.wait("", rulePod, "the pod has finished")
 		return
 	case !concerns(p.Pod):
-		p.wait("", "the pod has no containers yet, or is none whose owner is of the group "+lifecyclev1alpha1.GroupName+" and has no injected sidecars")
+		p.wait("", rulePod, "the pod has no containers yet, or is none whose owner is of the group "+lifecyclev1alpha1.GroupName+" and has no injected sidecars")
 		return
 	}
 	runtime, ok := runtimeOf(p.Pod)
 	switch {
 	case !ok:
-		p.wait("", "no container has been created yet")
+		p.wait("", rulePod, "no container has been created yet")
 		return
 	case runtime != p.Runtime:
-		p.wait("", fmt.Sprintf("the pod runs in %s, and this node agent is connected to %s", runtime, p.Runtime))
+		p.wait("", ruleRuntime, fmt.Sprintf("the pod runs in %s, and this node agent is connected to %s", runtime, p.Runtime))
 		return
 	}
 	p.newest = nodeagent.Newest(p.Containers)
@@ -147,7 +147,7 @@ func (p *planner) report() *inplacev1alpha1.RuntimeContainersMeta {
 		name := p.Pod.Status.ContainerStatuses[i].Name
 		spec, c := specOf(p.Pod, name), p.newest[name]
 		if spec == nil || c == nil {
-			p.wait(name, "the pod's spec or the runtime has no container of that name")
+			p.wait(name, ruleNotThere, "the pod's spec or the runtime has no container of that name")
 			continue
 		}
 		now.Containers = append(now.Containers, p.entry(entry(before, name), spec, c))
@@ -166,10 +166,10 @@ func (p *planner) entry(before *inplacev1alpha1.RuntimeContainer, spec *corev1.C
 		e = inplacev1alpha1.RuntimeContainer{Name: spec.Name, ContainerID: id}
 		var err error
 		if e.RestartCount, err = nodeagent.RestartCount(c); err != nil {
-			p.wait(spec.Name, err.Error())
+			p.wait(spec.Name, ruleUnreadable, err.Error())
 		}
 		if e.Hashes.PlainHash, err = nodeagent.KubeletHash(c); err != nil {
-			p.wait(spec.Name, err.Error())
+			p.wait(spec.Name, ruleUnreadable, err.Error())
 		}
 	}
 	if !p.Features.NoEnvFromMetadata && e.Hashes.ExtractedEnvFromMetadataHash == 0 {
@@ -189,18 +189,18 @@ func (p *planner) envHash(spec *corev1.Container, c *criv1.Container) uint64 {
 		env, known = p.Environments[c.GetId()]
 		if !known || env.Err != nil && !p.Now.Before(env.RetryAt) {
 			p.Read = append(p.Read, c.GetId())
-			p.wait(spec.Name, "its environment has to be read")
+			p.wait(spec.Name, ruleEnvironment, "its environment has to be read")
 			return 0
 		}
 		if env.Err != nil {
-			p.wait(spec.Name, fmt.Sprintf("its environment is not known, try %d failed: %v", env.Failures, env.Err))
+			p.wait(spec.Name, ruleEnvironment, fmt.Sprintf("its environment is not known, try %d failed: %v", env.Failures, env.Err)).Reason.Observed = int32(env.Failures)
 			p.lookAgain(env.RetryAt.Sub(p.Now))
 			return 0
 		}
 	}
 	hash, err := inplace.EnvHash(actual(p.Pod, spec, expected, env.Values))
 	if err != nil {
-		p.wait(spec.Name, err.Error())
+		p.wait(spec.Name, ruleUnreadable, err.Error())
 	}
 	return hash
 }

@@ -45,7 +45,7 @@ func ExampleNewPlan() {
 		fmt.Println("pull", start.Reference)
 	}
 	for _, waiting := range plan.Waiting {
-		fmt.Printf("%s:%s waits: %s\n", waiting.Image, waiting.Tag, waiting.Reason)
+		fmt.Printf("%s waits: %s\n", waiting.Name, waiting.Reason)
 	}
 	fmt.Println("has", plan.Status.Succeeded, "of", plan.Status.Desired)
 	// Output:

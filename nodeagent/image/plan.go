@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 )
 
@@ -31,7 +32,7 @@ type Plan struct {
 	Status *v1alpha1.NodeImageStatus
 	// Waiting tells of every task that is not finished, and of which no attempt
 	// is under way, what it waits for.
-	Waiting []Waiting
+	Waiting []rollout.Wait
 	// RequeueAfter is when to plan again; 0 for when something changes or an
 	// attempt ends.
 	RequeueAfter time.Duration
@@ -85,12 +86,13 @@ type Finished struct {
 	Owners []corev1.ObjectReference
 }
 
-// Waiting is a task that waits, and the reason in words.
-type Waiting struct {
-	Task
-	// Reason says what the task waits for, in words.
-	Reason string
-}
+// What a task waits for.
+const (
+	// ruleBackOff: the next attempt, of which there are as many as the limit says, comes after a pause.
+	ruleBackOff rollout.Rule = "BackOff"
+	// ruleConcurrency: as many pulls are under way as the limit allows.
+	ruleConcurrency rollout.Rule = "Concurrency"
+)
 
 // NewPlan decides what to do about the images of a node. It depends on nothing
 // but the snapshot, which it does not change. For a nil one nothing is to be done.
@@ -113,7 +115,7 @@ func (p *planner) requeueAt(at time.Time) {
 	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(at.Sub(p.Now), 1))
 }
 
-// wait notes what a task waits for.
-func (p *planner) wait(task Task, reason string) {
-	p.plan.Waiting = append(p.plan.Waiting, Waiting{task, reason})
+// wait notes what a task waits for, and since when; zero if nothing tells.
+func (p *planner) wait(task Task, since time.Time, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "image", Name: task.name()}, Reason: reason, Since: since})
 }

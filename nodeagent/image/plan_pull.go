@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -121,8 +122,8 @@ func (p *planner) due(t *task) bool {
 		return true
 	}
 	p.requeueAt(next)
-	p.wait(t.Task, fmt.Sprintf("attempt %d of %d is made in %v; the last one failed: %v",
-		t.pull.Failures+1, p.retries(t)+1, next.Sub(p.Now), t.pull.Err))
+	p.wait(t.Task, t.pull.Ended, &rollout.Reason{Rule: ruleBackOff, Limit: int32(p.retries(t) + 1), Observed: int32(t.pull.Failures), Message: fmt.Sprintf(
+		"attempt %d of %d is made in %v; the last one failed: %v", t.pull.Failures+1, p.retries(t)+1, next.Sub(p.Now), t.pull.Err)})
 	return false
 }
 

@@ -35,7 +35,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "write the status")
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait "+w.name()+": "+w.Reason)
+		lines = append(lines, w.Line())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -36,7 +36,7 @@ func planned(p *Plan) (lines []string) {
 		lines = append(lines, fmt.Sprintf("forget %s:%s", f.Image, f.Tag))
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, fmt.Sprintf("wait %s:%s: %s", w.Image, w.Tag, w.Reason))
+		lines = append(lines, fmt.Sprintf("wait %s: %s", w.Name, w.Reason))
 	}
 	for _, f := range p.Finished {
 		lines = append(lines, fmt.Sprintf("finished %s:%s failed=%t in %v", f.Image, f.Tag, f.Failed, f.Took))

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/nodeagent/internal/shares"
 )
 
@@ -91,7 +92,7 @@ func (s *slots) assign(p *planner, due []*task) {
 	for _, t := range due {
 		full := fmt.Sprintf("%d other pulls are under way, which is as many as may be: of %s", s.running, shares.Text(s.of))
 		p.holdUp(t, full)
-		p.wait(t.Task, full)
+		p.wait(t.Task, created(t), &rollout.Reason{Rule: ruleConcurrency, Limit: int32(s.most), Observed: int32(s.running), Message: full})
 	}
 }
 

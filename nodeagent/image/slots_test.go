@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // IMG-3.6: whose turn it is. Every case has two slots; names of images begin with
@@ -80,7 +82,8 @@ func TestPlanSaysWhoWaitsForWhom(t *testing.T) {
 	for _, running := range []string{"a/1", "a/2", "b/3"} {
 		s.Pulls = append(s.Pulls, Pull{Task: Task{running, "1"}, Version: 1, Since: now.Add(-time.Minute), Running: true})
 	}
-	want := []Waiting{{Task{"b/4", "1"}, "3 other pulls are under way, which is as many as may be: of a (2), b (1)"}}
+	want := []rollout.Wait{{Subject: rollout.Subject{Kind: "image", Name: "b/4:1"}, Since: now.Add(-57 * time.Minute), Reason: &rollout.Reason{
+		Rule: ruleConcurrency, Limit: 2, Observed: 3, Message: "3 other pulls are under way, which is as many as may be: of a (2), b (1)"}}}
 	if diff := cmp.Diff(want, NewPlan(s).Waiting); diff != "" {
 		t.Errorf("waiting (-want +got):\n%s", diff)
 	}

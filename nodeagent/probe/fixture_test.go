@@ -4,6 +4,7 @@ package probe
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -128,7 +129,7 @@ func shown(p *Plan) (lines []string) {
 		add("event %s %s %s", c.Pod, c.Probe, c.State)
 	}
 	for _, w := range p.Waiting {
-		add("wait %s %s: %s", w.Pod, w.Probe, w.Reason)
+		add("wait %s %s: %s", path.Base(w.In.Name), w.Name, w.Reason)
 	}
 	if p.RequeueAfter > 0 {
 		add("again after %v", p.RequeueAfter)

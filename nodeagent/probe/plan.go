@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -27,7 +28,7 @@ type Plan struct {
 	// Changed are the states that Status says to have changed to Succeeded or Failed.
 	Changed []Changed
 	// Waiting tells of every probe that is due and not started, or is never run, what it waits for.
-	Waiting []Waiting
+	Waiting []rollout.Wait
 	// RequeueAfter is when to plan again; 0 for when something changes or a run ends.
 	RequeueAfter time.Duration
 }
@@ -54,12 +55,17 @@ type Changed struct {
 	Message string
 }
 
-// Waiting is a probe that waits, and the reason in words.
-type Waiting struct {
-	ID
-	// Reason says what the probe waits for, in words.
-	Reason string
-}
+// What a probe waits for.
+const (
+	// ruleNeverRun: the probe is never run.
+	ruleNeverRun rollout.Rule = "NeverRun"
+	// ruleMostProbes: the namespace has as many probes on the node as the limit allows.
+	ruleMostProbes rollout.Rule = "MostProbes"
+	// rulePace: the node starts no more probes for now.
+	rulePace rollout.Rule = "Pace"
+	// ruleConcurrency: as many probes are under way as the limit allows.
+	ruleConcurrency rollout.Rule = "Concurrency"
+)
 
 // NewPlan decides what to do about the probes of a node. It depends on nothing
 // but the snapshot, which it does not change. For a nil one nothing is to be done.
@@ -79,7 +85,8 @@ func (p *planner) requeueAt(at time.Time) {
 	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(at.Sub(p.Now), 1))
 }
 
-// wait notes what a probe waits for.
-func (p *planner) wait(id ID, reason string) {
-	p.plan.Waiting = append(p.plan.Waiting, Waiting{id, reason})
+// wait notes what a probe waits for, and since when; zero if nothing tells.
+func (p *planner) wait(id ID, since time.Time, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "probe", Name: id.Probe},
+		In: &rollout.Subject{Kind: "pod", Name: id.Namespace + "/" + id.Pod}, Reason: reason, Since: since})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent/internal/shares"
 )
@@ -46,14 +47,16 @@ func (p *planner) planRuns() {
 	if len(under) > 0 {
 		full += ", of " + shares.Text(under)
 	}
+	pace := &rollout.Reason{Rule: rulePace, Message: "the node has started enough probes for now"}
+	concurrency := &rollout.Reason{Rule: ruleConcurrency, Limit: int32(p.Limits.concurrency()), Observed: int32(p.Running + len(p.plan.Start)), Message: full}
 	for _, q := range due {
-		why := "the node has started enough probes for now"
+		why := pace
 		if p.turn([]*probe{q}, under) < 0 {
-			why = full
+			why = concurrency
 		}
-		p.forgetOld(q, why)
+		p.forgetOld(q, why.Message)
 		p.forgetAt(q)
-		p.wait(q.ID, why)
+		p.wait(q.ID, q.due(), why)
 	}
 }
 

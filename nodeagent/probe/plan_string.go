@@ -23,7 +23,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "write the status")
 	}
 	for i := range p.Waiting {
-		lines = append(lines, "wait "+p.Waiting[i].name()+": "+p.Waiting[i].Reason)
+		lines = append(lines, p.Waiting[i].Line())
 	}
 	return strings.Join(lines, "\n")
 }

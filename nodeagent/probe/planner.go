@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -91,16 +92,18 @@ func (p *planner) add(id ID, of *v1alpha1.ContainerProbe) {
 	}
 	spec := &of.Probe
 	q := &probe{ID: id, spec: spec, hidden: of.HideOutput, refused: refusal(spec)}
+	reason := &rollout.Reason{Rule: ruleNeverRun, Message: q.refused}
 	switch has := p.places[id.Namespace]; {
 	case q.refused != "":
 	case has >= p.share:
 		q.refused = fmt.Sprintf("the node runs %d probes at most, and %d of namespace %s: this one is not run", p.Limits.probes(), has, id.Namespace)
+		reason = &rollout.Reason{Rule: ruleMostProbes, Limit: int32(p.share), Observed: int32(has), Message: q.refused}
 	default:
 		p.places[id.Namespace]++
 	}
 	p.probes, p.of[id] = append(p.probes, q), q
 	if q.refused != "" {
-		p.wait(id, q.refused)
+		p.wait(id, time.Time{}, reason)
 		return
 	}
 	before := p.known[id]

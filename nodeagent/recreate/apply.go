@@ -26,7 +26,7 @@ import (
 // is made, the stop.
 func (r *reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, w := range plan.Waiting {
-		klog.FromContext(ctx).V(4).Info("Waiting", "request", w.Request, "container", w.Container, "reason", w.Reason)
+		klog.FromContext(ctx).V(4).Info("Waiting", "what", w.Subject.String(), "reason", w.Reason.String())
 	}
 	if plan.Stop != nil && plan.Stop.Announce != "" {
 		version, err := r.announce(ctx, key, s.chosen(), plan.Stop.Announce)

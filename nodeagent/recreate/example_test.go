@@ -56,7 +56,7 @@ func ExampleNewPlan() {
 	}
 	fmt.Println("to stop then:", plan.Stop.Container, plan.Stop.ID)
 	for _, waiting := range plan.Waiting {
-		fmt.Printf("%s: %s\n", waiting.Container, waiting.Reason)
+		fmt.Printf("%s: %s\n", waiting.Name, waiting.Reason)
 	}
 	// Output:
 	// to write: main Pending, killed: false

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -22,7 +23,7 @@ type Plan struct {
 	// one at most: how it ends decides what comes next.
 	Stop *Stop
 	// Waiting tells what is left to do, and what it waits for.
-	Waiting []Waiting
+	Waiting []rollout.Wait
 	// RequeueAfter is when to plan again; 0 for when something changes.
 	RequeueAfter time.Duration
 }
@@ -45,9 +46,29 @@ type Stop struct {
 	Announce string
 }
 
-// Waiting is something that is left to do for the Request of that name, and the Reason in words why it is
-// not done now. Container is empty if the reason is about a whole request.
-type Waiting struct{ Request, Container, Reason string }
+// What the recreation of a container waits for.
+const (
+	// ruleRequestAhead: another request of the pod comes first.
+	ruleRequestAhead rollout.Rule = "RequestAhead"
+	// ruleRuntime: the container runtime does not answer.
+	ruleRuntime rollout.Rule = "Runtime"
+	// ruleOutOfService: a controller has to take the pod out of service.
+	ruleOutOfService rollout.Rule = "OutOfService"
+	// ruleGracePeriod: unreadyGracePeriodSeconds, the limit, are not over.
+	ruleGracePeriod rollout.Rule = "UnreadyGracePeriod"
+	// ruleKubelet: the kubelet has to start the container again.
+	ruleKubelet rollout.Rule = "Kubelet"
+	// ruleNotReady: no controller has told that the container is ready.
+	ruleNotReady rollout.Rule = "NotReady"
+	// ruleMinStarted: the container has not been running for minStartedSeconds, the limit.
+	ruleMinStarted rollout.Rule = "MinStarted"
+	// ruleUnreadable: the annotation with what a controller tells is not readable.
+	ruleUnreadable rollout.Rule = "Unreadable"
+	// ruleNotThere: the runtime does not have the container.
+	ruleNotThere rollout.Rule = "NotThere"
+	// ruleOneByOne: one container is stopped at a time.
+	ruleOneByOne rollout.Rule = "OneByOne"
+)
 
 // NewPlan decides what to do about the requests for a pod. It depends on nothing
 // but the snapshot, which it does not change. For a nil one nothing is to be done.
@@ -71,7 +92,7 @@ func NewPlan(s *Snapshot) *Plan {
 func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1alpha1.ContainerRecreateRequest) {
 	for _, r := range others {
 		why := fmt.Sprintf("ContainerRecreateRequest %s of the same pod comes first", chosen.Name)
-		p.wait(r, "", why)
+		p.wait(r, "", ruleRequestAhead, why)
 		if r.Status.Phase == "" && chosen.Status.Phase != "" {
 			status := r.Status.DeepCopy()
 			status.Phase, status.ObservedGeneration = v1alpha1.ContainerRecreateRequestPending, r.Generation
@@ -93,9 +114,15 @@ func (p *Plan) after(version string) *Plan {
 	return &next
 }
 
-// wait notes what a container waits for.
-func (p *Plan) wait(r *v1alpha1.ContainerRecreateRequest, container, reason string) {
-	p.Waiting = append(p.Waiting, Waiting{r.Name, container, reason})
+// wait notes what a container, or with an empty name the request, waits for: since the request is there.
+func (p *Plan) wait(r *v1alpha1.ContainerRecreateRequest, container string, rule rollout.Rule, message string) *rollout.Wait {
+	request := rollout.Subject{Kind: "request", Name: r.Name}
+	wait := rollout.Wait{Subject: request, Reason: &rollout.Reason{Rule: rule, Message: message}, Since: r.CreationTimestamp.Time}
+	if container != "" {
+		wait.Subject, wait.In = rollout.Subject{Kind: "container", Name: container}, &request
+	}
+	p.Waiting = append(p.Waiting, wait)
+	return &p.Waiting[len(p.Waiting)-1]
 }
 
 // lookAgain has another plan made after a time at the latest.

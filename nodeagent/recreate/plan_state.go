@@ -46,7 +46,7 @@ func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before
 		pending.Message = v1alpha1.ContainerRecreateStateMessageNotFound
 		return pending
 	case c.GetState() == criv1.ContainerState_CONTAINER_EXITED: // CRR-5.4.2
-		p.wait(p.request, of.Name, "the kubelet has to start it again")
+		p.wait(p.request, of.Name, ruleKubelet, "the kubelet has to start it again")
 		return recreating
 	case p.strategy.ForceRecreate && p.announced(of.Name) == p.fullID(c): // and still there
 		return pending
@@ -65,7 +65,7 @@ func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before
 func (p *planner) succeeded(c *criv1.Container, name string) bool {
 	synced := p.synced[name]
 	if synced.ContainerID != p.fullID(c) || !synced.Ready {
-		p.wait(p.request, name, "it is not ready, as far as a controller has told")
+		p.wait(p.request, name, ruleNotReady, "it is not ready, as far as a controller has told")
 		return false
 	}
 	if p.strategy.MinStartedSeconds <= 0 {
@@ -78,7 +78,8 @@ func (p *planner) succeeded(c *criv1.Container, name string) bool {
 	}
 	rest := since.Add(least).Sub(p.Now)
 	if rest > 0 {
-		p.wait(p.request, name, fmt.Sprintf("it will have been running for %s in %s", least, rest))
+		w := p.wait(p.request, name, ruleMinStarted, fmt.Sprintf("it will have been running for %s in %s", least, rest))
+		w.Since, w.Reason.Limit = since, p.strategy.MinStartedSeconds
 		p.lookAgain(min(rest, least))
 	}
 	return rest <= 0
@@ -94,7 +95,7 @@ func (p *planner) readSynced() {
 	}
 	var list []v1alpha1.ContainerRecreateRequestSyncContainerStatus
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		p.wait(p.request, "", fmt.Sprintf("annotation %s is not readable: %v", v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation, err))
+		p.wait(p.request, "", ruleUnreadable, fmt.Sprintf("annotation %s is not readable: %v", v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation, err))
 		return
 	}
 	for _, s := range list {

@@ -17,11 +17,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "stop container "+p.Stop.Container)
 	}
 	for _, w := range p.Waiting {
-		what := w.Request
-		if w.Container != "" {
-			what += ", container " + w.Container
-		}
-		lines = append(lines, "wait "+what+": "+w.Reason)
+		lines = append(lines, w.Line())
 	}
 	return strings.Join(lines, "\n")
 }

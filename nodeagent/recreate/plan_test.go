@@ -199,20 +199,27 @@ func TestWaiting(t *testing.T) {
 		name string
 		with []edit
 		node *Snapshot
-		want []Waiting
+		want []string
 	}{
-		{"unready", []edit{unready(1)}, running(), []Waiting{{"r", "", "a controller has to take the pod out of service first"}}},
-		{"grace", []edit{unready(1), annotated(acquired, now.Format(time.RFC3339))}, running(), []Waiting{{"r", "", "unreadyGracePeriodSeconds of 1 are over in 1s"}}},
-		{"missing", nil, running(), []Waiting{{"r", "main", "the runtime does not have it"}, {"r", "side", "the container before is not there"}}},
-		{"stopping", nil, running("main m1", "side s1"), []Waiting{{"r", "side", "one container is stopped at a time"}}},
-		{"ordered", []edit{ordered, states("main Recreating killed")}, running("main m2", "side s1"), []Waiting{
-			{"r", "main", "it is not ready, as far as a controller has told"},
-			{"r", "side", "containers are recreated one after the other, and the one before is not back"}}},
-		{"exited", []edit{containers(meant("main", "m1"))}, running("main m1 EXITED"), []Waiting{{"r", "main", "the kubelet has to start it again"}}},
+		{"unready", []edit{unready(1)}, running(), []string{"request r: a controller has to take the pod out of service first"}},
+		{"grace", []edit{unready(1), annotated(acquired, now.Format(time.RFC3339))}, running(), []string{"request r: unreadyGracePeriodSeconds of 1 are over in 1s"}},
+		{"missing", nil, running(), []string{"container main of request r: the runtime does not have it", "container side of request r: the container before is not there"}},
+		{"stopping", nil, running("main m1", "side s1"), []string{"container side of request r: one container is stopped at a time"}},
+		{"ordered", []edit{ordered, states("main Recreating killed")}, running("main m2", "side s1"), []string{
+			"container main of request r: it is not ready, as far as a controller has told",
+			"container side of request r: containers are recreated one after the other, and the one before is not back"}},
+		{"exited", []edit{containers(meant("main", "m1"))}, running("main m1 EXITED"), []string{"container main of request r: the kubelet has to start it again"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.node.Requests = requests(newRequest("r", test.with...))
-			if diff := cmp.Diff(test.want, NewPlan(test.node).Waiting); diff != "" {
+			var got []string
+			for _, wait := range NewPlan(test.node).Waiting {
+				got = append(got, wait.String())
+				if wait.Reason.Rule == "" || wait.Since.After(now) {
+					t.Errorf("%s: by the rule %q since %s", wait, wait.Reason.Rule, wait.Since)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("waiting (-want +got):\n%s", diff)
 			}
 		})

@@ -46,7 +46,7 @@ func (p *planner) stop(i int) {
 	state := &p.status.ContainerRecreateStates[i]
 	c := p.newest[state.Name]
 	if c == nil {
-		p.wait(p.request, state.Name, "the runtime does not have it")
+		p.wait(p.request, state.Name, ruleNotThere, "the runtime does not have it")
 		p.waitAfter(i, "the container before is not there")
 		return
 	}
@@ -66,7 +66,7 @@ func (p *planner) stop(i int) {
 func (p *planner) waitAfter(i int, reason string) {
 	for _, s := range p.status.ContainerRecreateStates[i+1:] {
 		if s.Phase == v1alpha1.ContainerRecreateRequestPending {
-			p.wait(p.request, s.Name, reason)
+			p.wait(p.request, s.Name, ruleOneByOne, reason)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package recreate
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -58,7 +59,7 @@ func (p *planner) recreate() {
 		return
 	}
 	if p.RuntimeErr != nil {
-		p.wait(p.request, "", p.RuntimeErr.Error())
+		p.wait(p.request, "", ruleRuntime, p.RuntimeErr.Error())
 		return
 	}
 	p.newest = nodeagent.Newest(p.Containers)
@@ -76,7 +77,7 @@ func (p *planner) unready() bool {
 	}
 	text := p.request.Annotations[v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation]
 	if text == "" {
-		p.wait(p.request, "", "a controller has to take the pod out of service first")
+		p.wait(p.request, "", ruleOutOfService, "a controller has to take the pod out of service first")
 		return false
 	}
 	since, err := time.Parse(time.RFC3339, text)
@@ -89,7 +90,8 @@ func (p *planner) unready() bool {
 	}
 	rest := since.Add(seconds(*grace)).Sub(p.Now)
 	if rest > 0 {
-		p.wait(p.request, "", fmt.Sprintf("unreadyGracePeriodSeconds of %d are over in %s", *grace, rest))
+		w := p.wait(p.request, "", ruleGracePeriod, fmt.Sprintf("unreadyGracePeriodSeconds of %d are over in %s", *grace, rest))
+		w.Since, w.Reason.Limit = since, int32(min(*grace, math.MaxInt32))
 		p.lookAgain(rest)
 	}
 	return rest <= 0

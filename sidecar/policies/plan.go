@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/injection/policy"
 )
 
@@ -26,15 +27,15 @@ type Plan struct {
 
 	// Skipped is why the SidecarSet is to have no policy; empty if it is to have one.
 	Skipped string
-	// Waiting is why what stands is left for now; empty if nothing is waited for.
-	Waiting string
+	// Waiting is why what stands is left for now: one wait, of the whole SidecarSet. It is empty if nothing is waited for.
+	Waiting []rollout.Wait
 	// Uncompiled is why no policy can inject what the SidecarSet has: it needs the webhook.
 	// Unrestored is why it is not known what to inject. Taken are the policy and the binding
 	// that have the name, and belong to another owner.
 	Uncompiled, Unrestored error
 	Taken                  []error
-	// Problem is why no plan can be made: the Snapshot has no SidecarSet. Nil if one can.
-	Problem error
+	// Problems say why no plan can be made: the Snapshot has no SidecarSet. Empty if one can.
+	Problems []rollout.Problem
 }
 
 // NewPlan decides what to do about the policy of a SidecarSet. It never fails: what is wrong
@@ -43,7 +44,7 @@ type Plan struct {
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	if s == nil || s.SidecarSet == nil {
-		p.plan.Problem = errors.New("the Snapshot has no SidecarSet; give it the one to plan for")
+		p.plan.Problems = rollout.ProblemsOf(errors.New("the Snapshot has no SidecarSet; give it the one to plan for"))
 		return p.plan
 	}
 	if s.SidecarSet.DeletionTimestamp != nil {
@@ -92,6 +93,19 @@ func (p *planner) checkOwners() {
 	}
 }
 
+// What the policies of a SidecarSet wait for.
+const (
+	// ruleUnobserved: the status does not tell of the present generation yet.
+	ruleUnobserved rollout.Rule = "Unobserved"
+	// ruleRevisionMissing: the revision that is to be injected is not there yet.
+	ruleRevisionMissing rollout.Rule = "RevisionMissing"
+)
+
+// wait records why what stands is left for now. No object tells since when.
+func (p *planner) wait(rule rollout.Rule, message string) {
+	p.plan.Waiting = []rollout.Wait{{Reason: &rollout.Reason{Rule: rule, Message: message}}}
+}
+
 // current finds what is to be injected now, and since when. (SPC-2, SPC-6)
 func (p *planner) current() (in policy.Input, known bool) {
 	set := p.SidecarSet
@@ -101,9 +115,9 @@ func (p *planner) current() (in policy.Input, known bool) {
 	case err != nil:
 		p.plan.Unrestored = err
 	case in.SidecarSet == set && (set.Status.ObservedGeneration < set.Generation || in.Revision == ""):
-		p.plan.Waiting = fmt.Sprintf("the revision of generation %d is not in the status yet, which has observed %d", set.Generation, set.Status.ObservedGeneration)
+		p.wait(ruleUnobserved, fmt.Sprintf("the revision of generation %d is not in the status yet, which has observed %d", set.Generation, set.Status.ObservedGeneration))
 	case in.Created.IsZero():
-		p.plan.Waiting = fmt.Sprintf("revision %s is not there yet", in.Revision)
+		p.wait(ruleRevisionMissing, fmt.Sprintf("revision %s is not there yet", in.Revision))
 	default:
 		return in, true
 	}

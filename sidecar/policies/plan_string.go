@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // String says what the plan does, one thing a line; empty for nothing.
@@ -22,10 +24,11 @@ func (p *Plan) String() string {
 	add(p.UpdateBinding != nil, "update binding", p.UpdateBinding)
 	add(p.DeleteBinding != nil, "delete binding", p.DeleteBinding)
 	add(p.DeletePolicy != nil, "delete policy", p.DeletePolicy)
-	for _, why := range []struct{ what, text string }{{"no policy: ", p.Skipped}, {"wait: ", p.Waiting}} {
-		if why.text != "" {
-			lines = append(lines, why.what+why.text)
-		}
+	if p.Skipped != "" {
+		lines = append(lines, "no policy: "+p.Skipped)
+	}
+	for _, wait := range p.Waiting {
+		lines = append(lines, wait.Line())
 	}
 	for _, err := range p.problems() {
 		lines = append(lines, "problem: "+err.Error())
@@ -35,7 +38,7 @@ func (p *Plan) String() string {
 
 // problems lists what is wrong.
 func (p *Plan) problems() (all []error) {
-	for _, err := range append([]error{p.Problem, p.Uncompiled, p.Unrestored}, p.Taken...) {
+	for _, err := range append([]error{rollout.ErrorOf(p.Problems), p.Uncompiled, p.Unrestored}, p.Taken...) {
 		if err != nil {
 			all = append(all, err)
 		}

@@ -164,8 +164,8 @@ func TestPlanRevision(t *testing.T) {
 // A plan without a SidecarSet is empty, and says why. A nil revision does no harm.
 func TestPlanWithoutObjects(t *testing.T) {
 	for name, s := range map[string]*Snapshot{"no snapshot": nil, "no SidecarSet": {}} {
-		if plan := NewPlan(s); plan.Problem == nil || plan.String() != "problem: "+plan.Problem.Error() {
-			t.Errorf("%s: problem %v, plan %q", name, plan.Problem, plan)
+		if plan := NewPlan(s); len(plan.Problems) != 1 || plan.String() != plan.Problems[0].String() {
+			t.Errorf("%s: problems %v, plan %q", name, plan.Problems, plan)
 		}
 	}
 	s := settled(t)

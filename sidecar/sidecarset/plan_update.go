@@ -70,7 +70,7 @@ func (p *planner) candidates() (candidates []*pod) {
 		case reason == nil:
 			candidates = append(candidates, pod)
 		case reason.Rule == ruleNotUpgradable:
-			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.Wait{Pod: pod.Pod, Reason: reason})
+			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.PodWaits(pod.Pod, reason))
 		default:
 			p.Wait(pod.Pod, reason)
 		}
@@ -263,7 +263,7 @@ func (p *planner) begin(pod *pod) bool {
 func (c *change) update() error {
 	metadata, kept := injection.Metadata(c.p.set, c.pod.Annotations)
 	if err := errors.Join(kept...); err != nil {
-		c.p.plan.NotMerged = append(c.p.plan.NotMerged, rollout.Wait{Pod: c.pod.Pod, Reason: &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()}})
+		c.p.plan.NotMerged = append(c.p.plan.NotMerged, rollout.PodWaits(c.pod.Pod, &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()}))
 	}
 	for key, value := range metadata {
 		c.SetAnnotation(key, value)

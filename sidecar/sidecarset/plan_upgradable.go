@@ -160,7 +160,7 @@ func (p *planner) judgeNatives() {
 			if i < 0 || pod.Spec.InitContainers[i].Image == native.Image {
 				continue
 			}
-			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.Wait{Pod: pod.Pod, Reason: p.nativeDiffers(native, pod.Spec.InitContainers[i].Image)})
+			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.PodWaits(pod.Pod, p.nativeDiffers(native, pod.Spec.InitContainers[i].Image)))
 			break
 		}
 	}

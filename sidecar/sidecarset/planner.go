@@ -171,7 +171,7 @@ func (p *planner) classify() {
 		all = append(all, pod{View: podplan.View{Pod: shared}})
 		if why := p.view(&all[len(all)-1]); why != "" {
 			all = all[:len(all)-1]
-			p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: shared, Reason: &rollout.Reason{Rule: ruleIncomplete, Message: why}})
+			p.plan.NotInjected = append(p.plan.NotInjected, rollout.PodWaits(shared, &rollout.Reason{Rule: ruleIncomplete, Message: why}))
 		}
 	}
 	p.pods = make([]*pod, len(all))
@@ -194,7 +194,7 @@ func (p *planner) judgeMissed(pod *corev1.Pod) {
 		namespace != nil && has(namespace.Labels, v1alpha1.SidecarSetNoInjectionLabel) {
 		return
 	}
-	p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: pod, Reason: missed})
+	p.plan.NotInjected = append(p.plan.NotInjected, rollout.PodWaits(pod, missed))
 }
 
 var missed = &rollout.Reason{Rule: ruleNotInjected, Message: "it was created without the sidecars: recreate it once injection works"}

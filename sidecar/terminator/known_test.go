@@ -102,7 +102,7 @@ func TestWaitingForKubelet(t *testing.T) {
 	given(10 * time.Second)(pod)
 	var got []string
 	for _, w := range NewPlan(&Snapshot{Pod: pod, Node: nodes["real"], Now: at}).Waiting {
-		got = append(got, w.Container+": "+w.Reason)
+		got = append(got, w.Name+": "+w.Reason.String())
 	}
 	want := "a: it is stopped once the kubelet shows that it knows the phase of the pod, in 20s at the latest"
 	if diff := cmp.Diff(want, strings.Join(got, "; ")); diff != "" {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -33,8 +34,8 @@ type Plan struct {
 	Phase       corev1.PodPhase
 	PhaseReason string
 
-	// Waiting lists the containers that are waited for, each with the reason.
-	Waiting []Wait
+	// Waiting lists the containers that are waited for, or what the whole pod waits for, each with the reason.
+	Waiting []rollout.Wait
 	// RequeueAfter is the time after which the plan may be another without any event;
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
@@ -43,12 +44,29 @@ type Plan struct {
 	// has ended; 0 otherwise. The first is by the clock of the node, in whole seconds.
 	Took time.Duration
 
-	// Problem is why no plan can be made: the Snapshot has no Pod. Nil if one can.
-	Problem error
+	// Problems say why no plan can be made: the Snapshot has no Pod. Empty if one can.
+	Problems []rollout.Problem
 }
 
-// Wait is a Container, by its name, that is waited for, and the Reason in words.
-type Wait struct{ Container, Reason string }
+// What the termination of sidecars waits for.
+const (
+	// ruleNodeUnknown: the node of the pod is not known.
+	ruleNodeUnknown rollout.Rule = "NodeUnknown"
+	// ruleNotRunning: sidecars are terminated while the pod is Running, which it is not.
+	ruleNotRunning rollout.Rule = "NotRunning"
+	// ruleKubelet: the kubelet has not told of all containers, or not of their end.
+	ruleKubelet rollout.Rule = "Kubelet"
+	// ruleMainContainer: a main container has not finished.
+	ruleMainContainer rollout.Rule = "MainContainer"
+	// ruleStop: the container is stopped by a request.
+	ruleStop rollout.Rule = "Stop"
+	// ruleNoAgent: a virtual node has no agent that stops the container.
+	ruleNoAgent rollout.Rule = "NoAgent"
+	// ruleImage: the container exits once it runs another image.
+	ruleImage rollout.Rule = "ImageReplaced"
+	// ruleRestart: all containers are started again.
+	ruleRestart rollout.Rule = "Restart"
+)
 
 // nodeRetry is after how long a node that is not known is looked for again. Pods of
 // nodes that are gone are deleted by Kubernetes itself.
@@ -65,7 +83,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	switch {
 	case s == nil || s.Pod == nil:
-		p.plan.Problem = errors.New("the Snapshot has no Pod; give it the pod to plan for")
+		p.plan.Problems = rollout.ProblemsOf(errors.New("the Snapshot has no Pod; give it the pod to plan for"))
 	case !hasSidecars(s.Pod) || s.Pod.DeletionTimestamp != nil:
 	case podstate.Ended(s.Pod):
 		p.measure()
@@ -87,7 +105,7 @@ func (p *planner) nodeKnown() bool {
 		return true
 	}
 	p.plan.RequeueAfter = nodeRetry
-	p.wait("", "node %q is not known", p.Pod.Spec.NodeName)
+	p.wait(ruleNodeUnknown, "", "node %q is not known", p.Pod.Spec.NodeName)
 	return false
 }
 
@@ -194,19 +212,19 @@ func (p *planner) measure() {
 // waitForMains says what keeps the sidecars of a pod running.
 func (p *planner) waitForMains() {
 	if p.Pod.Status.Phase != corev1.PodRunning {
-		p.wait("", "the pod is %s, and sidecars are terminated while it is Running", phaseOf(p.Pod))
+		p.wait(ruleNotRunning, "", "the pod is %s, and sidecars are terminated while it is Running", phaseOf(p.Pod))
 		return
 	}
 	mains, sidecars, complete := containersOf(p.Pod)
 	if !complete {
-		p.wait("", "the kubelet has told of %d containers of %d", len(p.Pod.Status.ContainerStatuses), len(p.Pod.Spec.Containers))
+		p.wait(ruleKubelet, "", "the kubelet has told of %d containers of %d", len(p.Pod.Status.ContainerStatuses), len(p.Pod.Spec.Containers))
 		return
 	}
 	for _, c := range unfinished(p.Pod, mains) {
-		p.wait(c.Name, "main container %s", stateOf(&c))
+		p.wait(ruleMainContainer, c.Name, "main container %s", stateOf(&c))
 	}
 	if restartsAll(p.Pod, mains, sidecars) {
-		p.wait("", "all containers are about to be started again")
+		p.wait(ruleRestart, "", "all containers are about to be started again")
 	}
 }
 
@@ -231,8 +249,12 @@ func stateOf(c *container) string {
 }
 
 // wait notes what a container, or with an empty name the pod, waits for.
-func (p *planner) wait(container, format string, args ...any) {
-	p.plan.Waiting = append(p.plan.Waiting, Wait{container, fmt.Sprintf(format, args...)})
+func (p *planner) wait(rule rollout.Rule, container, format string, args ...any) {
+	wait := rollout.Wait{Pod: p.Pod, Reason: &rollout.Reason{Rule: rule, Message: fmt.Sprintf(format, args...)}}
+	if container != "" {
+		wait.Subject = rollout.Subject{Kind: "container", Name: container}
+	}
+	p.plan.Waiting = append(p.plan.Waiting, wait)
 }
 
 // lookAgain has another plan made after a time at the latest.
@@ -243,8 +265,8 @@ func (p *planner) lookAgain(after time.Duration) {
 // String says what the plan writes, and its problem; empty for nothing.
 func (p *Plan) String() string {
 	var does []string
-	if p.Problem != nil {
-		does = append(does, "problem: "+p.Problem.Error())
+	for _, problem := range p.Problems {
+		does = append(does, problem.String())
 	}
 	for _, name := range p.replaced() {
 		does = append(does, fmt.Sprintf("image of %s: %s", name, p.Images[name]))

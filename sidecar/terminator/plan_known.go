@@ -75,7 +75,7 @@ func (p *planner) follow() {
 		return
 	}
 	for _, name := range p.plan.requested() {
-		p.wait(name, "it is stopped once the kubelet shows that it knows the phase of the pod, in %s at the latest", rest.Round(time.Second))
+		p.wait(ruleKubelet, name, "it is stopped once the kubelet shows that it knows the phase of the pod, in %s at the latest", rest.Round(time.Second))
 	}
 	p.plan.Create = nil
 	p.lookAgain(rest)

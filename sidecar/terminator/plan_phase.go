@@ -87,13 +87,13 @@ func (p *planner) over(c *container) bool {
 	byRequest, image := methodsOf(c.Container, p.virtual())
 	switch {
 	case !byRequest && image == "":
-		p.wait(c.Name, "it is terminated by a request, and a virtual node has no agent that serves it")
+		p.wait(ruleNoAgent, c.Name, "it is terminated by a request, and a virtual node has no agent that serves it")
 	case !byRequest:
 		return p.overByImage(c, image)
 	case !c.running(): // ST-14.1
 		return true
 	case p.Request == nil:
-		p.wait(c.Name, "it is going to be stopped")
+		p.wait(ruleStop, c.Name, "it is going to be stopped")
 	default:
 		return p.overByRequest(c)
 	}
@@ -116,7 +116,7 @@ func (p *planner) overByRequest(c *container) bool {
 		return true
 	}
 	p.lookAgain(rest)
-	p.wait(c.Name, "ContainerRecreateRequest %s is to stop it, in %s at the latest", p.Request.Name, rest.Round(time.Second))
+	p.wait(ruleStop, c.Name, "ContainerRecreateRequest %s is to stop it, in %s at the latest", p.Request.Name, rest.Round(time.Second))
 	return false
 }
 
@@ -145,7 +145,7 @@ func (p *planner) overByImage(c *container, image string) bool {
 	if c.Image == image && waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason) {
 		return true
 	}
-	p.wait(c.Name, "it exits once it runs the image %s; it %s", image, stateOf(c))
+	p.wait(ruleImage, c.Name, "it exits once it runs the image %s; it %s", image, stateOf(c))
 	return false
 }
 

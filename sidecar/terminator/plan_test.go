@@ -305,7 +305,7 @@ func TestWaiting(t *testing.T) {
 			plan := NewPlan(s)
 			var got []string
 			for _, w := range plan.Waiting {
-				got = append(got, w.Container+": "+w.Reason)
+				got = append(got, w.Name+": "+w.Reason.String())
 			}
 			if diff := cmp.Diff(test.want, strings.Join(got, "; ")); diff != "" || plan.RequeueAfter != test.again {
 				t.Errorf("(-want +got) %s\nagain after %s, want %s", diff, plan.RequeueAfter, test.again)
@@ -330,8 +330,8 @@ func TestTook(t *testing.T) {
 // A plan without a pod is empty, and says why.
 func TestWithoutPod(t *testing.T) {
 	for name, s := range map[string]*Snapshot{"no snapshot": nil, "no pod": {}} {
-		if plan := NewPlan(s); plan.Problem == nil || !strings.Contains(plan.String(), plan.Problem.Error()) {
-			t.Errorf("%s: problem %v, plan %q", name, plan.Problem, plan)
+		if plan := NewPlan(s); len(plan.Problems) != 1 || !strings.Contains(plan.String(), plan.Problems[0].Err.Error()) {
+			t.Errorf("%s: problems %v, plan %q", name, plan.Problems, plan)
 		}
 	}
 }

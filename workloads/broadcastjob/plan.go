@@ -28,9 +28,9 @@ type Plan struct {
 	// they have in common: do not change it.
 	Create []rollout.PodCreation
 	// Waiting lists the nodes that should have a pod and have none, each with the reason.
-	Waiting []Wait
+	Waiting []rollout.Wait
 	// Held lists what keeps the job from its end: pods that do not start, by node, and what keeps others from being created. (BJ-31)
-	Held []rollout.Hold
+	Held []rollout.Wait
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.BroadcastJobStatus
@@ -46,7 +46,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// Problems are errors in the spec, each with what to do about it. Each of them
 	// is among the Events too.
-	Problems []error
+	Problems []rollout.Problem
 }
 
 // State says how far a node is with a job.
@@ -87,17 +87,6 @@ type Deletion struct {
 	// Again says that the template fits the node: the next pod may be as unfit, and waits.
 	Again bool
 }
-
-// Wait is a node that should have a pod and has none.
-type Wait struct {
-	// Node is the name of the node.
-	Node string
-	// Reason is why. Nodes that wait for the same reason share one.
-	Reason *rollout.Reason
-}
-
-// String names the node and the reason.
-func (w Wait) String() string { return w.Node + ": " + w.Reason.String() }
 
 // What holds back a pod, beside rollout.RulePaused.
 const (
@@ -156,7 +145,7 @@ const (
 // with the job is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.Job == nil {
-		return &Plan{Problems: []error{errors.New("the Snapshot has no Job; give it the BroadcastJob to plan for")}}
+		return &Plan{Problems: rollout.ProblemsOf(errors.New("the Snapshot has no Job; give it the BroadcastJob to plan for"))}
 	}
 	p := &planner{Snapshot: s, plan: &Plan{}, status: s.Job.Status}
 	p.status.ObservedGeneration = s.Job.Generation

@@ -33,16 +33,16 @@ func (p *planner) listHeld() {
 			continue
 		}
 		if t := heldup.OfPod(n.pod); t.Rule != "" && t.Rule != heldup.NotReady && t.Rule != heldup.ReadinessGate {
-			p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "node", Name: n.name}, Pod: n.pod})
+			p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: n.name}, Pod: n.pod})
 		}
 	}
 	for _, node := range p.creating { // one that is created is not there any more in the next plan
-		p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "node", Name: node}, Reason: missing})
+		p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: node}, Reason: missing})
 	}
 	for i := range p.plan.Waiting { // pods that run are no reason to tell of parallelism
 		reason := p.plan.Waiting[i].Reason
 		if n := len(p.plan.Held); heldup.Of(reason.Rule).Scope == heldup.Whole && (n == 0 || p.plan.Held[n-1].Name != string(reason.Rule)) {
-			p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Name: string(reason.Rule)}, Reason: reason})
+			p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Name: string(reason.Rule)}, Reason: reason})
 		}
 	}
 }

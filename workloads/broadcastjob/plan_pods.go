@@ -98,8 +98,8 @@ func (p *planner) createPods() {
 		}
 		if forgone < p.astray { // whatever keeps new pods from their nodes would do so again (BJ-27)
 			forgone++
-			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, &rollout.Reason{Rule: ruleAstray, Observed: int32(p.astray),
-				Message: fmt.Sprintf("%d pods are for no node, or beside another one, and perhaps for this node", p.astray)}})
+			p.waitNode(n, &rollout.Reason{Rule: ruleAstray, Observed: int32(p.astray),
+				Message: fmt.Sprintf("%d pods are for no node, or beside another one, and perhaps for this node", p.astray)})
 			continue
 		}
 		if int64(len(p.plan.Create)) >= room {
@@ -107,7 +107,7 @@ func (p *planner) createPods() {
 				held = &rollout.Reason{Rule: ruleParallelism, Limit: limit, Observed: active + int32(room),
 					Message: fmt.Sprintf("%d pods are active, spec.parallelism allows %d", active+int32(room), limit)}
 			}
-			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, held})
+			p.waitNode(n, held)
 			continue
 		}
 		if maker == nil {
@@ -123,9 +123,14 @@ func (p *planner) createPods() {
 func (p *planner) wait(reason *rollout.Reason) {
 	for i := range p.nodes {
 		if p.nodes[i].state == Waiting {
-			p.plan.Waiting = append(p.plan.Waiting, Wait{p.nodes[i].name, reason})
+			p.waitNode(&p.nodes[i], reason)
 		}
 	}
+}
+
+// waitNode records why a node without a pod does not get one.
+func (p *planner) waitNode(n *node, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: n.name}, Reason: reason})
 }
 
 func (p *planner) podNames() map[string]bool {

@@ -17,7 +17,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "create pod "+p.Create[i].Pod.Name)
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait node "+w.String())
+		lines = append(lines, w.Line())
 	}
 	if s := p.Status; s != nil {
 		lines = append(lines, fmt.Sprintf("write the status: %d desired, %d active, %d succeeded, %d failed", s.Desired, s.Active, s.Succeeded, s.Failed))
@@ -25,8 +25,8 @@ func (p *Plan) String() string {
 	if p.DeleteJob {
 		lines = append(lines, "delete the job")
 	}
-	for _, err := range p.Problems {
-		lines = append(lines, "problem: "+err.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, problem.String())
 	}
 	return strings.Join(lines, "\n")
 }

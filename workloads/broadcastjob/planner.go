@@ -314,7 +314,7 @@ func (p *planner) event(e Event) { p.plan.Events = append(p.plan.Events, e) }
 
 // problem reports what is wrong with the spec.
 func (p *planner) problem(err error) {
-	p.plan.Problems = append(p.plan.Problems, err)
+	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Err: err})
 	p.event(Event{Type: corev1.EventTypeWarning, Reason: eventInvalidSpec, Message: err.Error(), Lasting: true})
 }
 

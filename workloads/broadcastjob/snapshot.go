@@ -36,7 +36,7 @@ type Snapshot struct {
 	// false: the scheduler does, held to the node by the pod's affinity.
 	AssignDirectly bool
 	// HeldSince is when what holds the job up began, as far as a controller remembers. (BJ-31)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -104,7 +104,7 @@ func (p *planner) selectUpdates(candidates []*pod, to target, afterScale bool) (
 func allWait(pods []*pod, reason *rollout.Reason) (all selection) {
 	all.waits = make([]rollout.Wait, len(pods))
 	for i, pod := range pods {
-		all.waits[i] = rollout.Wait{Pod: pod.Pod, Reason: reason}
+		all.waits[i] = rollout.PodWaits(pod.Pod, reason)
 	}
 	return all
 }

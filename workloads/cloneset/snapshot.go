@@ -43,7 +43,7 @@ type Snapshot struct {
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// HeldSince is when what holds the CloneSet up began, as far as a controller remembers. (CS-40)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.

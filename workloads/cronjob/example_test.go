@@ -59,7 +59,7 @@ func ExampleNewPlan() {
 		if plan.Start != nil {
 			fmt.Println("create", plan.Start.Job.Name)
 		} else {
-			fmt.Println(plan.Waiting)
+			fmt.Println(plan.Waiting[0])
 		}
 	}
 	// Output:

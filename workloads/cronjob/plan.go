@@ -20,9 +20,9 @@ type Plan struct {
 	Children []Child
 	// Start is the job to create now, nil for none.
 	Start *Start
-	// Waiting says why no job is created now; nil if one is, and if Problems
+	// Waiting says why no job is created now: one wait, of the whole cron job, since the scheduled time that has come. It is empty if one is created, and if Problems
 	// say why.
-	Waiting *rollout.Reason
+	Waiting []rollout.Wait
 
 	// Schedule is the ScheduleAnnotation to write before anything else is done; empty if the present one stands.
 	Schedule string
@@ -60,7 +60,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// Problems are errors in the spec, each with what to do about it. A cron job
 	// that has one creates no jobs.
-	Problems []error
+	Problems []rollout.Problem
 	// UnknownTimeZone is why spec.timeZone is left out of account; nil if it is not.
 	UnknownTimeZone error
 }
@@ -92,7 +92,7 @@ const (
 // wrong with it is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.CronJob == nil {
-		return &Plan{Problems: []error{errors.New("the Snapshot has no CronJob; give it the AdvancedCronJob to plan for")}}
+		return &Plan{Problems: rollout.ProblemsOf(errors.New("the Snapshot has no CronJob; give it the AdvancedCronJob to plan for"))}
 	}
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	if s.CronJob.DeletionTimestamp != nil {
@@ -110,9 +110,11 @@ func NewPlan(s *Snapshot) *Plan {
 }
 
 // problem reports what is wrong with the spec.
-func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
+func (p *planner) problem(err error) {
+	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Err: err})
+}
 
 // wait records why no job is created.
 func (p *planner) wait(rule rollout.Rule, message string) {
-	p.plan.Waiting = &rollout.Reason{Rule: rule, Message: message}
+	p.plan.Waiting = []rollout.Wait{{Reason: &rollout.Reason{Rule: rule, Message: message}, Since: p.plan.Due}}
 }

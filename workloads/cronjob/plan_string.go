@@ -35,11 +35,11 @@ func (p *Plan) String() string {
 	if p.Status != nil {
 		lines = append(lines, "write the status")
 	}
-	if p.Waiting != nil {
-		lines = append(lines, "wait: "+p.Waiting.String())
+	for _, wait := range p.Waiting {
+		lines = append(lines, wait.Line())
 	}
-	for _, err := range p.Problems {
-		lines = append(lines, "problem: "+err.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, problem.String())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -300,7 +300,7 @@ func (m *model) judge(plan *cronjob.Plan) {
 	} else if len(plan.Replace) > 0 {
 		m.violate("ACJ-12.2", "deleted for nothing")
 	}
-	if (plan.Start == nil) == (plan.Waiting == nil) {
+	if (plan.Start == nil) == (len(plan.Waiting) == 0) {
 		m.violate("ACJ-9", "it creates %v, and waits for %v", plan.Start, plan.Waiting)
 	}
 	if !*spec.Paused && (plan.RequeueAfter <= 0 || plan.Next.Sub(m.s.Now) != plan.RequeueAfter) {
@@ -373,7 +373,7 @@ func (m *model) checkSettled(plan *cronjob.Plan) {
 		}
 	}
 	last, unstarted := m.s.CronJob.Status.LastScheduleTime, m.s.Unstarted
-	if last != nil && !unstarted.IsZero() && last.Time.Equal(unstarted) && plan.Waiting != nil && plan.Waiting.Rule == cronjob.RuleSchedule {
+	if last != nil && !unstarted.IsZero() && last.Time.Equal(unstarted) && len(plan.Waiting) > 0 && plan.Waiting[0].Reason.Rule == cronjob.RuleSchedule {
 		m.violate("ACJ-13.2", "the job of %s was refused, and is not tried again", unstarted)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // The reasons of events about AdvancedCronJobs. (ACJ-15)
@@ -41,7 +43,7 @@ func (a *applier) recordWaiting() {
 	r, before := a.recorded.Get(a.Key), a.recorded.Get(a.Key)
 	problem, reason := "", reasonUnparseableSchedule
 	for _, err := range a.plan.Problems {
-		if problem = err.Error(); !strings.HasPrefix(problem, "spec.schedule") {
+		if problem = err.Err.Error(); !strings.HasPrefix(problem, "spec.schedule") {
 			reason = reasonInvalidTemplate
 		}
 	}
@@ -52,17 +54,17 @@ func (a *applier) recordWaiting() {
 		a.Event(corev1.EventTypeWarning, reason, "%s", problem)
 	}
 	r.problem = problem
-	due := a.plan.Due
-	if wait := a.plan.Waiting; wait != nil && wait.Rule == RuleStartingDeadline && !r.missed.Equal(due) {
+	due, wait := a.plan.Due, a.plan.waits()
+	if wait.Rule == RuleStartingDeadline && !r.missed.Equal(due) {
 		a.Event(corev1.EventTypeWarning, reasonMissSchedule, "%s: no job is created for it", wait.Message)
 		r.missed = due
 		a.countMissed(&r, a.plan.Missed)
 	}
-	if wait := a.plan.Waiting; wait != nil && wait.Rule == RuleForbid && !r.forbidden.Equal(due) {
+	if wait.Rule == RuleForbid && !r.forbidden.Equal(due) {
 		a.Event(corev1.EventTypeNormal, reasonJobAlreadyActive, "no job is created for %s: %s", due.Format(time.RFC3339), wait.Message)
 		r.forbidden = due
 	}
-	if wait := a.plan.Waiting; a.plan.Ahead && !r.ahead && wait != nil {
+	if a.plan.Ahead && !r.ahead && wait.Rule != "" {
 		a.Event(corev1.EventTypeWarning, reasonClockSetBack, "%s. Jobs are created again after that time: if a clock was wrong, set status.lastScheduleTime back", wait.Message)
 	}
 	r.ahead = a.plan.Ahead
@@ -106,4 +108,12 @@ func (a *applier) recordStart() {
 	job, _ := a.plan.Start.object()
 	a.Event(corev1.EventTypeNormal, reasonSuccessfulCreate, "created job %s", job.GetName())
 	a.options.ScheduleMetrics.Started(a.options.Clock.Now().Sub(a.plan.Start.Scheduled))
+}
+
+// waits is why no job is created; empty if one is.
+func (p *Plan) waits() rollout.Reason {
+	if len(p.Waiting) == 0 {
+		return rollout.Reason{}
+	}
+	return *p.Waiting[0].Reason
 }

@@ -19,19 +19,12 @@ type Plan struct {
 	Rollout Rollout
 	// WaitingNodes lists the nodes that should get a pod and do not, each with the
 	// reason.
-	WaitingNodes []NodeWait
+	WaitingNodes []rollout.Wait
 	// SelectsAll says that the selector is empty: nothing is done.
 	SelectsAll bool
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.DaemonSetStatus
-}
-
-// NodeWait is a node that should get a pod and does not.
-type NodeWait struct {
-	// Node is the name of the node, and Reason what it waits for.
-	Node   string
-	Reason *rollout.Reason
 }
 
 // NewPlan decides what to do about a DaemonSet. It never fails: what is wrong

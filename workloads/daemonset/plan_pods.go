@@ -35,7 +35,7 @@ func (p *planner) planPods() {
 		p.thinOut(n)
 		if n.runs && len(n.pods)+len(n.ended) == 0 && !n.adopts {
 			if n.leaving && p.limits.maxSurge == 0 {
-				p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, terminating})
+				p.waitNode(n, terminating)
 				continue
 			}
 			lacking = append(lacking, n)
@@ -62,9 +62,14 @@ func (p *planner) forgo(n *nodePods) bool {
 		return false
 	}
 	p.forgone++
-	p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: ruleAstray, Observed: int32(len(p.astray)),
-		Message: fmt.Sprintf("%d pods are for no node, and perhaps for this one", len(p.astray))}})
+	p.waitNode(n, &rollout.Reason{Rule: ruleAstray, Observed: int32(len(p.astray)),
+		Message: fmt.Sprintf("%d pods are for no node, and perhaps for this one", len(p.astray))})
 	return true
+}
+
+// waitNode records why a node does not get a pod.
+func (p *planner) waitNode(n *nodePods, reason *rollout.Reason) {
+	p.plan.WaitingNodes = append(p.plan.WaitingNodes, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: n.name}, Reason: reason})
 }
 
 var terminating = &rollout.Reason{Rule: ruleTerminating, Message: "the pod of the node is terminating; another one is created when it is gone"}
@@ -149,11 +154,11 @@ func (p *planner) createMissing(lacking []*nodePods) {
 		case progressive && i >= limit:
 			p.deferred++
 			n.deferred = true
-			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition,
-				Message: fmt.Sprintf("partition %d: pods are created by and by, and the nodes beyond it have one", p.limits.partition)}})
+			p.waitNode(n, &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition,
+				Message: fmt.Sprintf("partition %d: pods are created by and by, and the nodes beyond it have one", p.limits.partition)})
 		case len(p.Stage.Create) >= p.limits.burst:
-			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: ruleBurst, Limit: int32(p.limits.burst),
-				Message: fmt.Sprintf("burstReplicas %d: as many pods are created first", p.limits.burst)}})
+			p.waitNode(n, &rollout.Reason{Rule: ruleBurst, Limit: int32(p.limits.burst),
+				Message: fmt.Sprintf("burstReplicas %d: as many pods are created first", p.limits.burst)})
 		case p.forgo(n):
 		default:
 			p.create(n, p.plan.Revisions.Refused != nil || !progressive && !n.inTurn)
@@ -210,6 +215,3 @@ const (
 	// ruleMaxSurge: too many nodes have a second pod.
 	ruleMaxSurge rollout.Rule = "MaxSurge"
 )
-
-// String names the node and the reason.
-func (w NodeWait) String() string { return strings.TrimSpace(w.Node + ": " + w.Reason.String()) }

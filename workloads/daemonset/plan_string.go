@@ -11,7 +11,7 @@ import (
 func (p Plan) String() string {
 	lines := []string{p.Plan.String()}
 	for _, w := range p.WaitingNodes {
-		lines = append(lines, "wait node "+w.String())
+		lines = append(lines, w.Line())
 	}
 	if s := p.Status; s != nil {
 		lines = append(lines, fmt.Sprintf("write the status: %d nodes desired, %d current, %d ready, %d updated, %d available, %d misscheduled",

@@ -49,7 +49,7 @@ type Snapshot struct {
 	// named are judged by their pods.
 	Disrupted map[string]bool
 	// HeldSince is when what holds the DaemonSet up began, as far as a controller remembers. (DS-23)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.

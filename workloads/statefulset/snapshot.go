@@ -42,7 +42,7 @@ type Snapshot struct {
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// HeldSince is when what holds the StatefulSet up began, as far as a controller remembers. (STS-29)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.

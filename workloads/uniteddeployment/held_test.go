@@ -51,7 +51,7 @@ func TestHeldUpDeployment(t *testing.T) {
 		age  time.Duration
 		want string
 	}{{59 * time.Second, ""}, {time.Minute, "subset a: Deployment d: 1 of 2 pods are ready"}} {
-		p.HeldSince = map[rollout.HoldKey]time.Time{{Kind: "subset", Name: "a"}: w.Now.Add(-test.age)}
+		p.HeldSince = map[rollout.Subject]time.Time{{Kind: "subset", Name: "a"}: w.Now.Add(-test.age)}
 		status := &v1alpha1.UnitedDeploymentStatus{}
 		p.setHeldUp(status)
 		got := ""

@@ -56,14 +56,14 @@ type Plan struct {
 	RequeueAfter time.Duration
 
 	// Held lists the subsets that keep the UnitedDeployment from its spec. (UD-22)
-	Held []rollout.Hold
+	Held []rollout.Wait
 
 	// Status is the status to write if all that is planned succeeds, beside the
 	// conditions that say so.
 	Status *v1alpha1.UnitedDeploymentStatus
 	// Problems are errors in the spec, each with what to do about it. If there is one,
 	// no workload is written.
-	Problems []error
+	Problems []rollout.Problem
 }
 
 // SubsetPlan is what a subset is to have.
@@ -110,7 +110,7 @@ type Update struct {
 // is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.Set == nil {
-		return &Plan{Problems: []error{errors.New("the Snapshot has no Set; give it the UnitedDeployment to plan for")}}
+		return &Plan{Problems: rollout.ProblemsOf(errors.New("the Snapshot has no Set; give it the UnitedDeployment to plan for"))}
 	}
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	if s.Set.DeletionTimestamp != nil {
@@ -148,4 +148,6 @@ func (p *planner) writesNothing() {
 }
 
 // problem reports what is wrong with the spec.
-func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
+func (p *planner) problem(err error) {
+	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Condition: string(v1alpha1.SubsetFailure), Err: err})
+}

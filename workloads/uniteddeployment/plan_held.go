@@ -23,14 +23,14 @@ func (p *planner) setHeldUp(status *v1alpha1.UnitedDeploymentStatus) {
 	known := maps.Clone(p.HeldSince)
 	for _, name := range slices.Sorted(maps.Keys(p.bySubset)) {
 		c := p.bySubset[name]
-		hold := rollout.Hold{HoldKey: rollout.HoldKey{Kind: "subset", Name: name}, Reason: &rollout.Reason{Rule: heldup.SubsetHeldUp}}
+		hold := rollout.Wait{Subject: rollout.Subject{Kind: "subset", Name: name}, Reason: &rollout.Reason{Rule: heldup.SubsetHeldUp}}
 		switch {
 		case c.heldUp != nil:
 			hold.Reason.Message = fmt.Sprintf("%s %s: %s", c.Kind, c.Object.GetName(), c.heldUp.Message)
 			if known == nil {
-				known = map[rollout.HoldKey]time.Time{}
+				known = map[rollout.Subject]time.Time{}
 			}
-			known[hold.HoldKey] = c.heldUp.Since
+			known[hold.Subject] = c.heldUp.Since
 		case (c.Kind == StatefulSet || c.Kind == Deployment) && c.ReadyReplicas < c.Replicas:
 			hold.Reason.Message = fmt.Sprintf("%s %s: %d of %d pods are ready", c.Kind, c.Object.GetName(), c.ReadyReplicas, c.Replicas)
 		default:

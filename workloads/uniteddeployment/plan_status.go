@@ -91,7 +91,7 @@ func (p *planner) setProblems(status *v1alpha1.UnitedDeploymentStatus) {
 		return
 	}
 	setCondition(status, v1alpha1.UnitedDeploymentCondition{Type: v1alpha1.SubsetFailure, Status: corev1.ConditionTrue,
-		Reason: reasonError, Message: p.plan.Problems[0].Error(), LastTransitionTime: metav1.NewTime(p.Now)})
+		Reason: reasonError, Message: p.plan.Problems[0].Err.Error(), LastTransitionTime: metav1.NewTime(p.Now)})
 }
 
 // reasonError is the reason of conditions about what went wrong.

@@ -44,8 +44,8 @@ func (p *Plan) String() string {
 	for _, pod := range p.Unreserve {
 		say("unmark pod %s", pod.Name)
 	}
-	for _, err := range p.Problems {
-		say("problem: %v", err)
+	for _, problem := range p.Problems {
+		say("problem: %v", problem.Err)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -27,7 +27,7 @@ const (
 func (a *applier) recordPlan() {
 	problem, reason := "", reasonInvalidSpec
 	if len(a.plan.Problems) > 0 {
-		problem = a.plan.Problems[0].Error()
+		problem = a.plan.Problems[0].Err.Error()
 	}
 	if strings.Contains(problem, "].replicas: ") {
 		reason = reasonFailedSpecifySubsetReplicas

@@ -43,7 +43,7 @@ type Snapshot struct {
 	// Taken lists names that workloads of other owners have.
 	Taken []string
 	// HeldSince is when what holds the UnitedDeployment up began, as far as a controller remembers. (UD-22)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -30,10 +30,10 @@ type Plan struct {
 	Assign []Assignment
 	// Waiting lists the nodes that should have the task and do not, each with
 	// the reason.
-	Waiting []Wait
+	Waiting []rollout.Wait
 
 	// Held is what keeps the job from its end. (IMG-1.9)
-	Held []rollout.Hold
+	Held []rollout.Wait
 
 	// Copy lists the pull secrets of the job, by name, at which to look, and of which
 	// to make the copies as they should be.
@@ -59,7 +59,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// Problems are errors in the spec, each with what to do about it. A job
 	// that has one does not go on.
-	Problems []error
+	Problems []rollout.Problem
 }
 
 // State says how far a node is with a job.
@@ -108,17 +108,6 @@ func (h *Assignment) Patch() ([]byte, error) {
 	after.Spec.Images = map[string]v1alpha1.ImageSpec{h.Name: h.Image}
 	return images.Patch(h.NodeImage, before, after)
 }
-
-// Wait is a node that should have the task and does not.
-type Wait struct {
-	// Node is the name of the node.
-	Node string
-	// Reason is why. Nodes that wait for the same reason share one.
-	Reason *rollout.Reason
-}
-
-// String names the node and the reason.
-func (w Wait) String() string { return w.Node + ": " + w.Reason.String() }
 
 // What holds back a task, beside rollout.RulePaused.
 const (
@@ -177,7 +166,9 @@ func (p *planner) planRunning() {
 }
 
 // problem reports what is wrong with the spec.
-func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
+func (p *planner) problem(err error) {
+	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Err: err})
+}
 
 // requeueAfter asks for another reconcile after d at the latest.
 func (p *planner) requeueAfter(d time.Duration) {
@@ -186,5 +177,5 @@ func (p *planner) requeueAfter(d time.Duration) {
 
 // wait records why a node does not get the task.
 func (p *planner) wait(node string, reason *rollout.Reason) {
-	p.plan.Waiting = append(p.plan.Waiting, Wait{node, reason})
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: node}, Reason: reason})
 }

@@ -30,11 +30,11 @@ func (p *planner) listHeld() {
 		switch rule := w.Reason.Rule; heldup.Of(rule).Scope {
 		case heldup.Whole:
 			if !whole[rule] {
-				p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Name: string(rule)}, Reason: w.Reason})
+				p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Name: string(rule)}, Reason: w.Reason})
 			}
 			whole[rule] = true
 		case heldup.Object:
-			p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "node", Name: w.Node}, Reason: w.Reason})
+			p.plan.Held = append(p.plan.Held, *w)
 		case heldup.Behind, heldup.Reported, heldup.Asked:
 		}
 	}

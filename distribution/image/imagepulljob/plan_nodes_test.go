@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
@@ -40,10 +41,10 @@ func TestPlanSelectsNodes(t *testing.T) {
 
 func TestPlanSaysWhichNodesAreMissing(t *testing.T) {
 	plan := NewPlan(snapshot(newJob(t, "selector: {names: [x, a]}"), nodeImage("a")))
-	if len(plan.Waiting) != 1 || plan.Waiting[0].Node != "x" || plan.Waiting[0].Reason.Rule != ruleNoNodeImage {
+	if len(plan.Waiting) != 1 || plan.Waiting[0].Subject != (rollout.Subject{Kind: "node", Name: "x"}) || plan.Waiting[0].Reason.Rule != ruleNoNodeImage {
 		t.Errorf("waiting: %v", plan.Waiting)
 	}
-	if want := "x: the node has no NodeImage, so no agent pulls images there"; plan.Waiting[0].String() != want {
+	if want := "node x: the node has no NodeImage, so no agent pulls images there"; plan.Waiting[0].String() != want {
 		t.Errorf("the wait reads %q, want %q", plan.Waiting[0], want)
 	}
 }

@@ -4,7 +4,6 @@ package imagepulljob
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 )
 
@@ -30,7 +30,7 @@ func (p *planner) planStatus() {
 	}
 	status := &v1alpha1.ImagePullJobStatus{ObservedGeneration: p.Job.Generation, StartTime: cmp.Or(old.StartTime, ptr.To(p.now()))}
 	p.count(status)
-	if err := errors.Join(p.plan.Problems...); err != nil {
+	if err := rollout.ErrorOf(p.plan.Problems); err != nil {
 		status.Message = err.Error()
 	} else {
 		p.conclude(status)

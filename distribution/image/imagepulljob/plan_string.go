@@ -17,7 +17,7 @@ func (p *Plan) String() string {
 		lines = append(lines, "have node "+p.Assign[i].NodeImage.Name+" pull")
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait node "+w.String())
+		lines = append(lines, w.Line())
 	}
 	if s := p.Status; s != nil {
 		lines = append(lines, fmt.Sprintf("write the status: %d desired, %d active, %d succeeded, %d failed", s.Desired, s.Active, s.Succeeded, s.Failed))
@@ -34,8 +34,8 @@ func (p *Plan) String() string {
 	for _, held := range p.HeldTexts {
 		lines = append(lines, "held up: "+held)
 	}
-	for _, err := range p.Problems {
-		lines = append(lines, "problem: "+err.Error())
+	for _, problem := range p.Problems {
+		lines = append(lines, problem.String())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -45,7 +45,7 @@ type Snapshot struct {
 	// Zero: it is not known.
 	Reported time.Time
 	// HeldSince is when what holds the job up began, as far as a controller remembers. (IMG-1.9)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 

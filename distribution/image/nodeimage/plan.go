@@ -6,9 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
 )
@@ -20,9 +20,8 @@ type Plan struct {
 	Create *v1alpha1.NodeImage
 	// Delete says that the NodeImage is to be deleted, since its node is gone.
 	Delete bool
-	// Waiting says in words why a node has no NodeImage, and will not get one
-	// now; empty otherwise.
-	Waiting string
+	// Waiting says why a node has no NodeImage, and will not get one now: one wait, of the node. It is empty otherwise.
+	Waiting []rollout.Wait
 
 	// Change is what to change about labels and tasks, nil if they stand.
 	Change *Change
@@ -99,8 +98,8 @@ type Pulls struct {
 	// Unpulled lists the jobs with whose credentials an image of a task that is finished
 	// could not be pulled.
 	Unpulled []Unpulled
-	// Waiting lists the jobs for which an image should be pulled, and no pod is there.
-	Waiting []WaitingPull
+	// Waiting lists the images that should be pulled for a job, in which they are, and for which no pod is there.
+	Waiting []rollout.Wait
 }
 
 // Succeeded is a task whose image the node has.
@@ -120,14 +119,19 @@ type Unpulled struct {
 	Message string
 }
 
-// WaitingPull is a job for which an image should be pulled.
-type WaitingPull struct {
-	// Image and Tag name the task; Tag may be a digest. Job is the ImagePullJob.
-	Image, Tag string
-	Job        types.NamespacedName
-	// Reason says in words what it waits for.
-	Reason string
-}
+// What a NodeImage or a pull waits for.
+const (
+	// ruleNodeLeaving: the node is being deleted.
+	ruleNodeLeaving rollout.Rule = "NodeBeingDeleted"
+	// ruleVirtualNode: the node is a virtual kubelet.
+	ruleVirtualNode rollout.Rule = "VirtualNode"
+	// ruleNodeNotReady: the node is not ready.
+	ruleNodeNotReady rollout.Rule = "NodeNotReady"
+	// ruleCreationDelay: the node has been ready for less than the limit, in seconds.
+	ruleCreationDelay rollout.Rule = "CreationDelay"
+	// ruleBackOff: the next attempt, of which there are as many as the limit says, comes after a pause.
+	ruleBackOff rollout.Rule = "BackOff"
+)
 
 // NewPlan decides what to do about the NodeImage of a node: nothing for a nil Snapshot.
 func NewPlan(s *Snapshot) *Plan {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/images"
 )
@@ -160,23 +161,26 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 		}
 		return
 	}
-	wait := func(format string, args ...any) {
-		p.plan.Pulls.Waiting = append(p.plan.Pulls.Waiting, WaitingPull{t.image, t.Tag,
-			types.NamespacedName{Namespace: one.job.Namespace, Name: one.job.Name}, fmt.Sprintf(format, args...)})
+	wait := func(since time.Time, reason rollout.Reason, format string, args ...any) {
+		reason.Message = fmt.Sprintf(format, args...)
+		p.plan.Pulls.Waiting = append(p.plan.Pulls.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "image", Name: images.TaskReference(t.image, t.Tag)},
+			In: &rollout.Subject{Kind: "ImagePullJob", Name: one.job.Namespace + "/" + one.job.Name}, Reason: &reason, Since: since})
 	}
 	next := one.began.Add(attemptPause(one.attempt))
 	since, unready := unreadySince(p.Node)
 	switch {
 	case unready:
-		wait("the node is not ready")
+		wait(since, rollout.Reason{Rule: ruleNodeNotReady}, "the node is not ready")
 		p.hold(t, one, ruleNodeAway, since, "node "+p.NodeImage.Name+": it is not ready")
 		return
 	case one.attempt > 0 && next.After(p.Now):
 		p.requeueAt(next)
-		wait("attempt %d of %d is made in %v; the last one failed: %s", one.attempt+1, attempts(t.ImageTagSpec), next.Sub(p.Now), one.problem)
+		wait(one.began, rollout.Reason{Rule: ruleBackOff, Limit: int32(attempts(t.ImageTagSpec)), Observed: int32(one.attempt)},
+			"attempt %d of %d is made in %v; the last one failed: %s", one.attempt+1, attempts(t.ImageTagSpec), next.Sub(p.Now), one.problem)
 		return
 	case one.pod == nil && perNamespace[one.job.Namespace] >= p.PullPods.perNamespace():
-		wait("%d pods of the namespace pull on the node, which is as many as may be", perNamespace[one.job.Namespace])
+		wait(time.Time{}, rollout.Reason{Rule: rulePullSlot, Limit: int32(p.PullPods.perNamespace()), Observed: int32(perNamespace[one.job.Namespace])},
+			"%d pods of the namespace pull on the node, which is as many as may be", perNamespace[one.job.Namespace])
 		p.hold(t, one, rulePullSlot, time.Time{}, fmt.Sprintf("image %s: %d pods of namespace %s pull on the node, which is as many as may be",
 			images.TaskReference(t.image, t.Tag), perNamespace[one.job.Namespace], one.job.Namespace))
 		return

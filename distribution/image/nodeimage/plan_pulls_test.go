@@ -76,7 +76,7 @@ func summarize(plan *Plan) summary {
 	}
 	s := summary{Create: show(plan.Pulls.Create), Delete: show(plan.Pulls.Delete)}
 	for _, w := range plan.Pulls.Waiting {
-		s.Waiting = append(s.Waiting, w.Job.String()+": "+w.Reason)
+		s.Waiting = append(s.Waiting, w.In.Name+": "+w.Reason.String())
 	}
 	for _, u := range plan.Pulls.Unpulled {
 		s.Told = append(s.Told, u.Job.Namespace+"/"+u.Job.Name+": "+u.Message)

@@ -29,7 +29,9 @@ func (p *Plan) String() string {
 		lines = append(lines, "give up "+images.TaskReference(f.Image, f.Tag)+": "+f.Message)
 	}
 	lines = append(lines, p.Pulls.lines()...)
-	add(p.Waiting != "", "wait: "+p.Waiting)
+	for _, w := range p.Waiting {
+		lines = append(lines, w.Line())
+	}
 	return strings.Join(lines, "\n")
 }
 
@@ -42,7 +44,7 @@ func (p *Pulls) lines() (lines []string) {
 		lines = append(lines, "create pod "+pod.Name)
 	}
 	for _, w := range p.Waiting {
-		lines = append(lines, "wait "+images.TaskReference(w.Image, w.Tag)+": "+w.Reason)
+		lines = append(lines, w.Line())
 	}
 	return lines
 }

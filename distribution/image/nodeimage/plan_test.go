@@ -14,7 +14,17 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
+
+// nodeWaits is the wait of node n1, which has begun a while ago; a negative one stands for a time that is not known.
+func nodeWaits(rule rollout.Rule, ago time.Duration, limit, observed int32, message string) []rollout.Wait {
+	wait := rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: "n1"}, Reason: &rollout.Reason{Rule: rule, Limit: limit, Observed: observed, Message: message}}
+	if ago >= 0 {
+		wait.Since = at(ago).Time
+	}
+	return []rollout.Wait{wait}
+}
 
 func TestPlanCreates(t *testing.T) {
 	created := Plan{Create: &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"zone": "one"}}}}
@@ -27,16 +37,16 @@ func TestPlanCreates(t *testing.T) {
 	}{
 		{"IMG-2.1: ready for 30 s", node(corev1.ConditionTrue, 30*time.Second), Timing{}, created},
 		{"IMG-2.1: ready for less", node(corev1.ConditionTrue, 10*time.Second), Timing{},
-			Plan{Waiting: "the node has been ready for less than 30s", RequeueAfter: 20 * time.Second}},
+			Plan{Waiting: nodeWaits(ruleCreationDelay, 10*time.Second, 30, 10, "the node has been ready for less than 30s"), RequeueAfter: 20 * time.Second}},
 		{"IMG-2.1: --nodeimage-creation-delay", node(corev1.ConditionTrue, 10*time.Second), Timing{CreationDelay: 10 * time.Second}, created},
 		{"no delay", node(corev1.ConditionTrue, 0), Timing{CreationDelay: -1}, created},
-		{"IMG-2.1: not ready", node(corev1.ConditionFalse, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
-		{"IMG-2.1: not known to be ready", node(corev1.ConditionUnknown, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
-		{"a node that has reported nothing", &corev1.Node{}, Timing{}, Plan{Waiting: "the node is not ready"}},
+		{"IMG-2.1: not ready", node(corev1.ConditionFalse, time.Hour), Timing{}, Plan{Waiting: nodeWaits(ruleNodeNotReady, time.Hour, 0, 0, "the node is not ready")}},
+		{"IMG-2.1: not known to be ready", node(corev1.ConditionUnknown, time.Hour), Timing{}, Plan{Waiting: nodeWaits(ruleNodeNotReady, time.Hour, 0, 0, "the node is not ready")}},
+		{"a node that has reported nothing", &corev1.Node{}, Timing{}, Plan{Waiting: []rollout.Wait{{Subject: rollout.Subject{Kind: "node"}, Reason: &rollout.Reason{Rule: ruleNodeNotReady, Message: "the node is not ready"}}}}},
 		{"IMG-2.1: a virtual kubelet", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.Labels["type"] = "virtual-kubelet" }), Timing{},
-			Plan{Waiting: "the node is a virtual kubelet, which pulls no images"}},
+			Plan{Waiting: nodeWaits(ruleVirtualNode, -1, 0, 0, "the node is a virtual kubelet, which pulls no images")}},
 		{"IMG-2.1: a node that is being deleted", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = ptr.To(at(0)) }), Timing{},
-			Plan{Waiting: "the node is being deleted"}},
+			Plan{Waiting: nodeWaits(ruleNodeLeaving, 0, 0, 0, "the node is being deleted")}},
 		{"neither node nor NodeImage", nil, Timing{}, Plan{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // planner holds what the steps of NewPlan hand to one another.
@@ -30,20 +31,29 @@ func (p *planner) planCreation() {
 	ready := condition(p.Node, corev1.NodeReady)
 	switch {
 	case p.Node.DeletionTimestamp != nil:
-		p.plan.Waiting = "the node is being deleted"
+		p.wait(ruleNodeLeaving, p.Node.DeletionTimestamp.Time, "the node is being deleted")
 	case virtual(p.Node):
-		p.plan.Waiting = "the node is a virtual kubelet, which pulls no images"
+		p.wait(ruleVirtualNode, p.Node.CreationTimestamp.Time, "the node is a virtual kubelet, which pulls no images")
 	case ready == nil || ready.Status != corev1.ConditionTrue:
-		p.plan.Waiting = "the node is not ready"
+		since, _ := unreadySince(p.Node)
+		p.wait(ruleNodeNotReady, since, "the node is not ready")
 	default:
 		due := ready.LastTransitionTime.Add(p.Timing.creationDelay())
 		if due.After(p.Now) {
-			p.plan.Waiting = fmt.Sprintf("the node has been ready for less than %v", p.Timing.creationDelay())
+			reason := p.wait(ruleCreationDelay, ready.LastTransitionTime.Time, fmt.Sprintf("the node has been ready for less than %v", p.Timing.creationDelay()))
+			reason.Limit, reason.Observed = int32(p.Timing.creationDelay()/time.Second), int32(p.Now.Sub(ready.LastTransitionTime.Time)/time.Second)
 			p.requeueAt(due)
 			return
 		}
 		p.plan.Create = &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: p.Node.Name, Labels: maps.Clone(p.Node.Labels)}}
 	}
+}
+
+// wait records why the node has no NodeImage, and since when; zero if nothing tells.
+func (p *planner) wait(rule rollout.Rule, since time.Time, message string) *rollout.Reason {
+	reason := &rollout.Reason{Rule: rule, Message: message}
+	p.plan.Waiting = []rollout.Wait{{Subject: rollout.Subject{Kind: "node", Name: p.Node.Name}, Reason: reason, Since: since}}
+	return reason
 }
 
 // abandoned tells whether a NodeImage has no node any more. (IMG-2.1)

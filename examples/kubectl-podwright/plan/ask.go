@@ -42,7 +42,7 @@ import (
 type Plan struct {
 	rollout.Plan
 	// Nodes are those that should get a pod of a DaemonSet and do not.
-	Nodes []daemonset.NodeWait
+	Nodes []rollout.Wait
 	// Claims are those of a StatefulSet that grow.
 	Claims []statefulset.ClaimResize
 	// Pods are those that the plan is about, as they are now.

@@ -80,7 +80,7 @@ func (p *Plan) waits() []Row {
 		rows = append(rows, Row{Pod: p.NameOf(w.Pod), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
 	}
 	for _, w := range p.Nodes {
-		rows = append(rows, Row{Pod: "node " + w.Node, Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
+		rows = append(rows, Row{Pod: w.Subject.String(), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
 	}
 	slices.SortStableFunc(rows, byPod)
 	return rows

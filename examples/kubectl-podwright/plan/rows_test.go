@@ -24,7 +24,7 @@ func TestRowsOfClaims(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-web-1"}, Spec: corev1.PersistentVolumeClaimSpec{Resources: storage("10Gi")}}
 	p := &plan.Plan{Claims: []statefulset.ClaimResize{{Claim: claim, Pod: "web-1", Resources: storage("20Gi")}}}
 	p.Delete = []rollout.PodDeletion{{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}, For: rollout.DeleteForScale}}
-	p.Waiting = []rollout.Wait{{Pod: pod, Reason: &rollout.Reason{Rule: rollout.RuleVolumeResize, Message: "claim data-web-1 is resized now"}}}
+	p.Waiting = []rollout.Wait{rollout.PodWaits(pod, &rollout.Reason{Rule: rollout.RuleVolumeResize, Message: "claim data-web-1 is resized now"})}
 	want := []plan.Row{
 		{Pod: "web-3", Action: "delete"},
 		{Pod: "claim data-web-1", Action: "resize", Detail: "from 10Gi to 20Gi, of pod web-1"},

@@ -42,9 +42,7 @@ func (p *Planner) unitedDeployment(read *reader, key types.NamespacedName, o *wo
 	next := uniteddeployment.NewPlan(snapshot)
 	plan := &Plan{History: snapshot.Revisions, Text: next.String(), Subsets: next.Subsets, Workloads: unitedRows(next)}
 	plan.Revisions = next.Revisions
-	for _, problem := range next.Problems {
-		plan.Problems = append(plan.Problems, rollout.Problem{Condition: string(v1alpha1.SubsetFailure), Err: problem})
-	}
+	plan.Problems = next.Problems
 	return plan, nil
 }
 

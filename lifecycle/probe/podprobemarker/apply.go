@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
@@ -22,8 +23,8 @@ func newWriter(o *Options) *apply.Writer {
 // apply does what the plan says.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.writer.Begin(s.Marker)
-	if a.Begins(invalidSelectorEvent, plan.Problem != nil) {
-		a.Event(corev1.EventTypeWarning, invalidSelectorEvent, "It selects no pods: %v", plan.Problem)
+	if a.Begins(invalidSelectorEvent, len(plan.Problems) > 0) {
+		a.Event(corev1.EventTypeWarning, invalidSelectorEvent, "It selects no pods: %v", rollout.ErrorOf(plan.Problems))
 	}
 	if a.Begins(probesLeftOutEvent, len(plan.LeftOut) > 0) {
 		a.Event(corev1.EventTypeWarning, probesLeftOutEvent, "Not run: %s", images.Cut(strings.Join(plan.LeftOut, "; "), 800))

@@ -21,16 +21,16 @@ type Plan struct {
 	Finalizers *[]string
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.PodProbeMarkerStatus
-	// Waiting says in words what a marker that is being deleted waits for; empty otherwise.
-	Waiting string
+	// Waiting says what a marker that is being deleted waits for: one wait, of the whole marker, since it was deleted. It is empty otherwise.
+	Waiting []rollout.Wait
 	// Nodes are the nodes that still have probes of it, sorted, while it is being deleted.
 	Nodes []string
-	// Problem is why it selects no pods; nil if it may.
-	Problem error
+	// Problems say why it selects no pods; empty if it may.
+	Problems []rollout.Problem
 	// LeftOut says of probes that no node runs why, by their names; empty if all are.
 	LeftOut []string
 	// Held lists what holds the marker up. What has for a minute is told by the condition HeldUp. (PPM-2.7)
-	Held []rollout.Hold
+	Held []rollout.Wait
 	// NoContainer says in words for which probes pods have no container of the name, sorted as the probes; empty if all have.
 	NoContainer []string
 }
@@ -59,7 +59,8 @@ func planFinalizer(marker *v1alpha1.PodProbeMarker, plan *Plan) {
 
 // planStatus counts the pods, and finds the probes that are too large. (PPM-1.6, PPM-2.3)
 func planStatus(s *Snapshot, plan *Plan) {
-	_, plan.Problem = s.Marker.PodSelector()
+	_, err := s.Marker.PodSelector()
+	plan.Problems = rollout.ProblemsOf(err)
 	_, tooLarge := s.Marker.ProbeSizes()
 	for i, why := range tooLarge {
 		if why != "" {
@@ -77,8 +78,8 @@ func planStatus(s *Snapshot, plan *Plan) {
 	slices.SortFunc(selected, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) }) // caches have none, and what is told names the first
 	status.MatchedPods = int64(len(selected))
 	planContainers(s.Marker, selected, plan)
-	if plan.Problem != nil {
-		plan.hold("", "", heldup.BadValue, "spec.selector: "+plan.Problem.Error())
+	if err != nil {
+		plan.hold("", "", heldup.BadValue, "spec.selector: "+err.Error())
 	}
 	s.holdPods(plan, selected, tooLarge)
 	s.tell(plan, status)
@@ -103,6 +104,11 @@ func hasContainer(pod *corev1.Pod, name string) bool {
 		slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == name })
 }
 
+// wait records what a marker that is being deleted waits for.
+func (plan *Plan) wait(marker *v1alpha1.PodProbeMarker, rule rollout.Rule, message string) {
+	plan.Waiting = []rollout.Wait{{Reason: &rollout.Reason{Rule: rule, Message: message}, Since: marker.DeletionTimestamp.Time}}
+}
+
 // planEnd lets a marker go once no node has probes of it. A NodePodProbe that is itself being deleted does not count. (PPM-2.4)
 func planEnd(s *Snapshot, plan *Plan) {
 	for _, n := range s.Probed {
@@ -113,10 +119,10 @@ func planEnd(s *Snapshot, plan *Plan) {
 	slices.Sort(plan.Nodes)
 	switch {
 	case !slices.Contains(s.Marker.Finalizers, v1alpha1.PodProbeMarkerFinalizer):
-		plan.Waiting = "it waits for finalizers of others"
+		plan.wait(s.Marker, heldup.Finalizer, "it waits for finalizers of others")
 		plan.hold("", "", heldup.Finalizer, "it is being deleted, and has the finalizers "+strings.Join(s.Marker.Finalizers, ", "))
 	case len(plan.Nodes) > 0:
-		plan.Waiting = "nodes still have its probes"
+		plan.wait(s.Marker, ruleProbesLeft, "nodes still have its probes")
 		for _, node := range plan.Nodes {
 			plan.hold("node", node, ruleProbesLeft, "its NodePodProbe still has probes of the marker, which is being deleted")
 		}

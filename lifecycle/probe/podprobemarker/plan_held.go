@@ -31,7 +31,7 @@ const (
 
 // hold lists something that holds the marker up.
 func (plan *Plan) hold(kind, name string, rule rollout.Rule, message string) {
-	plan.Held = append(plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: cmp.Or(name, string(rule))}, Reason: &rollout.Reason{Rule: rule, Message: message}})
+	plan.Held = append(plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: cmp.Or(name, string(rule))}, Reason: &rollout.Reason{Rule: rule, Message: message}})
 }
 
 // noReport says that the agent of a node has not reported on a probe.

@@ -19,11 +19,11 @@ func (plan *Plan) String() string {
 	for _, left := range plan.LeftOut {
 		lines = append(lines, "leave out "+left)
 	}
-	if plan.Waiting != "" {
-		lines = append(lines, "wait: "+plan.Waiting)
+	for _, wait := range plan.Waiting {
+		lines = append(lines, wait.Line())
 	}
-	if plan.Problem != nil {
-		lines = append(lines, "problem: "+plan.Problem.Error())
+	for _, problem := range plan.Problems {
+		lines = append(lines, problem.String())
 	}
 	return strings.Join(lines, "\n")
 }

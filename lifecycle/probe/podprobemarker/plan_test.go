@@ -78,14 +78,14 @@ func shown(p *Plan) (out string) {
 			out += told.Reason + ": " + told.Message + " "
 		}
 	}
-	if p.Waiting != "" {
-		out += fmt.Sprintf("wait: %s %v ", p.Waiting, p.Nodes)
+	if len(p.Waiting) > 0 {
+		out += fmt.Sprintf("wait: %s %v ", p.Waiting[0], p.Nodes)
 	}
 	if len(p.NoContainer) > 0 {
 		out += fmt.Sprint("no container: ", p.NoContainer)
 	}
-	if p.Problem != nil {
-		out += fmt.Sprint("problem: ", p.Problem)
+	for _, problem := range p.Problems {
+		out += problem.String()
 	}
 	return out
 }

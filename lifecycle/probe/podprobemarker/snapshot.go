@@ -23,7 +23,7 @@ type Snapshot struct {
 	// without a condition type.
 	Probed []*v1alpha1.NodePodProbe
 	// HeldSince is when what holds the marker up began, as far as a controller remembers. (PPM-2.7)
-	HeldSince map[rollout.HoldKey]time.Time
+	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }
