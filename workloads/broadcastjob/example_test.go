@@ -72,6 +72,6 @@ func ExampleNewPlan() {
 	// Output:
 	// create cleanup-jjhp4p2wb8
 	// create cleanup-84dswq6sg8
-	// wait node-d: 2 pods are active, spec.parallelism allows 2
+	// wait node node-d: 2 pods are active, spec.parallelism allows 2
 	// running 3 desired 2 active
 }

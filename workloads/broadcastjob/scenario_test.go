@@ -163,7 +163,7 @@ func (w *jobScenario) command(command string, names []string, input string) stri
 		w.kubelets()
 		lines := []string{show(plan)}
 		for _, wait := range plan.Waiting {
-			lines = append(lines, "  wait "+wait.String())
+			lines = append(lines, "  wait "+wait.Name+": "+wait.Reason.String())
 		}
 		for _, d := range plan.Delete {
 			lines = append(lines, "  delete the pod of "+scheduler.NodeOf(d.Pod)+": "+d.Reason)

@@ -107,7 +107,7 @@ func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	w.ShowDeletedRevisions(&plan.Revisions, out)
 	w.ShowReasons(&plan.Plan, out)
 	for _, wait := range plan.WaitingNodes {
-		fmt.Fprintf(out, "  wait %s\n", wait)
+		fmt.Fprintf(out, "  wait %s: %s\n", wait.Name, wait.Reason)
 	}
 	if plan.RequeueAfter > 0 {
 		fmt.Fprintf(out, "  again in %s\n", plan.RequeueAfter)

@@ -74,6 +74,6 @@ func ExampleNewPlan() {
 	// Output:
 	// n1 pulls nginx:1.27
 	// n3 pulls nginx:1.27
-	// n4: parallelism 2: as many nodes pull already
+	// node n4: parallelism 2: as many nodes pull already
 	// job is running, progress 0.0%
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/examples/kit/connect"
@@ -36,6 +37,8 @@ func removeWebhooks(ctx context.Context, config Config) error {
 	if err != nil {
 		return err
 	}
+	connection = rest.CopyConfig(connection)
+	connection.UserAgent, connection.QPS, connection.Burst = program, config.QPS, config.Burst // a look takes 11 requests, of which client-go allows 5 a second
 	core, err := kubernetes.NewForConfig(connection)
 	if err != nil {
 		return err
