@@ -56,6 +56,9 @@ func TestUpgradableCondition(t *testing.T) {
 	}
 	const no, yes = "False UpdateImmutableField ", "True AllSidecarsetUpgradable "
 	step("as it was injected", 0, "none")
+	w.edit(`{containers: [{name: log, image: "log:v0"}], updateStrategy: {partition: 1}}`)
+	step("another image, which waits", 0, "none")
+	w.edit(`{containers: [{name: log, image: "log:v1"}], updateStrategy: {partition: 0}}`)
 	w.edit(`{containers: [{name: log, image: "log:v1", args: [x]}], updateStrategy: {selector: {matchLabels: {ring: a}}}}`)
 	step("the selector does not match", 0, "none")
 	w.set.Spec.UpdateStrategy.Selector, w.set.Spec.UpdateStrategy.Paused = nil, true
