@@ -292,7 +292,7 @@ func TestRebuildAnnotates(t *testing.T) {
 
 // PF-5: a template of another program, or of a release before, gets the webhooks that it lacks, each once.
 func TestTemplateIsOffered(t *testing.T) {
-	pod, cloneSet, list := webhook("mpod.kb.io", "/mutate-pod"), webhook("mcloneset.kb.io", mutatePath), webhook("mimagelistpulljob.kb.io", "/mutate-apps-kruise-io-v1alpha1-imagelistpulljob")
+	pod, cloneSet, list := webhook("mpod.kb.io", "/mutate-pod"), webhook("mcloneset.kb.io", mutatePath), webhook("mlater.kb.io", "/mutate-apps-kruise-io-v1alpha1-later")
 	names := func(list []admissionv1.MutatingWebhook) (names []string) {
 		for i := range list {
 			names = append(names, list[i].Name)
@@ -312,13 +312,13 @@ func TestTemplateIsOffered(t *testing.T) {
 	look("first contact: one stands under another name and path, one is lacking", true, "mcloneset-v1beta1.kb.io", "mpod.kb.io")
 	look("nothing more is added", false, "mcloneset-v1beta1.kb.io", "mpod.kb.io")
 	own = append(own, list)
-	look("a release that has one more", true, "mcloneset-v1beta1.kb.io", "mpod.kb.io", "mimagelistpulljob.kb.io")
+	look("a release that has one more", true, "mcloneset-v1beta1.kb.io", "mpod.kb.io", "mlater.kb.io")
 	c.Annotations[TemplateAnnotation] = asJSON(t, pod)
 	look("a user takes two away", true, "mpod.kb.io")
 	look("they stay away", false, "mpod.kb.io")
 	own = own[1:]
 	look("one is served no more", false, "mpod.kb.io")
-	if got := c.Annotations[offeredAnnotation]; got != "mcloneset.kb.io mimagelistpulljob.kb.io mpod.kb.io" {
+	if got := c.Annotations[offeredAnnotation]; got != "mcloneset.kb.io mlater.kb.io mpod.kb.io" {
 		t.Errorf("PF-5: offered are %q", got)
 	}
 	v := &admissionv1.ValidatingWebhookConfiguration{}

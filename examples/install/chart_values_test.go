@@ -66,7 +66,7 @@ func TestChartGates(t *testing.T) {
 		"--feature-gates=SidecarTerminator=true,EvictionResponder=true":       "featureGates: {SidecarTerminator: true, EvictionResponder: true}",
 		"--feature-gates=SidecarSetPolicies=true,KruisePodReadinessGate=true": "featureGates: {SidecarSetPolicies: true, KruisePodReadinessGate: true}",
 		"--feature-gates=EnableExternalCerts=true":                            "featureGates: {EnableExternalCerts: true}",
-		"--feature-gates=ImagePullJobGate=true,EvictionResponder=true":        "{featureGates: \"ImagePullJobGate=true, EvictionResponder=true,\"}", // as OpenKruise's chart has it
+		"--feature-gates=EvictionResponder=true,PodWebhook=true":              "{featureGates: \"EvictionResponder=true, PodWebhook=true,\"}", // as OpenKruise's chart has it
 		"--feature-gates=PodWebhook=false,KruiseDaemon=true --release=1.9":    "{release: \"1.9\", featureGates: \"PodWebhook=false,KruiseDaemon=true\"}",
 		"--feature-gates=EnableExternalCerts=true --release=1.9":              "{release: \"1.9\", featureGates: {EnableExternalCerts: true}}",
 		"--feature-gates=ResourcesDeletionProtection=false":                   "featureGates: {ResourcesDeletionProtection: false}",

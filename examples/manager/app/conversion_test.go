@@ -40,7 +40,7 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 	}
 	install()
 	w.awaitConversion("PF-5: a definition that somebody else has installed")
-	w.createStatefulSet()
+	w.createConverted()
 	w.convertsWithoutLoss("PF-5: at first", 1)
 
 	before := w.definition()
@@ -155,7 +155,7 @@ func (w *fixture) awaitNewAuthority(replica *manager, before *unstructured.Unstr
 	})
 }
 
-func (w *fixture) createStatefulSet() {
+func (w *fixture) createConverted() {
 	w.Helper()
 	labels := map[string]string{"app": "db"}
 	set := &v1beta1.StatefulSet{
@@ -173,6 +173,12 @@ func (w *fixture) createStatefulSet() {
 	if _, err := w.workloads.StatefulSets("default").Create(w.Context(), set, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// readsConverted reads it in the version that is not stored.
+func (w *fixture) readsConverted() error {
+	_, err := w.in("v1alpha1", "statefulsets").Get(w.Context(), "db", metav1.GetOptions{})
+	return err
 }
 
 // convertsWithoutLoss reads the StatefulSet as v1alpha1, changes it, and writes it

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +29,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/kit/crds"
+	"github.com/podwright/podwright/examples/kit/webhooks"
 	"github.com/podwright/podwright/examples/manager/app"
 	podwrightmanager "github.com/podwright/podwright/manager"
 )
@@ -171,14 +171,7 @@ func (w *fixture) answers(a authority) error {
 		return err
 	}
 	_ = connection.Close()
-	wrong := cloneSet("wrong")
-	wrong.Spec.Template.Labels = map[string]string{"app": "another"}
-	_, err = w.workloads.CloneSets("default").Create(w.Context(), wrong, metav1.CreateOptions{})
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Code != http.StatusUnprocessableEntity {
-		return fmt.Errorf("a wrong CloneSet is answered with %w", err)
-	}
-	return nil
+	return w.refusesWhatIsWrong()
 }
 
 // Another program provides the certificates of the webhooks: the manager waits for its part with an end, writes nothing of it, for
@@ -218,7 +211,8 @@ func TestExternalCertificatesOnARealControlPlane(t *testing.T) {
 
 	running := w.start(w.config)
 	w.eventually("PF-5.4: the webhooks answer", func() error { return w.answers(first) })
-	w.convertsInStatefulSets(data["ca.crt"])
+	w.createConverted()
+	w.converts(data["ca.crt"])
 
 	second := newAuthority(t)
 	rotated := second.secret(t)
@@ -228,7 +222,7 @@ func TestExternalCertificatesOnARealControlPlane(t *testing.T) {
 	w.eventually("PF-5.4: the server follows the Secret", func() error { return w.answers(second) })
 	w.eventually("an injector", func() error { return w.inject(t.Context(), rotated["ca.crt"]) })
 	w.eventually("PF-5.4: the former authority is trusted no more", func() error { return w.answers(second) })
-	w.convertsInStatefulSets(rotated["ca.crt"])
+	w.converts(rotated["ca.crt"])
 	if err := running.stop(); err != nil {
 		t.Errorf("PF-5.4: an orderly end gives %v", err)
 	}
@@ -239,21 +233,14 @@ func TestExternalCertificatesOnARealControlPlane(t *testing.T) {
 	w.keepsCABundles(rotated["ca.crt"])
 }
 
-// convertsInStatefulSets reads a StatefulSet in the version that is not stored.
-func (w *fixture) convertsInStatefulSets(bundle []byte) {
+// converts reads an object in the version that is not stored.
+func (w *fixture) converts(bundle []byte) {
 	w.Helper()
 	w.eventually("PF-5.4: conversion", func() error {
 		if err := w.inject(w.Context(), bundle); err != nil { // it may just have been registered
 			return err
 		}
-		set := w.object(`{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, metadata: {name: sample}, spec: {replicas: 0, serviceName: sample, ` +
-			`selector: {matchLabels: {app: sample}}, template: {metadata: {labels: {app: sample}}, spec: {containers: [{name: main, image: busybox}]}}}}`)
-		_, err := w.in("v1beta1", "statefulsets").Create(w.Context(), set, metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-		_, err = w.in("v1alpha1", "statefulsets").Get(w.Context(), "sample", metav1.GetOptions{})
-		return err
+		return w.readsConverted()
 	})
 }
 
@@ -269,12 +256,12 @@ func (w *fixture) keepsCABundles(bundle []byte) {
 			w.Errorf("PF-5.4: %s has another caBundle", validating.Webhooks[i].Name)
 		}
 	}
-	crd, err := w.dynamic.Resource(crds.Resource).Get(w.Context(), "statefulsets.apps.kruise.io", metav1.GetOptions{})
+	crd, err := w.dynamic.Resource(crds.Resource).Get(w.Context(), webhooks.ConvertedName, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
 	if got, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "webhook", "clientConfig", "caBundle"); got != base64.StdEncoding.EncodeToString(bundle) {
-		w.Error("PF-5.4: the definition of StatefulSets has another caBundle")
+		w.Error("PF-5.4: the definition has another caBundle")
 	}
 	if validating.Webhooks[0].FailurePolicy == nil || *validating.Webhooks[0].FailurePolicy != admissionregistrationv1.Fail {
 		w.Error("PF-5.4: the webhooks are not registered")

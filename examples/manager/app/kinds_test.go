@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/availability/podunavailablebudget"
@@ -145,35 +144,6 @@ func TestWebhooks(t *testing.T) {
 	pods := mutating[slices.IndexFunc(mutating, func(w admissionv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })]
 	if s := pods.NamespaceSelector; s == nil || len(s.MatchExpressions) != 1 || s.MatchExpressions[0].Key != "control-plane" || s.MatchExpressions[0].Operator != "DoesNotExist" {
 		t.Errorf("PF-5.1: the namespaces of pods: %v", s)
-	}
-}
-
-// PF-5.5: with the gate, kube-system is left out of what is asked about objects of Kubernetes, and of nothing else.
-func TestWebhooksExemptKubeSystem(t *testing.T) {
-	for flag, want := range map[string]bool{"--release=1.4": false, "--release=1.9": true, "--feature-gates=WebhooksExemptKubeSystem=true": true} {
-		m := newManager(t, nowhere, flag)
-		serve(t, m)
-		mutating, validating := m.served.Webhooks()
-		exempt := map[string]bool{}
-		note := func(name string, selector *metav1.LabelSelector) {
-			exempt[name] = selector != nil && slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-				return r.Key == corev1.LabelMetadataName && r.Operator == metav1.LabelSelectorOpNotIn && slices.Equal(r.Values, []string{"kube-system"})
-			})
-		}
-		for _, w := range mutating {
-			note(w.Name, w.NamespaceSelector)
-		}
-		for _, w := range validating {
-			note(w.Name, w.NamespaceSelector)
-		}
-		for _, name := range []string{"mpod.kb.io", "vpod.kb.io", "vpodeviction.kb.io"} {
-			if got := exempt[name]; got != want {
-				t.Errorf("PF-5.5: %s: %s leaves kube-system out: %t, want %t", flag, name, got, want)
-			}
-		}
-		if exempt["mcloneset.kb.io"] || exempt["vpodunavailablebudget.kb.io"] || len(exempt) < 20 {
-			t.Errorf("PF-5.5: %s: kube-system is left out of own kinds, of %v", flag, exempt)
-		}
 	}
 }
 

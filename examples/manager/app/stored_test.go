@@ -293,3 +293,46 @@ func (w *fixture) migrate() {
 		w.Errorf("what the example migrates (-want +got):\n%s", diff)
 	}
 }
+
+// tag is one that no controller takes away.
+const tag = `[{tag: "1", createdAt: "2099-01-01T00:00:00Z", pullPolicy: {ttlSecondsAfterFinished: 60}}]`
+
+// bothVersions are the kinds with two versions that v1beta1 was added to. If v1beta1 alone has a field, beta is about that.
+var bothVersions = []applied{
+	{
+		resource: "daemonsets", alpha: "{template: {metadata: {annotations: {alpha: a}}}}", beta: "{scaleStrategy: {partitionedScaling: true}}",
+		base:    "{selector: {matchLabels: {app: both}}, template: {metadata: {labels: {app: both}}, spec: {nodeSelector: {none: here}, containers: [{name: main, image: busybox}]}}}",
+		alphaAt: []string{"template", "metadata", "annotations", "alpha"}, betaAt: []string{"scaleStrategy", "partitionedScaling"}, want: [2]any{"a", true},
+	},
+	{
+		resource: "broadcastjobs", alpha: "{template: {metadata: {annotations: {alpha: a}}}}", beta: "{completionPolicy: {activeDeadlineSeconds: 77777}}",
+		base:    "{paused: true, completionPolicy: {type: Always}, template: {spec: {nodeSelector: {none: here}, restartPolicy: Never, containers: [{name: main, image: busybox}]}}}",
+		alphaAt: []string{"template", "metadata", "annotations", "alpha"}, betaAt: []string{"completionPolicy", "activeDeadlineSeconds"}, want: [2]any{"a", int64(77777)},
+	},
+	{
+		resource: "advancedcronjobs", alpha: "{startingDeadlineSeconds: 7}", beta: "{timeZone: Europe/Berlin}",
+		base:    `{schedule: "0 0 1 1 *", paused: true, template: {broadcastJobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: sweep}]}}}}}}`,
+		alphaAt: []string{"startingDeadlineSeconds"}, betaAt: []string{"timeZone"}, want: [2]any{int64(7), "Europe/Berlin"},
+	},
+	{
+		resource: "sidecarsets", alpha: "{namespaceSelector: {matchLabels: {alpha: a}}}", beta: "{customVersion: b}",
+		base:    "{selector: {matchLabels: {app: none-has-it}}, containers: [{name: applied, image: busybox}]}",
+		alphaAt: []string{"namespaceSelector", "matchLabels", "alpha"}, betaAt: []string{"customVersion"}, want: [2]any{"a", "b"},
+	},
+	{
+		resource: "imagepulljobs", alpha: "{sandboxConfig: {labels: {alpha: a}}}", beta: "{sandboxConfig: {annotations: {beta: b}}}",
+		base:    "{image: busybox, selector: {names: [none]}, completionPolicy: {type: Never}}",
+		alphaAt: []string{"sandboxConfig", "labels", "alpha"}, betaAt: []string{"sandboxConfig", "annotations", "beta"}, want: [2]any{"a", "b"},
+	},
+	{
+		resource: "imagelistpulljobs", alpha: "{sandboxConfig: {labels: {alpha: a}}}", beta: "{sandboxConfig: {annotations: {beta: b}}}",
+		base:    "{images: [busybox], selector: {names: [none]}, completionPolicy: {type: Never}}",
+		alphaAt: []string{"sandboxConfig", "labels", "alpha"}, betaAt: []string{"sandboxConfig", "annotations", "beta"}, want: [2]any{"a", "b"},
+	},
+	{
+		resource: "nodeimages", alpha: "{images: {alpha: {sandboxConfig: {labels: {alpha: a}}, tags: " + tag + "}}}",
+		beta: "{images: {beta: {pullSecrets: [{namespace: shop, name: registry, mode: batch}], tags: " + tag + "}}}", base: "{images: {base: {tags: " + tag + "}}}",
+		alphaAt: []string{"images", "alpha", "sandboxConfig", "labels", "alpha"}, betaAt: []string{"images", "beta", "pullSecrets"},
+		want: [2]any{"a", []any{map[string]any{"namespace": "shop", "name": "registry", "mode": "batch"}}},
+	},
+}
