@@ -193,11 +193,16 @@ func (l *live) normal(sentences []string) (all []string) {
 // which writes the API server has accepted from it.
 func (l *live) starts(release string) (stop func() error, written func() []string) {
 	l.Helper()
-	kube := kubernetes.NewForConfigOrDie(l.control.Config())
-	_, err := kube.AppsV1().Deployments("kruise-system").Patch(l.ctx, "kruise-controller-manager", types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{})
-	l.must(err)
-	l.must(kube.AppsV1().DaemonSets("kruise-system").Delete(l.ctx, "kruise-daemon", metav1.DeleteOptions{}))
-
+	for _, program := range read(l.T, l.change, release+"/installation.yaml") {
+		switch {
+		case program.GetAPIVersion() != "apps/v1":
+		case program.GetKind() == "Deployment":
+			_, err := l.client(program).Patch(l.ctx, program.GetName(), types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{})
+			l.must(err)
+		default: // agents
+			l.must(l.client(program).Delete(l.ctx, program.GetName(), metav1.DeleteOptions{}))
+		}
+	}
 	var ports []any
 	for range 3 {
 		port, err := cluster.FreePort()
