@@ -170,6 +170,8 @@ func TestCheck(t *testing.T) {
 			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
 		{"a partition of nodes that is none", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: half}}}, status: {desiredNumberScheduled: 3}`)}, []string{
 			"will happen: DaemonSet shop/a: Its partition is a percentage: clients of v1alpha1 that know numbers alone cannot use it. [DS-V3] "}},
+		{"a number of nodes", "1.9", "DaemonSetPartitionRoundsDown=false", []string{custom("DaemonSet", "a", `spec: {updateStrategy: {rollingUpdate: {partition: 2}}}, status: {desiredNumberScheduled: 3}`)}, nil},
+		{"a percentage that OpenKruise cannot read", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 12.5%}}, status: {matchedPods: 4}`)}, nil},
 		{"a number of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 3}}, status: {matchedPods: 4}`)}, nil},
 		{"a percentage that podwright cannot read, which its plan says", "1.8", "InPlaceWorkloadVerticalScaling=false,SidecarSetPartitionRoundsUp=false,ResourcesDeletionProtection=false", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 12.5%}}, status: {matchedPods: 4}`)}, nil},
 		{"a percentage of sidecars", "1.7", "SidecarSetPartitionRoundsUp=true", []string{custom("SidecarSet", "a", `spec: {updateStrategy: {partition: 10%}}, status: {matchedPods: 4}`)}, []string{

@@ -3,8 +3,11 @@
 package takeover
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -263,4 +266,21 @@ func kindOf(kind string) schema.GroupKind {
 var converters = map[string]func([]byte, string) ([]byte, error){
 	"DaemonSet": workloadsconversion.DaemonSet, "BroadcastJob": workloadsconversion.BroadcastJob, "AdvancedCronJob": workloadsconversion.AdvancedCronJob,
 	"SidecarSet": sidecarconversion.SidecarSet, "ImagePullJob": distributionconversion.ImagePullJob, "ImageListPullJob": distributionconversion.ImageListPullJob, "NodeImage": distributionconversion.NodeImage,
+}
+
+// conversionWebhook converts in the place of OpenKruise's, which takeover check asks while OpenKruise runs.
+func conversionWebhook() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(`"kind":"SidecarSet"`)) {
+			sidecarconversion.Handler().ServeHTTP(w, r)
+			return
+		}
+		workloadsconversion.Handler().ServeHTTP(w, r)
+	})
 }

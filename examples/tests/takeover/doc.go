@@ -3,5 +3,8 @@
 // Package takeover takes over what OpenKruise 1.5 to 1.9 leave in a cluster, and hands it back. The folders in testdata are named by
 // the release. They have the installation, the objects, and three answers: what "kubectl podwright takeover check" says, what podwright
 // writes to what it does not own alone, each write by a rule, and what it leaves that the release does not know.
-// The cluster is in memory, and time is virtual.
+//
+// Each story is played twice: in memory, in virtual time, by the controllers alone, and on a real control plane by the manager. There the
+// definitions are those of definitions.txt. It has the fields of each release. The folder live names the writes that a real control plane
+// adds.
 package takeover
