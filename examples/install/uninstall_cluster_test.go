@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What the Job of the hook runs, with its arguments and its rights, on a real API server: first without any rights, then as it is, then once
+// What the Job of the hook runs, with its arguments and its rights, on a real API server: first without any rights, then with its own, then once
 // more when nothing is left, and at last when the release is gone. What others have registered stays.
 func TestUninstallOnARealControlPlane(t *testing.T) {
 	control, ctx := testbed.Control(t), t.Context()

@@ -39,7 +39,7 @@ const mostGone = 1000
 
 // Look takes note of the pods of an owner, and returns the names of those that are gone by now, by
 // their nodes. It returns nil if there are none. Of nodes that are gone too it forgets them when they are many. It also returns names that
-// no new pod should have, since their nodes had pods of these names: a user created one, for example.
+// no new pod should have, since their nodes had pods so named: a user created one, for example.
 func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.Node) (gone map[string]string, names map[string]bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -45,7 +45,7 @@ func (p *planner) planCreate() (creates bool) {
 	return len(p.plan.Create) > 0
 }
 
-// createWith creates pods of these ids. It returns false if a revision can have none.
+// createWith creates pods of the given ids. It returns false if a revision can have none.
 func (p *planner) createWith(ids []string) bool {
 	revisions := &p.plan.Revisions
 	old := min(int(p.plan.Diff.CreateOld), len(ids))

@@ -333,7 +333,7 @@ func TestChildOfACopiedTemplate(t *testing.T) {
 	}
 }
 
-// With RevisionLabel, Advanced StatefulSets name their revision where the other kinds do. One that names it in the other label is
+// With RevisionLabel, Advanced StatefulSets name their revision in the label of the other kinds. One that names it in the other label is
 // written once, and its pods stay. (UD-7, UD-9)
 func TestRevisionLabel(t *testing.T) {
 	const former, later = appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel

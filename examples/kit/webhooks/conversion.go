@@ -92,7 +92,7 @@ func convert(definition *unstructured.Unstructured, target manager.Target, path 
 	return nil
 }
 
-// caBundleOf is where a definition has the authorities that its webhook is believed by.
+// caBundleOf returns the authorities by which the API server believes the webhook of a definition.
 var caBundleOf = []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
 
 // converts tells whether a webhook converts the objects of a definition.

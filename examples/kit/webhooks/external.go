@@ -27,7 +27,7 @@ import (
 // retry is the time between two looks while another program has not done its part.
 const retry = 5 * time.Second
 
-// howToInject says what to do about caBundles, whoever writes them.
+// howToInject says what to do about caBundles, with any program that writes them.
 const howToInject = "have the program that provides the certificates write its authority there: for cert-manager, the annotation " +
 	"cert-manager.io/inject-ca-from: NAMESPACE/CERTIFICATE, which --webhook-annotations gives what is registered; or write ca.crt of the Secret there yourself"
 

@@ -81,7 +81,7 @@ func (e *external) provide(authority certificates.Bundle, without ...string) cer
 	return bundle
 }
 
-// inject writes the caBundle of the configurations of these kinds, and of the definition, as an injector does.
+// inject writes the caBundle of the configurations of some kinds, and of the definition, as an injector does.
 func (e *external) inject(bundle certificates.Bundle, kinds ...string) {
 	e.Helper()
 	if slices.Contains(kinds, "mutating") {

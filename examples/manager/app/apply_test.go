@@ -18,7 +18,7 @@ type applied struct {
 	resource string
 	// base is what the creator wants, alpha what one wants in v1alpha1, and beta what another one wants in v1beta1: YAML of the spec.
 	base, alpha, beta string
-	// alphaAt and betaAt are where that stands.
+	// alphaAt and betaAt are the paths to that.
 	alphaAt, betaAt []string
 	want            [2]any // of both
 }

@@ -111,7 +111,7 @@ func (d *definition) stored(release string) (name string) {
 	return name
 }
 
-// crd is the definition that a release installs. Where it converts, it leads to a Service that answers while OpenKruise runs.
+// crd is the definition that a release installs. If it converts, it leads to a Service that answers while OpenKruise runs.
 func (d *definition) crd(release string) *unstructured.Unstructured {
 	plural, group, _ := strings.Cut(d.name, ".")
 	var versions []any

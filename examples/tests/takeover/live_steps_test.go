@@ -145,7 +145,7 @@ func (l *live) gates(release string) *features.Gates {
 	return gates
 }
 
-// checks has takeover check read the cluster: it says what it says of the same cluster in memory, where the Lease is fresh.
+// checks has takeover check read the cluster: it says what it says of the same cluster in memory, in which the Lease is fresh.
 func (l *live) checks(release string) {
 	l.Helper()
 	gates, config := l.gates(release), l.control.Config()
