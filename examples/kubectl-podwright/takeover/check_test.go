@@ -139,7 +139,11 @@ func TestCheck(t *testing.T) {
 		{"an unknown gate", "1.7", "", []string{openKruise("1.7", "--feature-gates=Other=true")}, []string{
 			"needs an answer: Deployment kruise-system/kruise: podwright does not know a gate: unrecognized feature gate: Other. [PF-1] Leave it out."}},
 		{"external certificates", "1.7", "", []string{openKruise("1.7", "--feature-gates=EnableExternalCerts=true")}, []string{
-			"needs an answer: Deployment kruise-system/kruise: The gate EnableExternalCerts is on, and has no effect in podwright. podwright would write the Secret and the caBundles that another program provides. [PF-1] Take the other program's Certificate and its annotations away: podwright makes certificates and renews them."}},
+			"needs an answer: Deployment kruise-system/kruise: The gate EnableExternalCerts is on in OpenKruise and off in podwright. Without it, podwright writes the Secret and the caBundles that another program provides. [PF-1] Give podwright's manager --feature-gates=EnableExternalCerts=true, or decide that it may change."}},
+		{"external certificates by AllAlpha", "1.7", "AllAlpha=true", []string{openKruise("1.7", "--feature-gates=AllAlpha=true,EnhancedLivenessProbe=false")}, []string{
+			"needs an answer: Deployment kruise-system/kruise: The gate EnableExternalCerts is on in OpenKruise and off in podwright. Without it, podwright writes the Secret and the caBundles that another program provides. [PF-1] Give podwright's manager --feature-gates=EnableExternalCerts=true, or decide that it may change."}},
+		{"AllAlpha without external certificates", "1.7", "AllAlpha=true", []string{openKruise("1.7", "--feature-gates=AllAlpha=true,EnableExternalCerts=false,EnhancedLivenessProbe=false")}, nil},
+		{"AllAlpha before there were external certificates", "1.6", "AllAlpha=true", []string{openKruise("1.6", "--feature-gates=AllAlpha=true,EnhancedLivenessProbe=false")}, nil},
 		{"a lease", "1.7", "", []string{`{kind: Lease, metadata: {namespace: kruise-system, name: kruise-manager}, spec: {holderIdentity: a, leaseDurationSeconds: 15, renewTime: "2026-03-01T11:59:50.000000Z"}}`}, []string{
 			"will happen: Lease kruise-system/kruise-manager: a holds it. podwright's controllers begin 15 s after that one ends, at most. [PF-4] "}},
 		{"a lease that ran out", "1.7", "", []string{`{kind: Lease, metadata: {namespace: kruise-system, name: kruise-manager}, spec: {holderIdentity: a, leaseDurationSeconds: 15, renewTime: "2026-03-01T11:59:40.000000Z"}}`}, nil},

@@ -37,6 +37,8 @@ const (
 	sidecarsRoundUp = features.SidecarSetPartitionRoundsUp
 	// newIn15 has the gates that were new in 1.5 as they are by default.
 	newIn15 = "ImagePullJobGate=false,ResourceDistributionGate=false,"
+	// newIn17 has the one that AllAlpha turned on first in 1.7.
+	newIn17 = "EnableExternalCerts=true,"
 	// copiesNamespace is where copies of pull secrets are.
 	copiesNamespace = distributionv1alpha1.DaemonConfigNamespace
 	// olderPath is in the path of a webhook that 1.9 does not serve.
@@ -85,6 +87,7 @@ var concerns = map[features.Gate][]string{
 	features.InPlacePodVerticalScaling:              nil,
 	features.PodWebhook:                             nil,
 	features.KruiseDaemon:                           nil,
+	features.EnableExternalCerts:                    nil,
 }
 
 // concerned returns the kinds that a gate of OpenKruise changes, and whether it is one that changes what happens to objects.
@@ -188,10 +191,13 @@ var takenAway = map[string]string{
 	lifecyclev1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer: "CRR-M1.1",
 }
 
+// without says what podwright does without a gate, if that is neither about pods nor about what is protected.
+var without = map[features.Gate]string{
+	features.EnableExternalCerts: "Without it, podwright writes the Secret and the caBundles that another program provides.",
+}
+
 // withoutEffect are gates that podwright takes and that do nothing, and what that means.
 var withoutEffect = map[string][2]string{
-	"EnableExternalCerts": {"podwright would write the Secret and the caBundles that another program provides.",
-		"Take the other program's Certificate and its annotations away: podwright makes certificates and renews them."},
 	"EnhancedLivenessProbe": {"New pods keep their liveness probes, which the kubelet runs.", "Decide that it may be so."},
 }
 

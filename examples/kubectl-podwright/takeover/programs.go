@@ -3,6 +3,7 @@
 package takeover
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,6 +115,8 @@ func (c *check) theirs(given string) (*features.Gates, error) {
 	switch {
 	case !before(c.release, "1.8"):
 		flags.Release = podwright.Release19
+	case !before(c.release, "1.7") && strings.Contains(given, "AllAlpha=true"):
+		flags.Gates = newIn17 + given
 	case !before(c.release, "1.5") && !strings.Contains(given, "AllAlpha=true"):
 		// These were new then, and off.
 		flags.Gates = newIn15 + given
@@ -134,7 +137,7 @@ func (c *check) otherGate(program string, gate features.Gate, on bool, named []s
 	if len(named) > 0 && len(concerned) == 0 {
 		return
 	}
-	what := "This concerns pods and what is protected."
+	what := cmp.Or(without[gate], "This concerns pods and what is protected.")
 	if len(named) > 0 {
 		what = "This concerns " + strings.Join(concerned, ", ") + "."
 	}
