@@ -59,7 +59,8 @@ const (
 // ofWorkloads is about the kinds that say themselves how many replicas they want.
 func ofWorkloads() policy {
 	return protect("podwright-deletion-protection-workloads", workloadRules(remove, false), []admissionregistrationv1.Variable{
-		{Name: "replicas", Expression: "oldObject.?spec.?replicas.orValue(0)"},
+		{Name: "subsets", Expression: "oldObject.?spec.?topology.?subsets.orValue([]).map(s, s.?replicas.orValue(0)).filter(n, type(n) == int).map(n, int(n)).sum()"},
+		{Name: "replicas", Expression: "oldObject.?spec.?replicas.orValue(variables.subsets)"},
 	}, manifests.Check{
 		Expression:        "variables.protection != '" + cascading + "' || variables.replicas <= 0",
 		MessageExpression: "'" + forbidden + cascading + " and replicas ' + string(variables.replicas) + '>0'",

@@ -4,6 +4,7 @@ package uniteddeployment
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -66,9 +67,14 @@ func validateUpdate(set, old *v1alpha1.UnitedDeployment, adaptive bool) field.Er
 // ValidateDelete returns why a UnitedDeployment must not be deleted, nil if it may.
 //
 // The label policy.kruise.io/delete-protection protects: "Always", or "Cascading" while
-// spec.replicas is above 0. One that is being deleted already is not protected.
+// spec.replicas is above 0. If that is absent, the numbers of the subsets count together.
+// One that is being deleted already is not protected. (DP-8)
 func ValidateDelete(set *v1alpha1.UnitedDeployment) error {
-	return validation.Deletion(set, set.Spec.Replicas)
+	if set.Spec.Replicas != nil {
+		return validation.Deletion(set, set.Spec.Replicas)
+	}
+	sum, _, _ := givenNumbers(set.Spec.Topology.Subsets)
+	return validation.Deletion(set, new(int32(min(sum, math.MaxInt32))))
 }
 
 // validateSpec checks everything but the sum of the subsets.

@@ -150,6 +150,14 @@ func TestValidateDelete(t *testing.T) {
 	if err := ValidateDelete(set); err != nil {
 		t.Error(err)
 	}
+	set.Spec.Replicas = nil
+	if err := ValidateDelete(set); err != nil {
+		t.Error(err)
+	}
+	set.Spec.Topology.Subsets = newSet(t, "topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 50%}, {name: c}, {name: d, replicas: 3}]}").Spec.Topology.Subsets
+	if err := ValidateDelete(set); err == nil || !contains(err.Error(), "replicas 5>0") {
+		t.Errorf("DP-8: error %v", err)
+	}
 }
 
 // UD-14: the defaults, and which templates get them.

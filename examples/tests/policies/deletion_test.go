@@ -145,6 +145,10 @@ func TestDeletionPoliciesOfOddReplicas(t *testing.T) {
 	}
 	delete(odd.Object, "spec")
 	newJudge(t, all).check(t, deletionOf("UnitedDeployment", odd), "")
+	// DP-8: the numbers of the subsets count if there is no other.
+	_ = unstructured.SetNestedSlice(odd.Object, []any{map[string]any{"name": "a", "replicas": int64(2)}, map[string]any{"name": "b", "replicas": "50%"},
+		map[string]any{"name": "c"}, map[string]any{"name": "d", "replicas": int64(3)}}, "spec", "topology", "subsets")
+	newJudge(t, all).check(t, deletionOf("UnitedDeployment", odd), "Forbidden: forbidden by ResourcesProtectionDeletion for "+deleteProtection+"=Cascading and replicas 5>0")
 }
 
 // The label is for a group to take away. (DP-12)
