@@ -135,7 +135,7 @@ func (s *Server) provided(ctx context.Context, now time.Time) (certificates.Bund
 	}
 	bundle, err := certificates.External(secret.Data, s.Name(), now)
 	if err != nil {
-		return nil, fmt.Errorf("Secret %s, which another program provides: %w", name, err)
+		return nil, fmt.Errorf("the Secret %s, which another program provides: %w", name, err)
 	}
 	return bundle, nil
 }

@@ -30,7 +30,6 @@ import (
 type external struct {
 	*fixture
 	*configurations
-	last time.Duration
 }
 
 func newExternal(t *testing.T) *external {
