@@ -15,7 +15,7 @@ const measured = "examples/MEASURED.md"
 var (
 	comment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	// version is a number that says which release something is.
-	version = regexp.MustCompile(`(?:Kubernetes|OpenKruise|Go|License|API servers from) \d+(?:\.\d+)*|\bv\d+(?:\.\d+)+|\bv\d(?:alpha|beta)\d`)
+	version = regexp.MustCompile(`(?:Kubernetes|OpenKruise|Go|License|API servers from) \d+(?:\.\d+)*(?: to \d+\.\d+\b)?|\bv\d+(?:\.\d+)+|\bv\d(?:alpha|beta)\d`)
 	// figure is a number with the word behind it; or a number in words that counts what is measured.
 	figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?(?: ?(?:%|[A-Za-zµ]+))?|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|half an?) (?:milliseconds?|seconds?|minutes?|hours?|requests?|writes?|MB|GB)\b`)
 )
@@ -88,7 +88,7 @@ func TestFigures(t *testing.T) {
 func TestFiguresAreSeen(t *testing.T) {
 	for paragraph, want := range map[string][]string{
 		"A pod costs 2 writes, and 85 MB.": {"2 writes", "85 MB"}, "It takes 1.48 ms or 20 %.": {"1.48 ms", "20 %"}, "about ten minutes": {"ten minutes"}, "at most 75 packages": {"75 packages"},
-		"OpenKruise 1.4 on Kubernetes 1.30, with Go 1.26, v0.36 and v1alpha1": nil, "ten pods in `make test N=3` and [a](b7)": nil, "1,000 namespaces": {"1,000 namespaces"},
+		"OpenKruise 1.4 to 1.9 on Kubernetes 1.30, with Go 1.26, v0.36 and v1alpha1": nil, "ten pods in `make test N=3` and [a](b7)": nil, "1,000 namespaces": {"1,000 namespaces"},
 	} {
 		if diff := cmp.Diff(want, figures(paragraph)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", paragraph, diff)
