@@ -191,9 +191,9 @@ var takenAway = map[string]string{
 	lifecyclev1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer: "CRR-M1.1",
 }
 
-// without says what podwright does without a gate, if that is neither about pods nor about what is protected.
-var without = map[features.Gate]string{
-	features.EnableExternalCerts: "Without it, podwright writes the Secret and the caBundles that another program provides.",
+// otherwise says what a gate is about, if that is neither pods nor what is protected.
+var otherwise = map[features.Gate]string{
+	features.EnableExternalCerts: "If it is on, another program has to provide the Secret of the webhooks and their caBundles.",
 }
 
 // withoutEffect are gates that podwright takes and that do nothing, and what that means.

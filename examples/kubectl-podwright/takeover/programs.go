@@ -137,7 +137,7 @@ func (c *check) otherGate(program string, gate features.Gate, on bool, named []s
 	if len(named) > 0 && len(concerned) == 0 {
 		return
 	}
-	what := cmp.Or(without[gate], "This concerns pods and what is protected.")
+	what := cmp.Or(otherwise[gate], "This concerns pods and what is protected.")
 	if len(named) > 0 {
 		what = "This concerns " + strings.Join(concerned, ", ") + "."
 	}

@@ -68,7 +68,7 @@ var releases = map[string]features.Flags{
 	"1.6": {Release: podwright.Release14},
 	"1.7": {Release: podwright.Release14},
 	"1.8": {Release: podwright.Release19, Gates: "ImagePullJobGate=true,InPlaceWorkloadVerticalScaling=true"},
-	"1.9": {Release: podwright.Release19, Gates: "AllAlpha=true,AllBeta=true,CloneSetShortHash=false,TemplateNoDefaults=false"},
+	"1.9": {Release: podwright.Release19, Gates: "AllAlpha=true,AllBeta=true,CloneSetShortHash=false,EnableExternalCerts=false,TemplateNoDefaults=false"},
 }
 
 // simulated is a cluster in memory that OpenKruise has left.
