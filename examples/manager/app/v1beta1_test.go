@@ -368,7 +368,7 @@ func (w *fixture) showsColumns() {
 		"v1beta1":  {"Name", "TOTAL", "ACTIVE", "SUCCEED", "FAILED", "AGE"},
 	} {
 		data, err := w.kubernetes.CoreV1().RESTClient().Get().AbsPath("/apis/apps.kruise.io/"+version+"/namespaces/default/imagepulljobs").
-			SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(w.Context())
+			Param("fieldSelector", "metadata.name=pull").SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(w.Context())
 		if err != nil {
 			w.Fatal(err)
 		}
