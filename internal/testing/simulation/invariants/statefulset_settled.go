@@ -193,7 +193,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
 			continue
 		case heldUp:
-			if obstructed > 0 || j.tooSmall(s) {
+			if obstructed > 0 || j.tooSmall(s) || namesMount(s, condition.Message) {
 				continue
 			}
 		}

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -60,6 +61,14 @@ func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
 	})
+}
+
+// namesMount tells whether a message begins with the name of a claim whose file system only a new pod can grow: that is for users. (STS-45)
+func namesMount(s *State, message string) bool {
+	rest, found := strings.CutPrefix(message, "claim ")
+	name, _, said := strings.Cut(rest, ": ")
+	claim := s.Claims[name]
+	return found && said && claim != nil && waitsForMount(claim)
 }
 
 // failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
