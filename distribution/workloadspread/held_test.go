@@ -5,6 +5,7 @@ package workloadspread
 import (
 	"errors"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
@@ -39,6 +41,17 @@ func (c *cluster) refuse(request string) {
 }
 
 const halves = "subsets: [{name: a, maxReplicas: 50%}, {name: c}]"
+
+// WS-32: the plan says since when a subset is held up, as the condition does.
+func TestHeldSince(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	began := now.Add(-time.Hour)
+	plan := NewPlan(&Snapshot{Spread: newSpread(t, "web", halves), Now: now,
+		HeldSince: map[rollout.Subject]time.Time{{Kind: "workload", Name: "Deployment web"}: began}})
+	if len(plan.Held) != 1 || !plan.Held[0].Since.Equal(began) {
+		t.Errorf("held: %v", plan.Held)
+	}
+}
 
 // WS-32: what holds a subset up is told after a minute, keeps its time while it lasts, costs nothing more, and is not told any more once it is over.
 func TestHeldUp(t *testing.T) {

@@ -116,12 +116,16 @@ func (s *Snapshot) tell(p *Plan) {
 	for i := range status.SubsetStatuses {
 		subset := &status.SubsetStatuses[i]
 		var holds []rollout.Wait
-		for _, h := range p.Held {
+		var at []int
+		for i, h := range p.Held {
 			if h.In.Name == subset.Name {
-				holds = append(holds, h)
+				holds, at = append(holds, h), append(at, i)
 			}
 		}
 		subset.Conditions = conditions.Tell(subset.Conditions, holds, s.HeldSince, s.Now)
+		for i, h := range holds {
+			p.Held[at[i]].Since = h.Since
+		}
 		after.SubsetStatuses[i].Conditions = subset.Conditions
 		if i < len(before.SubsetStatuses) && before.SubsetStatuses[i].Name == subset.Name {
 			was := &before.SubsetStatuses[i]

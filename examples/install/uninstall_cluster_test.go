@@ -56,11 +56,11 @@ func TestUninstallOnARealControlPlane(t *testing.T) {
 		t.Fatalf("registered: %v", all)
 	}
 
-	nobody, err := control.Account(ctx, []byte("apiVersion: v1\nkind: ServiceAccount\nmetadata: {namespace: default, name: nobody}\n"))
+	stranger, err := control.Account(ctx, []byte("apiVersion: v1\nkind: ServiceAccount\nmetadata: {namespace: default, name: stranger}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, log := i.remove(nobody.Kubeconfig); code != 1 || !strings.Contains(log, "--remove-webhooks-of="+managerName+": ") || !strings.Contains(log, "is forbidden") {
+	if code, log := i.remove(stranger.Kubeconfig); code != 1 || !strings.Contains(log, "--remove-webhooks-of="+managerName+": ") || !strings.Contains(log, "is forbidden") {
 		t.Errorf("without rights it ends with %d:\n%s", code, log)
 	}
 	if diff := cmp.Diff(all, i.registered()); diff != "" {

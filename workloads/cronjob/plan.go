@@ -22,8 +22,8 @@ type Plan struct {
 	Children []Child
 	// Start is the job to create now, nil for none.
 	Start *Start
-	// Waiting says why no job is created now: one wait, of the whole cron job, since the scheduled time that has come. It is empty if one is created, and if Problems
-	// say why.
+	// Waiting says why no job is created now: one wait, of the whole cron job, since the scheduled time that has come. It is empty if
+	// a job is created, and if Problems say why.
 	Waiting []rollout.Wait
 
 	// Schedule is the ScheduleAnnotation to write before anything else is done; empty if the present one stands.

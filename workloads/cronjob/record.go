@@ -42,8 +42,8 @@ type recorded struct {
 func (a *applier) recordWaiting() {
 	r, before := a.recorded.Get(a.Key), a.recorded.Get(a.Key)
 	problem, reason := "", reasonUnparseableSchedule
-	for _, err := range a.plan.Problems {
-		if problem = err.Err.Error(); !strings.HasPrefix(problem, "spec.schedule") {
+	for _, p := range a.plan.Problems {
+		if problem = p.Err.Error(); !strings.HasPrefix(problem, "spec.schedule") {
 			reason = reasonInvalidTemplate
 		}
 	}

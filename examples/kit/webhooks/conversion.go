@@ -92,7 +92,7 @@ func convert(definition *unstructured.Unstructured, target manager.Target, path 
 	return nil
 }
 
-// caBundleOf returns the authorities by which the API server believes the webhook of a definition.
+// caBundleOf is the path to the authorities whose certificates the API server accepts from the webhook of a definition.
 var caBundleOf = []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
 
 // converts tells whether a webhook converts the objects of a definition.

@@ -168,7 +168,7 @@ func (f *imageFlags) applyNodes(given func(flag string) bool, spec map[string]an
 	return nil
 }
 
-// selectorOf returns a label selector from the text that kubectl takes.
+// selectorOf returns a label selector from the text that kubectl takes. metav1.ParseToLabelSelector does not take "key!=value".
 func selectorOf(text string) (map[string]any, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {

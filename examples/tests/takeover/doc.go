@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package takeover takes over what OpenKruise 1.5 to 1.9 leave in a cluster, and hands it back. The folders in testdata are named by
+// Package takeover moves clusters from OpenKruise 1.5 to 1.9 to podwright, and back. The folders in testdata are named by
 // the release. They have the installation, the objects, and three answers: what "kubectl podwright takeover check" says, what podwright
 // writes to what it does not own alone, each write by a rule, and what it leaves that the release does not know.
 //
