@@ -100,14 +100,22 @@ type subscription struct {
 	owner   schema.GroupKind // of the objects' owners; zero: concern decides
 	concern Concern
 	enqueue Enqueue
-	initial bool // wants objects that were there at the start
+	initial Enqueue // for objects that were there at the start; nil: they are no events
 	// objects counts those that concern can enqueue; nil if it may enqueue others.
 	objects *atomic.Int64
 }
 
 // wants tells whether an event may concern the kind.
 func (s *subscription) wants(e Event) bool {
-	return e.changed != 0 && (s.initial || !e.Initial) && (s.objects == nil || s.objects.Load() > 0)
+	return e.changed != 0 && (s.initial != nil || !e.Initial) && (s.objects == nil || s.objects.Load() > 0)
+}
+
+// enqueues is how what an event concerns is enqueued.
+func (s *subscription) enqueues(e Event) Enqueue {
+	if e.Initial {
+		return s.initial
+	}
+	return s.enqueue
 }
 
 // dispatcher is the one handler of an informer: it decides once whom an event
@@ -237,7 +245,7 @@ func (d *dispatcher) dispatch(e Event) {
 		its := e
 		its.changed &= s.fields
 		if s.wants(its) {
-			s.concern(its, s.enqueue)
+			s.concern(its, s.enqueues(e))
 		}
 	}
 	if len(d.owned) == 0 {
@@ -253,8 +261,8 @@ func (d *dispatcher) dispatch(e Event) {
 func (d *dispatcher) toOwners(object metav1.Object, e Event) {
 	for _, owner := range object.GetOwnerReferences() {
 		for _, s := range d.owned[groupKind(&owner)] {
-			if e.changed&(s.fields|Owners) != 0 && (s.initial || !e.Initial) {
-				s.enqueue(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
+			if e.changed&(s.fields|Owners) != 0 && (s.initial != nil || !e.Initial) {
+				s.enqueues(e)(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
 			}
 		}
 	}

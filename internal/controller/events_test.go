@@ -40,7 +40,7 @@ func (q *queue) handler(read Read, wrote wroteStatus) *dispatcher {
 		read.Concern = itself(wrote)
 	}
 	d := &dispatcher{}
-	d.add(&subscription{fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: !read.SkipInitial})
+	d.add(&subscription{fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: q.add})
 	return d
 }
 
@@ -160,8 +160,8 @@ func TestEventsOfSeveralKinds(t *testing.T) {
 	var labels, phases, later queue
 	d := &dispatcher{}
 	for _, s := range []*subscription{
-		{fields: Labels | identity, concern: itself(nil), enqueue: labels.add, initial: true},
-		{fields: Phase | identity, concern: itself(nil), enqueue: phases.add, initial: true},
+		{fields: Labels | identity, concern: itself(nil), enqueue: labels.add, initial: labels.add},
+		{fields: Phase | identity, concern: itself(nil), enqueue: phases.add, initial: phases.add},
 		{fields: Phase | identity, owner: cloneSets, enqueue: later.add},
 	} {
 		if !d.add(s) {
@@ -203,7 +203,7 @@ func TestSubscribersShareAHandler(t *testing.T) {
 		var queues [3]queue
 		add := func(i int) {
 			t.Helper()
-			s := &subscription{fields: Labels | identity, concern: itself(nil), enqueue: queues[i].add, initial: true}
+			s := &subscription{fields: Labels | identity, concern: itself(nil), enqueue: queues[i].add, initial: queues[i].add}
 			if _, err := subscribe(informer, s); err != nil {
 				t.Fatal(err)
 			}
@@ -253,10 +253,10 @@ func BenchmarkPodEvent(b *testing.B) {
 	ready.Status.Conditions[0].Status = corev1.ConditionFalse
 	for _, idle := range []int{0, 10} {
 		d := &dispatcher{}
-		d.add(&subscription{fields: workloadPods | identity, owner: cloneSets, enqueue: func(types.NamespacedName) {}, initial: true})
+		d.add(&subscription{fields: workloadPods | identity, owner: cloneSets, enqueue: func(types.NamespacedName) {}})
 		for i := range idle {
 			d.add(&subscription{fields: workloadPods | identity, owner: schema.GroupKind{Group: "example.com", Kind: fmt.Sprint("Idle", i)},
-				enqueue: func(types.NamespacedName) { b.Error("an idle controller is asked") }, initial: true})
+				enqueue: func(types.NamespacedName) { b.Error("an idle controller is asked") }})
 		}
 		for name, after := range map[string]*corev1.Pod{"heartbeat": heartbeat, "readiness": ready} {
 			b.Run(fmt.Sprintf("%s/idle=%d", name, idle), func(b *testing.B) {
@@ -281,7 +281,7 @@ func TestSubscribedAtTheSameTime(t *testing.T) {
 				if err := caches.AddIndexes(informer, caches.ByOwner); err != nil {
 					t.Error(err)
 				}
-				if _, err := subscribe(informer, &subscription{fields: Labels, initial: true, enqueue: func(types.NamespacedName) {},
+				if _, err := subscribe(informer, &subscription{fields: Labels, enqueue: func(types.NamespacedName) {},
 					concern: func(Event, Enqueue) { events[i].Add(1) }}); err != nil {
 					t.Error(err)
 				}

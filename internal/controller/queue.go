@@ -41,7 +41,8 @@ type Config struct {
 // Loop reconciles the keys that are added to it.
 type Loop struct {
 	Config
-	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue   workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	backlog *backlog
 }
 
 // defaultWorkers is the default of ControllerOptions.Workers.
@@ -75,7 +76,7 @@ func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 		options.Workers = queue.Workers
 		beside := newLoop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.FirstRetry, lastRetry: r.LastRetry})
 		read := sources.reads[0]
-		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | identity, concern: queue.Concern, enqueue: beside.add, initial: true})
+		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | identity, concern: queue.Concern, enqueue: beside.add, initial: beside.addInitial})
 		if err2 != nil {
 			err = errors.Join(err, fmt.Errorf("%s: watch: %w", r.pkg, err2))
 		}
@@ -92,7 +93,7 @@ func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	if r.Wake != nil {
 		*r.Wake = collected
 	}
-	return loop, sources.subscribe(loop.add, collected, r.Writer.WroteStatus)
+	return loop, sources.subscribe(enqueues{now: loop.add, collected: collected, initial: loop.addInitial}, r.Writer.WroteStatus)
 }
 
 // setDefaults sets what options do not say.
@@ -110,18 +111,33 @@ func setDefaults(o *podwright.ControllerOptions, workers int) {
 func newLoop(c Config) *Loop {
 	setDefaults(&c.ControllerOptions, defaultWorkers)
 	c.firstRetry, c.lastRetry = cmp.Or(c.firstRetry, firstRetry), cmp.Or(c.lastRetry, lastRetry)
-	return &Loop{Config: c, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+	l := &Loop{Config: c, backlog: newBacklog()}
+	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{
+		Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics, Queue: l.backlog,
+	})
+	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{
+		Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics, Queue: queue,
+	})
+	l.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](c.firstRetry, c.lastRetry),
-		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{
-			Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics,
-		})}
+		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{DelayingQueue: delaying})
+	return l
 }
 
-// add enqueues an object.
-func (l *Loop) add(key types.NamespacedName) { l.queue.Add(key) }
+// add enqueues an object to which something has happened.
+func (l *Loop) add(key types.NamespacedName) { l.addAfter(key, 0) }
 
-// addAfter enqueues an object after a time.
-func (l *Loop) addAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
+// addAfter enqueues such an object after a time.
+func (l *Loop) addAfter(key types.NamespacedName, after time.Duration) {
+	l.backlog.happened(key)
+	l.queue.AddAfter(key, after)
+}
+
+// addInitial enqueues an object that is there at the start.
+func (l *Loop) addInitial(key types.NamespacedName) {
+	l.backlog.begins(key)
+	l.queue.Add(key)
+}
 
 // runLoops fills the caches, and has the Loops reconcile until the context is done. Then it waits for everything that was started.
 // It can be called once: then the queues are shut down.

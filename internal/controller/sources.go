@@ -44,7 +44,7 @@ type Read struct {
 	// itself wrote into the status is no event. Concern enqueues further ones.
 	IsReconciled bool
 	// Owner is the kind whose objects such an object concerns that name it as an
-	// owner. Default: Concern says which.
+	// owner. What is there at the start is left out: its owner is there too, and is reconciled. Default: Concern says which.
 	Owner schema.GroupKind
 	// Concern enqueues the objects that an event concerns. If nothing says
 	// whom events concern, there are none.
@@ -56,7 +56,8 @@ type Read struct {
 	// CollectEvents has events collected before a reconcile, for resources of which many
 	// change at once; see SettleTime.
 	CollectEvents bool
-	// SkipInitial leaves out what is there at the start.
+	// SkipInitial leaves out what is there at the start. It is right for what concerns only objects that are reconciled then
+	// themselves.
 	SkipInitial bool
 }
 
@@ -138,10 +139,12 @@ func (s *Sources) Synced() (all []cache.InformerSynced) {
 	return all
 }
 
-// subscribe has events of the informers enqueue objects, at once or once events
-// have been collected. wroteStatus may be nil, for a kind that writes none, and
-// collected if nothing is collected.
-func (s *Sources) subscribe(now, collected Enqueue, wroteStatus wroteStatus) error {
+// enqueues are how objects are enqueued: at once, after events have been collected, and since they are there at the start.
+// What is nil is not used.
+type enqueues struct{ now, collected, initial Enqueue }
+
+// subscribe has events of the informers enqueue objects. wroteStatus may be nil, for a kind that writes none.
+func (s *Sources) subscribe(to enqueues, wroteStatus wroteStatus) error {
 	var objects *atomic.Int64
 	for _, read := range s.reads {
 		if read.IsReconciled {
@@ -156,10 +159,13 @@ func (s *Sources) subscribe(now, collected Enqueue, wroteStatus wroteStatus) err
 			continue
 		}
 		subscription := &subscription{
-			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: now, initial: !read.SkipInitial,
+			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: to.now, initial: to.initial,
 		}
 		if read.CollectEvents {
-			subscription.enqueue = collected
+			subscription.enqueue = to.collected
+		}
+		if read.SkipInitial || !read.Owner.Empty() {
+			subscription.initial = nil
 		}
 		if read.ConcernsKnown {
 			subscription.objects = objects

@@ -132,7 +132,7 @@ func TestKindThatNobodyUses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var enqueued queue
-		if err := sources.subscribe(enqueued.add, nil, nil); err != nil {
+		if err := sources.subscribe(enqueues{now: enqueued.add, initial: enqueued.add}, nil); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -57,7 +57,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), CollectEvents: true},
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), CollectEvents: true, SkipInitial: true},
 		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
 			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
 		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},

@@ -61,9 +61,9 @@ func (o *Options) reads() []controller.Read {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByMember}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true},
+			Indexes: []podwright.Index{caches.ByMember}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		{Resource: resourceClaims, Object: &corev1.PersistentVolumeClaim{}, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofClaims, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true},
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofClaims, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
 			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}

@@ -58,7 +58,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
 			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: kindOfSet.GroupKind(), CollectEvents: true},
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{bySubsetRevision}, Fields: ofPods, Concern: controller.On(o.podChanged), CollectEvents: true},
+			Indexes: []podwright.Index{bySubsetRevision}, Fields: ofPods, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
 	}
 	children := map[TemplateKind]controller.Read{
 		StatefulSet: {Object: &appsv1.StatefulSet{}, Informer: &o.StatefulSets, MakeInformer: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// What happens goes before what was there at the start, and does not hold it up. (CT-17)
+func TestBacklog(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		initial, events string // a letter is a key
+		later           string // events that come once two keys have been taken
+		want            string
+	}{
+		{"what was there keeps its order", "abc", "", "", "abc"},
+		{"what happens goes first", "abcd", "xy", "", "xyabcd"},
+		{"also to what was there", "abcd", "c", "", "cabd"},
+		{"once", "abcd", "ccbc", "", "cbad"},
+		{"also later", "abcdef", "", "f", "abfcde"},
+		{"one of four was there", "abc", "pqrstuvw", "", "pqrastubvwc"},
+		{"what happened first, and was there too", "", "ab", "", "ab"},
+		{"what has been taken may come again", "abc", "", "ba", "abbca"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			loop := newLoop(Config{Name: "test"})
+			defer loop.queue.ShutDown()
+			key := func(letter rune) types.NamespacedName { return types.NamespacedName{Name: string(letter)} }
+			add := func(letters string, add func(types.NamespacedName)) {
+				for _, letter := range letters {
+					add(key(letter))
+				}
+			}
+			add(test.initial, loop.addInitial)
+			add(test.events, loop.add)
+			got := ""
+			for loop.queue.Len() > 0 {
+				if len(got) == 2 {
+					add(test.later, loop.add)
+				}
+				next, _ := loop.queue.Get()
+				loop.queue.Done(next)
+				got += next.Name
+			}
+			if got != test.want {
+				t.Errorf("keys come in the order %s, want %s", got, test.want)
+			}
+			if n := len(loop.backlog.initial) + len(loop.backlog.waits) + len(loop.backlog.front); n != 0 {
+				t.Errorf("%d keys are remembered after all have been taken", n)
+			}
+		})
+	}
+}
+
+// A key that waits for its turn because something happened stays there if it turns out to have been there at the start.
+func TestBacklogKeepsWhatHappened(t *testing.T) {
+	loop := newLoop(Config{Name: "test"})
+	defer loop.queue.ShutDown()
+	loop.addInitial(types.NamespacedName{Name: "first"})
+	loop.add(web)
+	loop.addInitial(web)
+	var got []string
+	for loop.queue.Len() > 0 {
+		next, _ := loop.queue.Get()
+		loop.queue.Done(next)
+		got = append(got, next.Name)
+	}
+	if want := []string{web.Name, "first"}; !slices.Equal(got, want) || len(loop.backlog.initial) > 0 {
+		t.Errorf("keys come in the order %v, want %v; remembered: %v", got, want, loop.backlog.initial)
+	}
+}
