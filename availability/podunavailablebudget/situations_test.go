@@ -143,6 +143,12 @@ var situations = []situation{
 		s.remove(webPath)
 		return 0
 	}},
+	{name: "PUB-3: one of the name is being deleted, and pods of its successor are seen first", unknown: true,
+		want: "3 of 3 available, 3 desired, 0 allowed; 3 linked | TotalUnknown | CalculateExpectedPodCountFailed | 0 0 0", stands: func(s *stage) int32 { return s.successor("30s") }},
+	{name: "PUB-3: and they are still alone after a minute", want: "0 of 0 available, 0 desired, 0 allowed; 3 linked |  | CalculateExpectedPodCountFailed | 3 3 3", stands: func(s *stage) int32 {
+		s.successor("90s")
+		return 0
+	}},
 	{name: "PUB-4: the controller is gone, by selector", want: "3 of 0 available, 0 desired, 3 allowed; 3 linked |  |  | 3 3 3", stands: func(s *stage) int32 {
 		s.cloneSet(3)
 		s.pods(s.owner(), 3)
