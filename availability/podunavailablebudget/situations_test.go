@@ -27,6 +27,17 @@ func least(b *v1alpha1.PodUnavailableBudget, n string) *v1alpha1.PodUnavailableB
 // quarantined takes a pod out of the selector of its workload and its budget, so that the workload releases it.
 const quarantined = `{"metadata":{"labels":{"app":"debug"},"ownerReferences":null}}`
 
+// successor has a CloneSet be deleted, which a finalizer holds, and pods come of another one of its name, for a while.
+func (s *stage) successor(settled string) int32 {
+	s.object("apps.kruise.io/v1alpha1/clonesets", `{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","metadata":{"name":"web","namespace":"default","finalizers":["shop.io/hold"]},`+
+		`"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}}}}`)
+	s.remove(webPath)
+	s.pods(ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "web", "successor"), 3)
+	s.createBudget(newBudget("web", "1"))
+	s.settled = settled
+	return 3
+}
+
 // situations are the rows of TestTable.
 var situations = []situation{
 	// The kind of the owner.

@@ -90,17 +90,6 @@ func (s *stage) remove(path string) {
 	s.Must(s.Kube.CoreV1().RESTClient().Delete().AbsPath("/apis/" + path).Body(&metav1.DeleteOptions{PropagationPolicy: &orphan}).Do(s.T.Context()).Error())
 }
 
-// successor has a CloneSet be deleted, which a finalizer holds, and pods come of another one of its name, for a while.
-func (s *stage) successor(settled string) int32 {
-	s.object("apps.kruise.io/v1alpha1/clonesets", `{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","metadata":{"name":"web","namespace":"default","finalizers":["shop.io/hold"]},`+
-		`"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}}}}`)
-	s.remove(webPath)
-	s.pods(ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "web", "successor"), 3)
-	s.createBudget(newBudget("web", "1"))
-	s.settled = settled
-	return 3
-}
-
 // behind has the webhooks know no later state of budgets than that of now.
 func (s *stage) behind() {
 	s.T.Helper()
