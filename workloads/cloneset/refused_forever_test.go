@@ -92,10 +92,16 @@ func TestRefusedForEver(t *testing.T) {
 // TestRefusedBesideADeniedUpdate: CT-3, CT-10. A budget that denies one pod is asked once a second. The recreations of the others, which it
 // allows and the API server refuses, are not tried as often for that.
 func TestRefusedBesideADeniedUpdate(t *testing.T) {
+	for _, unavailable := range []int{1, 3} {
+		t.Run(fmt.Sprint("CT-3: maxUnavailable ", unavailable), func(t *testing.T) { refusedBesideADenied(t, unavailable) })
+	}
+}
+
+func refusedBesideADenied(t *testing.T, unavailable int) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		budget := &exhausted{asked: map[string]int{}}
 		c.options.Budget = budget
-		c.create(3, `{"spec":{"updateStrategy":{"type":"ReCreate","maxUnavailable":1}}}`)
+		c.create(3, fmt.Sprintf(`{"spec":{"updateStrategy":{"type":"ReCreate","maxUnavailable":%d}}}`, unavailable))
 		_, stop := c.start()
 		defer stop()
 		c.Minute()
