@@ -27,6 +27,17 @@ func least(b *v1alpha1.PodUnavailableBudget, n string) *v1alpha1.PodUnavailableB
 // quarantined takes a pod out of the selector of its workload and its budget, so that the workload releases it.
 const quarantined = `{"metadata":{"labels":{"app":"debug"},"ownerReferences":null}}`
 
+// successor has a CloneSet be deleted, which a finalizer holds, and pods come of another one of its name, for a while.
+func (s *stage) successor(settled string) int32 {
+	s.object("apps.kruise.io/v1alpha1/clonesets", `{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","metadata":{"name":"web","namespace":"default","finalizers":["shop.io/hold"]},`+
+		`"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}}}}`)
+	s.remove(webPath)
+	s.pods(ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "web", "successor"), 3)
+	s.createBudget(newBudget("web", "1"))
+	s.settled = settled
+	return 3
+}
+
 // situations are the rows of TestTable.
 var situations = []situation{
 	// The kind of the owner.
@@ -141,6 +152,12 @@ var situations = []situation{
 		s.createBudget(newBudget("web", "1"))
 		s.Sleep("1s")
 		s.remove(webPath)
+		return 0
+	}},
+	{name: "PUB-3: one of the name is being deleted, and pods of its successor are seen first", unknown: true,
+		want: "3 of 3 available, 3 desired, 0 allowed; 3 linked | TotalUnknown | CalculateExpectedPodCountFailed | 0 0 0", stands: func(s *stage) int32 { return s.successor("30s") }},
+	{name: "PUB-3: and they are still alone after a minute", want: "0 of 0 available, 0 desired, 0 allowed; 3 linked |  | CalculateExpectedPodCountFailed | 3 3 3", stands: func(s *stage) int32 {
+		s.successor("90s")
 		return 0
 	}},
 	{name: "PUB-4: the controller is gone, by selector", want: "3 of 0 available, 0 desired, 3 allowed; 3 linked |  |  | 3 3 3", stands: func(s *stage) int32 {

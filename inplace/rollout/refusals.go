@@ -18,6 +18,8 @@ type Refusals struct {
 	// Until is when the next update in place of the workload may be tried. Zero,
 	// as any time that has come, stands for now.
 	Until time.Time
+	// Now is when they were looked up.
+	Now time.Time
 	// Pods says why the last updates of pods were refused. If the order is open,
 	// those pods are updated after all others.
 	Pods map[types.UID]error
@@ -88,8 +90,8 @@ func (r *Refusals) Unsupported(pod *corev1.Pod) error {
 func (r *Refusals) Any() bool { return !r.Until.IsZero() }
 
 // RefusedLast returns what has a pod each with those whose updates were refused, or that exhausted budgets protect, behind the
-// others, which stay in the given order. The former take turns: the longest refused is first, budgets before their pods. The
-// given slice is not changed. (CT-10)
+// others, which stay in the given order. The former take turns: the longest refused is first, budgets before their pods. Those that the
+// API server has refused are behind all until they may be tried. The given slice is not changed. (CT-10)
 func RefusedLast[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
 	if len(r.Pods) == 0 && len(r.Denied) == 0 {
 		return all
@@ -104,7 +106,7 @@ func RefusedLast[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
 	}
 	slices.SortStableFunc(last, func(a, b T) int {
 		x, y := r.turn(podOf(a)), r.turn(podOf(b))
-		return cmp.Or(x.Since.Compare(y.Since), x.Asked.Compare(y.Asked))
+		return cmp.Or(r.backOff(podOf(a))-r.backOff(podOf(b)), x.Since.Compare(y.Since), x.Asked.Compare(y.Asked))
 	})
 	return append(ordered, last...)
 }
@@ -113,6 +115,14 @@ func RefusedLast[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
 func (r *Refusals) Refused(pod *corev1.Pod) bool {
 	_, denied := r.Denied[pod.UID]
 	return denied || r.Pods[pod.UID] != nil
+}
+
+// backOff is 1 if the update of a pod was refused a moment ago, otherwise 0.
+func (r *Refusals) backOff(pod *corev1.Pod) int {
+	if r.Pods[pod.UID] != nil && r.Now.Before(r.Until) {
+		return 1
+	}
+	return 0
 }
 
 // turn is when a pod that was refused is tried again, compared with others.

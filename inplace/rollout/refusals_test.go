@@ -32,6 +32,8 @@ func TestRefusedLast(t *testing.T) {
 		}}, "d c b a"},
 		{"budgets and the API server take turns", rollout.Refusals{Pods: map[types.UID]error{"a": refused, "b": refused}, At: map[types.UID]time.Time{"a": at(5), "b": at(1)},
 			Denied: map[types.UID]rollout.Denial{"b": {Since: at(6), Asked: at(6)}, "c": {Since: at(4), Asked: at(4)}}}, "d c a b"},
+		{"those that the API server has refused a moment ago are behind", rollout.Refusals{Pods: map[types.UID]error{"a": refused}, At: map[types.UID]time.Time{"a": at(5)}, Now: at(5), Until: at(6),
+			Denied: map[types.UID]rollout.Denial{"a": {Since: at(6)}, "b": {Since: at(6), Asked: at(6)}}}, "c d b a"},
 	} {
 		t.Run("CT-10: "+test.name, func(t *testing.T) {
 			var pods []*corev1.Pod

@@ -72,7 +72,7 @@ func (w *Writer) refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 		delete(r.known, key)
 		return rollout.Refusals{}
 	}
-	all := rollout.Refusals{Until: known.until, Pods: make(map[types.UID]error, len(known.pods)), At: make(map[types.UID]time.Time, len(known.pods))}
+	all := rollout.Refusals{Until: known.until, Now: now, Pods: make(map[types.UID]error, len(known.pods)), At: make(map[types.UID]time.Time, len(known.pods))}
 	var errs []error
 	for _, pod := range pods {
 		if refused, found := known.pods[pod.UID]; found && refused.version == w.version(pod) {

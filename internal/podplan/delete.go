@@ -22,6 +22,10 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 		patch = p.unused()
 	}
 	now, held := lifecycle.BeginDelete(patch, pod.Pod, p.Workload.Hooks, p.At)
+	if now && pod.ForUpdate && p.recreationBacksOff(pod) {
+		pod.Deleted = true // for the steps that follow, as if it was tried and refused again
+		return true
+	}
 	if now && pod.ForUpdate {
 		p.awaitsBudget(pod)
 	}
@@ -37,6 +41,13 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 	pod.dropEmpty()
 	p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})
 	return true
+}
+
+// recreationBacksOff tells whether the deletion of a pod for its update has to wait since the API server has refused the last one, and
+// says so. Otherwise the queue sees to that. But it forgets what failed when a reconcile asks a budget about other pods first, which
+// denies them and is asked again every second. (CT-3, CT-10)
+func (p *Planner) recreationBacksOff(pod *View) bool {
+	return len(p.Refusals.Denied) > 0 && p.Refusals.Pods[pod.UID] != nil && p.BacksOff(pod)
 }
 
 // Undelete returns a pod to service that is being prepared for its deletion. It

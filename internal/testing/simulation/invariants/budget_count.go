@@ -130,6 +130,10 @@ func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State, annotated bool) *bud
 	unprotected, unknown := false, false
 	if ref := b.Spec.TargetReference; ref != nil {
 		known := ref.Kind == "CloneSet" && strings.HasPrefix(ref.APIVersion, workloadsv1alpha1.GroupName+"/") && set != nil && ref.Name == set.Name
+		for _, pod := range s.Pods { // that one goes says nothing of another one of its name
+			owner := metav1.GetControllerOfNoCopy(pod)
+			known = known && !(gone && active(pod) && owner != nil && owner.Kind == ref.Kind && owner.Name == ref.Name && awaited(owner))
+		}
 		for _, pod := range s.Pods {
 			owner := metav1.GetControllerOfNoCopy(pod)
 			switch {

@@ -5,6 +5,7 @@ package invariants_test
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,44 @@ func countPods(past *invariants.Past, pods ...*corev1.Pod) *invariants.State {
 	past.Budget(&invariants.Write{Verb: "patch", Resource: "podunavailablebudgets", Subresource: "status",
 		Before: state.Workload, After: budgetOfFour("3", 0), Truth: state, Known: state, Observed: state})
 	return state
+}
+
+// TestBudgetOfSuccessor makes sure that pods of a workload that no cache has are counted for a minute, also while another one of its name
+// is being deleted, but not beside one that lives. (PUB-3)
+func TestBudgetOfSuccessor(t *testing.T) {
+	gone := func(set *v1alpha1.CloneSet) { set.DeletionTimestamp = &metav1.Time{Time: noon} }
+	unknown := availabilityv1alpha1.PodUnavailableBudgetStatus{TotalReplicas: 1, DesiredAvailable: 4, CurrentAvailable: 1}
+	for _, tt := range []struct {
+		name string
+		age  time.Duration
+		set  func(*v1alpha1.CloneSet)
+		want availabilityv1alpha1.PodUnavailableBudgetStatus
+	}{
+		{"PUB-3: one of the name is being deleted", 59 * time.Second, gone, unknown},
+		{"PUB-3: the pods are a minute old", time.Minute, gone, availabilityv1alpha1.PodUnavailableBudgetStatus{}},
+		{"PUB-3: one of the name lives", time.Second, func(*v1alpha1.CloneSet) {}, availabilityv1alpha1.PodUnavailableBudgetStatus{TotalReplicas: 4, DesiredAvailable: 4}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			pod := budgetPod("a", func(pod *corev1.Pod) {
+				pod.OwnerReferences = []metav1.OwnerReference{{Kind: "CloneSet", Name: "web", UID: "successor", Controller: new(true)}}
+				pod.CreationTimestamp = metav1.NewTime(noon.Add(-tt.age))
+			})
+			set := &v1alpha1.CloneSet{ObjectMeta: webSet, Spec: v1alpha1.CloneSetSpec{Replicas: new(int32(4))}}
+			tt.set(set)
+			state := &invariants.State{Now: noon, Version: 2, Pods: map[string]*corev1.Pod{"a": pod}, Beside: map[string]invariants.Object{"clonesets": set}}
+			state.Workload = budgetOfFour("2", 0, func(b *availabilityv1alpha1.PodUnavailableBudget) {
+				b.Status = availabilityv1alpha1.PodUnavailableBudgetStatus{}
+			})
+			for _, status := range []availabilityv1alpha1.PodUnavailableBudgetStatus{tt.want, {TotalReplicas: 9}} {
+				after := budgetOfFour("3", 0, func(b *availabilityv1alpha1.PodUnavailableBudget) { b.Status = status })
+				got := invariants.NewPast().Budget(&invariants.Write{Verb: "patch", Resource: "podunavailablebudgets", Subresource: "status",
+					Before: state.Workload, After: after, Truth: state, Known: state, Observed: state})
+				if right := status.TotalReplicas != 9; right != (len(got) == 0) {
+					t.Errorf("%+v: %v", status, got)
+				}
+			}
+		})
+	}
 }
 
 // TestBudgetBookings makes sure that no more pods are booked than may go, of those that were counted.

@@ -240,7 +240,7 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 			j.checkSurplus(pod)
 		}
 		exchange := min(c.movingOld-c.prepared-j.limits.partition, j.limits.replicas-j.limits.partition-c.movingNew-c.prepared)
-		if c.total-c.specified <= j.limits.replicas+min(j.limits.surge, exchange) { // it is no surplus
+		if j.update != "" && c.total-c.specified <= j.limits.replicas+min(j.limits.surge, exchange) { // it is no surplus, unless no revision holds the template (CT-9)
 			j.checkSettling(pod, "deletes")
 		}
 	default:

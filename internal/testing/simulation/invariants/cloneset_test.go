@@ -80,9 +80,13 @@ func testState(set Object, pods ...*corev1.Pod) *State {
 }
 
 // testTemplate is the template of revision b.
-var testTemplate = corev1.PodTemplateSpec{
-	ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-	Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:b"}}},
+var testTemplate = imageTemplate("b")
+
+func imageTemplate(revision string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:" + revision}}},
+	}
 }
 
 // broken lists the invariants that a write breaks, each once and in order.
@@ -114,6 +118,7 @@ func TestCloneSet(t *testing.T) {
 	partition := func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Partition = ptr.To(intstr.FromInt32(3)) }
 	surge := func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.MaxSurge = ptr.To(intstr.FromInt32(1)) }
 	minReady := func(s *v1alpha1.CloneSetSpec) { s.MinReadySeconds = 90 }
+	unheld := func(s *v1alpha1.CloneSetSpec) { s.Template = imageTemplate("c") }
 	slowly := func(s *v1alpha1.CloneSetSpec) { s.ScaleStrategy.MaxUnavailable = ptr.To(intstr.FromInt32(1)) }
 	unreadable := func(s *v1alpha1.CloneSetSpec) { s.Selector = nil }
 	hooked := func(s *v1alpha1.CloneSetSpec) {
@@ -147,6 +152,8 @@ func TestCloneSet(t *testing.T) {
 			"delete", at(specified, youngFor(91)), at(specified, youngFor(91), going), []Invariant{Availability}},
 		{"CS-23: a pod that nobody wants to go", cloneSet(2, paused), pods(a, b), "delete", a, at(a, going), []Invariant{Paused}},
 		{"CS-23: a surplus pod", cloneSet(2), pods(a, b, c), "delete", a, at(a, going), nil},
+		{"CS-31: one that surges and is ready for too short", cloneSet(2, surge, minReady), pods(a, b, c), "delete", a, at(a, going), []Invariant{Availability}},
+		{"CT-9: a surplus one, while no revision holds the template", cloneSet(2, surge, minReady, unheld), pods(a, b, c), "delete", a, at(a, going), nil},
 		{"CS-26: paused", cloneSet(3, paused), pods(a, b, c), "patch", a, at(a, inPlace...), []Invariant{Paused}},
 		{"CS-27: the partition", cloneSet(3, partition), pods(a, b, c), "patch", a, at(a, inPlace...), []Invariant{Partition}},
 		{"CS-31: an update in place", cloneSet(3), pods(a, b, c), "patch", a, at(a, inPlace...), nil},
