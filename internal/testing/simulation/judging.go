@@ -83,5 +83,6 @@ func (h *history) judgeWrite(r *request, position int) {
 			h.violate(v.Invariant, "%s: %s", r, v.Message)
 		}
 	}
+	h.noteWriter(r.process, r.Resource, key)
 	r.process.wrote(r.Resource, position)
 }
