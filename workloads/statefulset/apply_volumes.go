@@ -65,17 +65,21 @@ func (a *applier) resizeClaims(ctx context.Context) error {
 	return a.Failed(failedUpdate, apply.Each(ctx, a.plan.ResizeClaims, a.resizeClaim))
 }
 
-// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources.
+// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources. It does so only
+// if the claim is as it was observed: another manager may have had it ask for more meanwhile, and storage does not shrink.
 func (a *applier) resizeClaim(ctx context.Context, c ClaimResize) error {
 	requests := corev1.ResourceList{corev1.ResourceStorage: *c.Resources.Requests.Storage()}
 	data, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": c.Claim.UID, "annotations": map[string]string{v1beta1.OwnedByStatefulSetAnnotation: a.set.Name}},
+		"metadata": map[string]any{"uid": c.Claim.UID, "resourceVersion": c.Claim.ResourceVersion, "annotations": map[string]string{v1beta1.OwnedByStatefulSetAnnotation: a.set.Name}},
 		"spec":     map[string]any{"resources": map[string]any{"requests": requests}},
 	})
 	if err != nil {
 		return err
 	}
 	if err := a.Sync.PatchClaim(ctx, c.Claim, data); err != nil {
+		if apierrors.IsConflict(err) {
+			return err
+		}
 		a.Sync.Event(corev1.EventTypeWarning, "FailedResize", "resize Claim %s for Pod %s in StatefulSet %s failed error: %v", c.Claim.Name, c.Pod, a.set.Name, err)
 		return fmt.Errorf("resize claim %s of pod %s: %w", c.Claim.Name, c.Pod, err)
 	}

@@ -12,7 +12,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
@@ -113,6 +115,59 @@ func TestResizeIsRefused(t *testing.T) {
 		c.Must(err)
 		if got := claim.Spec.Resources.Requests.Storage().String(); got != "20Gi" {
 			t.Errorf("the claim asks for %s", got)
+		}
+	})
+}
+
+// STS-41: a claim that another manager has had ask for more since it was observed does not ask for less again. What else a
+// reconcile changes about a claim is not in the way of its resize.
+func TestResizeOfClaimThatHasChanged(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Features.ResizeClaims = true
+		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
+			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+		}
+		c.restart()
+		templates := func(storage string) string {
+			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}]}}`, storage)
+		}
+		c.create(1, spec(c, templates("10Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
+		c.Settle()
+		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
+		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
+		c.Must(err)
+		c.Settle()
+		other := func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.Verb == "patch" && r.Resource == "persistentvolumeclaims" {
+				_, err := claims.Patch(t.Context(), "data-web-0", types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"30Gi"}}}}`), metav1.PatchOptions{})
+				return err
+			}
+			return nil
+		}
+		c.FailBefore(other)
+		c.Edit(templates("20Gi"))
+		_, _, err = c.ReconcileOnce()
+		c.FailBefore(nil)
+		claim, err2 := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err2)
+		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "30Gi" || !apierrors.IsConflict(fixture.FirstStatus(err)) {
+			t.Errorf("the claim asks for %s, error %v", asks, err)
+		}
+		if events, conditions := strings.Join(c.Events.All(), "\n"), fmt.Sprint(c.get().Status.Conditions); strings.Contains(events, "FailedResize") || strings.Contains(conditions, "FailedUpdatePod") {
+			t.Errorf("a conflict is no failure: events\n%s\nconditions %s", events, conditions)
+		}
+		c.Settle()
+		c.Edit(spec(c, templates("40Gi"), `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`))
+		if _, _, err := c.ReconcileOnce(); err != nil {
+			t.Errorf("a resize and a new owner: %v", err)
+		}
+		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "40Gi" || len(claim.OwnerReferences) != 1 {
+			t.Errorf("the claim asks for %s, with the owners %v", asks, claim.OwnerReferences)
 		}
 	})
 }

@@ -177,9 +177,16 @@ func (p *planner) planLarger() {
 	}
 }
 
-// resizing tells whether a claim is on its way to a size, that of its template today or before, and does not suffice yet.
+// resizing tells whether a claim is on its way to a size, that of its template today or before, and does not suffice yet. One that
+// fails on its way to a former size is on no way that anything waits for. (STS-43)
 func (v volume) resizing() bool {
-	return v.bound() && v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices()
+	return v.bound() && v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices() && !v.abandoned()
+}
+
+// abandoned tells whether the driver fails to give a claim what it asks for, and its template asks for less by now.
+func (v volume) abandoned() bool {
+	failed := v.condition(corev1.PersistentVolumeClaimControllerResizeError) != nil || v.condition(corev1.PersistentVolumeClaimNodeResizeError) != nil
+	return failed && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0
 }
 
 // mayGrow tells whether the claims of a pod may grow now: as many wanted pods may be resized, updated or down at a time as may be
@@ -195,11 +202,9 @@ func (p *planner) mayGrow(pod *pod, b *updateBudget) bool {
 	return true
 }
 
-// stranded tells whether a claim asks for more than its template, since the update had it do so, and the driver fails to
-// give that: it is to ask for what the template does by now. (STS-43)
+// stranded tells whether the update had an abandoned claim ask for so much: it is to ask for what the template does by now. (STS-43)
 func (p *planner) stranded(v volume) bool {
-	failed := v.condition(corev1.PersistentVolumeClaimControllerResizeError) != nil || v.condition(corev1.PersistentVolumeClaimNodeResizeError) != nil
-	return failed && v.claim.Annotations[v1beta1.OwnedByStatefulSetAnnotation] == p.Set.Name && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0
+	return v.abandoned() && v.claim.Annotations[v1beta1.OwnedByStatefulSetAnnotation] == p.Set.Name
 }
 
 // obstacle says why a claim that is too small cannot grow; nil if it can, or does. (STS-42)

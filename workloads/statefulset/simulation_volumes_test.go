@@ -131,7 +131,7 @@ func tooLarge(set *v1beta1.StatefulSet) bool {
 
 // anyClass is a storage class.
 func anyClass(r *rand.Rand) string {
-	return []string{simulation.ClassOnline, simulation.ClassOnline, simulation.ClassOffline, simulation.ClassMended, invariants.ClassRigid, invariants.ClassGone}[r.IntN(6)]
+	return []string{simulation.ClassOnline, simulation.ClassOnline, simulation.ClassOffline, simulation.ClassMended, simulation.ClassRigid, simulation.ClassGone}[r.IntN(6)]
 }
 
 // classOf is the storage class that the claims have, and another one at times.

@@ -145,7 +145,7 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 // not hold back at the update revision, and there are no others.
 func (j *statefulSetJudge) checkConverged(s *State) {
 	updated, lacking, spoilt, missing := 0, 0, 0, 0
-	down := 0 // pods that wait for a claim and may stay as they are
+	down := 0 // pods that wait for a claim, or for space, and may stay as they are
 	obstructed := j.checkGrown(s)
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
@@ -157,7 +157,8 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			case pod != nil && unreadable(pod) && j.below(ordinal):
 				spoilt++
 				continue
-			case j.cannotGrow(pod): // so that it is not updated, as users are told
+			case j.cannotGrow(pod) && shortHash(pod.Labels[revisionLabel]) != j.update: // so that it is not updated, as users are told, and others wait for it
+				down++
 				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
 				lacking++

@@ -13,17 +13,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Storage classes of which claims cannot grow.
-const (
-	// ClassRigid lets no volume grow.
-	ClassRigid = "rigid"
-	// ClassGone does not exist.
-	ClassGone = "gone"
-)
-
-// rigid tells whether a claim is of a class that never lets it grow, or of none.
-func rigid(claim *corev1.PersistentVolumeClaim) bool {
-	return slices.Contains([]string{"", ClassRigid, ClassGone}, ptr.Deref(claim.Spec.StorageClassName, ""))
+// rigid tells whether a claim is of a class that does not let it grow, or of none.
+func (s *State) rigid(claim *corev1.PersistentVolumeClaim) bool {
+	return !slices.Contains(s.Expandable, ptr.Deref(claim.Spec.StorageClassName, ""))
 }
 
 // growsClaims tells whether the rolling update grows claims. (STS-40)
@@ -71,11 +63,16 @@ func namesMount(s *State, message string) bool {
 	return found && said && claim != nil && waitsForMount(claim)
 }
 
-// failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
-func failedToGrow(claim *corev1.PersistentVolumeClaim) bool {
-	return claim.Annotations["apps.kruise.io/owned-by-asts"] != "" && slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+// driverFailed tells whether the driver failed to give a claim what it asks for.
+func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimControllerResizeError && c.Status == corev1.ConditionTrue
 	})
+}
+
+// failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
+func failedToGrow(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations["apps.kruise.io/owned-by-asts"] != "" && driverFailed(claim)
 }
 
 // checkResize: a claim is made to ask for what its template does, and for less than it did only after that failed. That happens in the rolling
@@ -123,10 +120,13 @@ func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev
 	return claims
 }
 
-// resized tells whether a claim of a pod is on its way to a size that its template asks for. (STS-41, STS-43)
+// resized tells whether a claim of a pod is on its way to a size that its template asks for. One that fails on its way to more than that
+// is not. (STS-41, STS-43)
 func (j *statefulSetJudge) resized(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
-		return c.Status.Phase == corev1.ClaimBound && alike(c, j.templateOf(c)) && capacity(c) < requested(c) && capacity(c) < requested(j.templateOf(c)) && !waitsForMount(c)
+		t := j.templateOf(c)
+		onItsWay := capacity(c) < requested(c) && capacity(c) < requested(t) && !(driverFailed(c) && requested(c) > requested(t))
+		return c.Status.Phase == corev1.ClaimBound && alike(c, t) && onItsWay && !waitsForMount(c)
 	})
 }
 
@@ -138,11 +138,11 @@ func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
 	})
 }
 
-// cannotGrow tells whether a claim of a pod never comes to what its template asks for. (STS-42)
+// cannotGrow tells whether a claim of a pod does not come to what its template asks for, as long as its class is what it is. (STS-42)
 func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
 		t := j.templateOf(c)
-		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) && rigid(c))
+		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) && j.Known.rigid(c))
 	})
 }
 
