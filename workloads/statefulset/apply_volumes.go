@@ -58,11 +58,31 @@ func (a *applier) resizeClaims(ctx context.Context) error {
 	for _, err := range a.plan.RefusedClaims {
 		a.Sync.Event(corev1.EventTypeWarning, "FailedUpdatePVC", "%v", err)
 	}
-	if n := len(a.plan.LargerClaims); n > 0 {
-		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; "+
-			"claims of new pods are smaller", a.plan.LargerClaims[0], n-1)
-	}
+	a.tellLarger()
 	return a.Failed(failedUpdate, apply.Each(ctx, a.plan.ResizeClaims, a.resizeClaim))
+}
+
+// tellLarger tells users which claims stay larger than their templates, once for each size of a template. (STS-45)
+func (a *applier) tellLarger() {
+	if a.set.Generation == a.set.Status.ObservedGeneration {
+		return
+	}
+	told, sizes := a.kept.Get(a.Key), map[string]string{}
+	var larger []string
+	for _, claim := range a.plan.LargerClaims {
+		template := a.snapshot.templateOf(claim)
+		if sizes[template.Name] = template.Spec.Resources.Requests.Storage().String(); told[template.Name] != sizes[template.Name] {
+			larger = append(larger, claim)
+		}
+	}
+	const text = "than spec.volumeClaimTemplates does by now, and %s so: storage does not shrink; claims of new pods are smaller"
+	switch more := len(larger) - 1; {
+	case more == 0:
+		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s asks for more "+text, larger[0], "stays")
+	case more > 0:
+		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more "+text, larger[0], more, "stay")
+	}
+	a.kept.Set(a.Key, sizes)
 }
 
 // resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources. It does so only

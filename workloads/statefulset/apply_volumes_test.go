@@ -51,13 +51,45 @@ func TestResizeOfClaim(t *testing.T) {
 		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "SuccessfulResize: resize Claim data-web-0 Pod web-0 in StatefulSet web success") {
 			t.Errorf("events:\n%s", events)
 		}
-		c.Edit(templates("15Gi", "30Gi")) // STS-45
+	})
+}
+
+// STS-45: that claims stay larger than their template is told once for each size of the template.
+func TestClaimsStayLarger(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Features.ResizeClaims = true
+		c.restart()
+		templates := func(data, logs string) string {
+			const one = `{"metadata":{"name":"%s"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}`
+			return `{"spec":{"volumeClaimTemplates":[` + fmt.Sprintf(one, "data", data) + "," + fmt.Sprintf(one, "logs", logs) + `]}}`
+		}
+		c.create(2, spec(c, templates("20Gi", "20Gi"), `{"spec":{"podManagementPolicy":"Parallel","volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
 		c.Settle()
-		c.Edit(`{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`)
-		requests = c.Settle()
-		const kept = "KeptClaimSize: claim data-web-0 and 0 more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; claims of new pods are smaller"
-		if n := strings.Count(strings.Join(c.Events.All(), "\n"), kept); n != 2 { // once for each change of the spec
-			t.Errorf("%d events, want 2: %v; requests %v", n, c.Events.All(), requests)
+		const stay = " than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; claims of new pods are smaller"
+		const stays = " than spec.volumeClaimTemplates does by now, and stays so: storage does not shrink; claims of new pods are smaller"
+		var before []string
+		for _, step := range []struct{ name, edit, want string }{
+			{"a smaller template", templates("15Gi", "20Gi"), "claim data-web-0 and 1 more ask for more" + stay},
+			{"another change", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":1}}}}`, ""},
+			{"another smaller template", templates("15Gi", "10Gi"), "claim logs-web-0 and 1 more ask for more" + stay},
+			{"a smaller one yet", templates("12Gi", "10Gi"), "claim data-web-0 and 1 more ask for more" + stay},
+			{"back again", templates("20Gi", "10Gi"), ""},
+			{"to one that was told before", templates("12Gi", "10Gi"), "claim data-web-0 and 1 more ask for more" + stay},
+			{"a pod goes", `{"spec":{"replicas":1}}`, ""},
+			{"a single claim", templates("11Gi", "10Gi"), "claim data-web-0 asks for more" + stays},
+		} {
+			c.Edit(step.edit)
+			c.Settle()
+			var told []string
+			for _, event := range c.Events.All()[len(before):] {
+				if _, text, is := strings.Cut(event, "KeptClaimSize: "); is {
+					told = append(told, text)
+				}
+			}
+			if got := strings.Join(told, "\n"); got != step.want {
+				t.Errorf("%s: told %q, want %q", step.name, got, step.want)
+			}
+			before = c.Events.All()
 		}
 	})
 }

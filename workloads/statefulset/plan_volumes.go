@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -159,8 +160,18 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 	return true
 }
 
-// planLarger names the claims that stay larger than their templates: storage does not shrink. It does so once for a change of the
-// spec. (STS-45)
+// templateOf is the claim template of a claim that volumesOf lists.
+func (s *Snapshot) templateOf(claim string) *corev1.PersistentVolumeClaim {
+	of, _, _ := podplan.SplitOrdinal(claim)
+	for i := range s.Set.Spec.VolumeClaimTemplates {
+		if template := &s.Set.Spec.VolumeClaimTemplates[i]; template.Name+"-"+s.Set.Name == of {
+			return template
+		}
+	}
+	return nil
+}
+
+// planLarger names the claims that stay larger than their templates, when the spec has changed: storage does not shrink. (STS-45)
 func (p *planner) planLarger() {
 	if !p.resizes() || p.Set.Generation == p.Set.Status.ObservedGeneration {
 		return

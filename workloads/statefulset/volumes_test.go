@@ -264,6 +264,7 @@ func TestLargerClaims(t *testing.T) {
 func TestFileSystemsThatGrowLater(t *testing.T) {
 	for _, test := range []struct{ name, pods, claims, want string }{
 		{"two", "0A 1A 2A", "20 20/10fs 20/5fs", "claim data-web-1: its volume has grown to 20Gi, and its file system of 10Gi grows when the pod starts anew: delete the pod when it suits; of 2 claims"},
+		{"one", "0A", "20/10fs", "claim data-web-0: its volume has grown to 20Gi, and its file system of 10Gi grows when the pod starts anew: delete the pod when it suits"},
 		{"none", "0A", "20", ""},
 		{"one that has enough", "0A", "30/20fs", ""},
 		{"one that is yet to grow", "0A", "10/5fs", ""},

@@ -49,6 +49,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	j.checkConsumers(&set.Status, j.told(set), s)
 	j.checkSettledRevisions(s)
 	j.checkSaysDead(s)
+	j.checkSaysMount(s)
 	if !s.refuses("patch", "persistentvolumeclaims") {
 		j.checkSettledClaims(s)
 	}
@@ -93,12 +94,16 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 
 // checkSaysDead: if a wanted pod is not available on a dead node, HeldUp tells what holds the StatefulSet up. (STS-29)
 func (j *statefulSetJudge) checkSaysDead(s *State) {
-	told := slices.ContainsFunc(j.set.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return c.Type == heldUp })
 	for _, ordinal := range j.wanted {
-		if pod := j.at(ordinal); pod != nil && dead(s.Nodes[pod.Spec.NodeName]) && !j.available(pod) && !told {
+		if pod := j.at(ordinal); pod != nil && dead(s.Nodes[pod.Spec.NodeName]) && !j.available(pod) && !j.saysHeldUp() {
 			j.add(Status, "pod %s waits for a dead node, and no condition HeldUp says so", pod.Name)
 		}
 	}
+}
+
+// saysHeldUp tells whether the condition HeldUp is there.
+func (j *statefulSetJudge) saysHeldUp() bool {
+	return slices.ContainsFunc(j.set.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return c.Type == heldUp })
 }
 
 // checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
@@ -194,7 +199,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
 			continue
 		case heldUp:
-			if obstructed > 0 || j.tooSmall(s) || namesMount(s, condition.Message) {
+			if obstructed > 0 || j.tooSmall(s) || j.namesMount(s, condition.Message) {
 				continue
 			}
 		}

@@ -55,12 +55,32 @@ func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// namesMount tells whether a message begins with the name of a claim whose file system only a new pod can grow: that is for users. (STS-45)
-func namesMount(s *State, message string) bool {
-	rest, found := strings.CutPrefix(message, "claim ")
-	name, _, said := strings.Cut(rest, ": ")
-	claim := s.Claims[name]
-	return found && said && claim != nil && waitsForMount(claim)
+// waitingForMount names the claims of wanted pods that are too small until new pods mount them: that is for users. (STS-43)
+func (j *statefulSetJudge) waitingForMount(s *State) (names []string) {
+	for _, ordinal := range j.wanted {
+		pod := s.Pods[j.podName(ordinal)]
+		if !j.growsClaims() || !j.owned(pod) || pod.DeletionTimestamp != nil {
+			continue
+		}
+		for _, c := range j.claimsOf(pod, s) {
+			if t := j.templateOf(c); alike(c, t) && requested(c) >= requested(t) && capacity(c) < requested(t) && waitsForMount(c) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// namesMount tells whether a message begins with the name of a claim that waits for a new pod. (STS-45)
+func (j *statefulSetJudge) namesMount(s *State, message string) bool {
+	return slices.ContainsFunc(j.waitingForMount(s), func(claim string) bool { return strings.HasPrefix(message, "claim "+claim+": ") })
+}
+
+// checkSaysMount: if a claim waits for a new pod, HeldUp tells what holds the StatefulSet up. That may be something else. (STS-45)
+func (j *statefulSetJudge) checkSaysMount(s *State) {
+	if claims := j.waitingForMount(s); len(claims) > 0 && !j.saysHeldUp() {
+		j.add(Status, "the file systems of %v grow when their pods start anew, and no condition HeldUp says so", claims)
+	}
 }
 
 // driverFailed tells whether the driver failed to give a claim what it asks for.

@@ -129,6 +129,40 @@ func TestPodsBehindOneThatCannotGrow(t *testing.T) {
 	}
 }
 
+// TestFileSystemsThatWait: STS-45. HeldUp says that file systems grow when pods start anew, or something else that holds the set up.
+func TestFileSystemsThatWait(t *testing.T) {
+	const pending = corev1.PersistentVolumeClaimFileSystemResizePending
+	onDelete := func(s *v1beta1.StatefulSetSpec) { s.VolumeClaimUpdateStrategy = nil }
+	for _, tt := range []struct {
+		name   string
+		set    *v1beta1.StatefulSet
+		claim  *corev1.PersistentVolumeClaim
+		heldUp string // what the condition says
+		want   []Invariant
+	}{
+		{"it is named", statefulSet(1, growsTo("20Gi")), claimOf("web-0", "20Gi", "10Gi", pending), "claim data-web-0: delete the pod", nil},
+		{"nothing says so", statefulSet(1, growsTo("20Gi")), claimOf("web-0", "20Gi", "10Gi", pending), "", []Invariant{Status}},
+		{"another one is named", statefulSet(1, growsTo("20Gi")), claimOf("web-0", "20Gi", "10Gi", pending), "claim data-web-1: delete the pod", []Invariant{Status}},
+		{"it has enough", statefulSet(1, growsTo("20Gi")), claimOf("web-0", "30Gi", "20Gi", pending), "", nil},
+		{"it has enough, and is named", statefulSet(1, growsTo("20Gi")), claimOf("web-0", "30Gi", "20Gi", pending), "claim data-web-0: delete the pod", []Invariant{Status}},
+		{"claims do not grow", statefulSet(1, growsTo("20Gi"), onDelete), claimOf("web-0", "20Gi", "10Gi", pending), "", nil},
+	} {
+		tt.set.Status.Replicas = 1
+		if tt.heldUp != "" {
+			tt.set.Status.Conditions = []appsv1.StatefulSetCondition{{Type: heldUp, Status: corev1.ConditionTrue, Message: tt.heldUp}}
+		}
+		s := withClaims(tt.set, pods(testPod("web-0", "b")), tt.claim)
+		s.Expandable = []string{"fast"}
+		var v violations
+		j := newStatefulSetJudge(&v, &Write{Truth: s, Known: s, Observed: s}, tt.set, growing())
+		j.checkSaysMount(s)
+		j.checkConverged(s)
+		if diff := cmp.Diff(tt.want, broken(v)); diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.name, v, diff)
+		}
+	}
+}
+
 // TestRevisionOfAnotherManager: CT-9. While the revision of the template is refused, new pods are of the current one, although
 // another manager has got the revision through meanwhile.
 func TestRevisionOfAnotherManager(t *testing.T) {
