@@ -12,7 +12,7 @@ func TestRivalry(t *testing.T) {
 	one, other := &kind{}, &kind{}
 	a, b, stranger := &Process{kind: one}, &Process{kind: one}, &Process{kind: other}
 	h := &history{}
-	write := func(by *Process, key string) { h.noteWriter(by, "statefulsets", key) }
+	write := func(by *Process, key string) { h.noteWriter(by, pods, key) }
 	in := func(d time.Duration) bool { return a.rivalry.explains(a.rivalry.last.Add(d)) }
 	write(a, "web")
 	write(a, "web")
