@@ -76,11 +76,12 @@ func (a *applier) tellLarger() {
 		}
 	}
 	const text = "than spec.volumeClaimTemplates does by now, and %s so: storage does not shrink; claims of new pods are smaller"
-	switch more := len(larger) - 1; {
-	case more == 0:
+	switch len(larger) {
+	case 0:
+	case 1:
 		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s asks for more "+text, larger[0], "stays")
-	case more > 0:
-		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more "+text, larger[0], more, "stay")
+	default:
+		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more "+text, larger[0], len(larger)-1, "stay")
 	}
 	a.kept.Set(a.Key, sizes)
 }

@@ -145,8 +145,7 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 			p.waitForVolume(pod, obstacle.Error())
 		case v.compatible() && !p.stranded(v):
 			p.waitForVolume(pod, v.progress())
-		case p.InOtherwise():
-			p.waitForVolume(pod, fmt.Sprintf("claim %s grows after pods are deleted", v.claim.Name))
+		case p.InOtherwise(): // it grows after pods are deleted
 		case p.mayGrow(pod, b):
 			p.plan.ResizeClaims = append(p.plan.ResizeClaims, ClaimResize{Claim: v.claim, Pod: pod.Name, Resources: *v.template.Spec.Resources.DeepCopy()})
 			p.waitForVolume(pod, fmt.Sprintf("claim %s is resized now", v.claim.Name))

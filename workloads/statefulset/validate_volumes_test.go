@@ -107,6 +107,9 @@ func TestValidateResize(t *testing.T) {
 			": pods that run cannot get or lose a volume; " + templates + `[1].metadata.name: Invalid value: "log": must be the name of a claim template that there was (data)` + while},
 		{name: "one template less", is: data, was: data + "," + claimTemplate("log", "1Gi"), want: templates + ": Invalid value: 1: must stay 2 claim templates" + while + ": pods that run cannot get or lose a volume"},
 		{name: "another name", is: claimTemplate("disk", "1Gi", fast, once), was: data, want: templates + `[0].metadata.name: Invalid value: "disk": must be the name of a claim template that there was (data)` + while},
+		{name: "another name, and another class of the next", is: claimTemplate("disk", "1Gi") + "," + claimTemplate("data", "1Gi", slow, once), was: claimTemplate("log", "1Gi") + "," + data,
+			want: templates + `[0].metadata.name: Invalid value: "disk": must be the name of a claim template that there was (log, data)` + while +
+				"; " + templates + `[1].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
 		{name: "another order", is: claimTemplate("log", "1Gi") + "," + data, was: data + "," + claimTemplate("log", "1Gi")},
 		{name: "another class", is: claimTemplate("data", "1Gi", slow, once), was: data, want: templates + `[0].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
 		{name: "a class more", is: data, was: claimTemplate("data", "1Gi", once)},

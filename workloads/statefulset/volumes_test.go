@@ -344,3 +344,22 @@ func TestWaitsBehindAResize(t *testing.T) {
 		t.Errorf("%d pods wait, want 3", len(plan.Waiting))
 	}
 }
+
+// STS-41: a pod says how far its claims are, and why a driver fails.
+func TestProgressOfAResize(t *testing.T) {
+	for word, want := range map[string]string{
+		"10":     "claim data-web-0 is resized now",
+		"20/10":  "claim data-web-0 is resized: it has 10Gi, and asks for 20Gi",
+		"20/10!": "claim data-web-0 is resized: it has 10Gi, and asks for 20Gi; no room",
+	} {
+		full := func(s *Snapshot) {
+			for i := range s.Claims["data-web-0"].Status.Conditions {
+				s.Claims["data-web-0"].Status.Conditions[i].Message = "no room"
+			}
+		}
+		plan := NewPlan(testSnapshot(t, "A", "A", "0A", grown(20, word), full))
+		if len(plan.Waiting) != 1 || plan.Waiting[0].Reason.Message != want {
+			t.Errorf("%s: waiting %v, want %q", word, plan.Waiting, want)
+		}
+	}
+}
