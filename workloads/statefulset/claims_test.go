@@ -91,6 +91,17 @@ func TestRetention(t *testing.T) {
 	})
 }
 
+// STS-23: claims have their owners whatever other volumes stand before them.
+func TestRetentionBesideOtherVolumes(t *testing.T) {
+	other := func(s *Snapshot) {
+		s.Pods[0].Spec.Volumes = append([]corev1.Volume{{Name: "tmp"}}, s.Pods[0].Spec.Volumes...)
+	}
+	plan := NewPlan(testSnapshot(t, "A", "A", "0A", claims(""), retention(deletes, retain), other))
+	if len(plan.PatchClaims) != 1 || len(plan.PatchClaims[0].Owners) != 1 || plan.PatchClaims[0].Owners[0].Kind != "StatefulSet" {
+		t.Errorf("changes of claims: %v", plan.PatchClaims)
+	}
+}
+
 // The owners of a claim follow from the policy and from the pod that mounts it,
 // whatever becomes of claim templates.
 func TestRetentionWhereClaimTemplatesChange(t *testing.T) {
