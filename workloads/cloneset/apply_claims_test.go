@@ -196,3 +196,28 @@ func TestClaimsWherePodsAreOfOthers(t *testing.T) {
 		})
 	}
 }
+
+// CS-24: the claims that a new pod finds there are those of its instance that it mounts, and each is noted that is not yet.
+func TestClaimsThatAreReused(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(0, "")
+		claims := c.Kube.CoreV1().PersistentVolumeClaims("default")
+		a := controller.KindOf(c.reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
+		a.reusedBy = "now"
+		for _, of := range []struct{ name, id, noted string }{{"noted", "a", "now"}, {"new", "a", ""}, {"stale", "a", "before"}, {"unused", "a", ""}, {"foreign", "b", ""}} {
+			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: of.name, Labels: map[string]string{v1alpha1.CloneSetInstanceIDLabel: of.id},
+				Annotations: map[string]string{v1alpha1.CloneSetClaimReusedAnnotation: of.noted}}}
+			created, err := claims.Create(t.Context(), claim, metav1.CreateOptions{})
+			c.Must(err)
+			a.snapshot.Claims = append(a.snapshot.Claims, created)
+		}
+		c.Must(a.noteReuse(t.Context(), &rollout.PodCreation{Pod: user("a", 0, "noted", "new", "stale", "foreign")}))
+		for name, want := range map[string]string{"noted": "now", "new": "now", "stale": "now", "unused": "", "foreign": ""} {
+			claim, err := claims.Get(t.Context(), name, metav1.GetOptions{})
+			c.Must(err)
+			if got := claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation]; got != want {
+				t.Errorf("claim %s is noted %q, want %q", name, got, want)
+			}
+		}
+	})
+}
