@@ -77,7 +77,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if outdated, err := a.Outdated(ctx); outdated {
 		return 0, err
 	}
-	err = errors.Join(a.changeClaims(ctx), a.resizeClaims(ctx), a.CreateClaims(ctx), a.ApplyPods(ctx, a), a.PullAhead(ctx, r.options.Jobs))
+	err = errors.Join(a.resizeClaims(ctx), a.changeClaims(ctx), a.CreateClaims(ctx), a.ApplyPods(ctx, a), a.PullAhead(ctx, r.options.Jobs))
 	err = errors.Join(err, a.Report(ctx), a.TruncateHistory(ctx))
 	return a.RequeueAfter(), apply.WorthRetrying(err)
 }

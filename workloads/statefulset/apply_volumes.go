@@ -58,24 +58,49 @@ func (a *applier) resizeClaims(ctx context.Context) error {
 	for _, err := range a.plan.RefusedClaims {
 		a.Sync.Event(corev1.EventTypeWarning, "FailedUpdatePVC", "%v", err)
 	}
-	if n := len(a.plan.LargerClaims); n > 0 {
-		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; "+
-			"claims of new pods are smaller", a.plan.LargerClaims[0], n-1)
-	}
+	a.tellLarger()
 	return a.Failed(failedUpdate, apply.Each(ctx, a.plan.ResizeClaims, a.resizeClaim))
 }
 
-// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources.
+// tellLarger tells users which claims stay larger than their templates, once for each size of a template. (STS-45)
+func (a *applier) tellLarger() {
+	if a.set.Generation == a.set.Status.ObservedGeneration {
+		return
+	}
+	told, sizes := a.kept.Get(a.Key), map[string]string{}
+	var larger []string
+	for _, claim := range a.plan.LargerClaims {
+		template := a.snapshot.templateOf(claim)
+		if sizes[template.Name] = template.Spec.Resources.Requests.Storage().String(); told[template.Name] != sizes[template.Name] {
+			larger = append(larger, claim)
+		}
+	}
+	const text = "than spec.volumeClaimTemplates does by now, and %s so: storage does not shrink; claims of new pods are smaller"
+	switch len(larger) {
+	case 0:
+	case 1:
+		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s asks for more "+text, larger[0], "stays")
+	default:
+		a.Sync.Event(corev1.EventTypeNormal, "KeptClaimSize", "claim %s and %d more ask for more "+text, larger[0], len(larger)-1, "stay")
+	}
+	a.kept.Set(a.Key, sizes)
+}
+
+// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources. It does so only
+// if the claim is as it was observed: another manager may have had it ask for more meanwhile, and storage does not shrink.
 func (a *applier) resizeClaim(ctx context.Context, c ClaimResize) error {
 	requests := corev1.ResourceList{corev1.ResourceStorage: *c.Resources.Requests.Storage()}
 	data, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": c.Claim.UID, "annotations": map[string]string{v1beta1.OwnedByStatefulSetAnnotation: a.set.Name}},
+		"metadata": map[string]any{"uid": c.Claim.UID, "resourceVersion": c.Claim.ResourceVersion, "annotations": map[string]string{v1beta1.OwnedByStatefulSetAnnotation: a.set.Name}},
 		"spec":     map[string]any{"resources": map[string]any{"requests": requests}},
 	})
 	if err != nil {
 		return err
 	}
 	if err := a.Sync.PatchClaim(ctx, c.Claim, data); err != nil {
+		if apierrors.IsConflict(err) {
+			return err
+		}
 		a.Sync.Event(corev1.EventTypeWarning, "FailedResize", "resize Claim %s for Pod %s in StatefulSet %s failed error: %v", c.Claim.Name, c.Pod, a.set.Name, err)
 		return fmt.Errorf("resize claim %s of pod %s: %w", c.Claim.Name, c.Pod, err)
 	}

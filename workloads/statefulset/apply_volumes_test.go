@@ -12,7 +12,10 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
@@ -49,13 +52,45 @@ func TestResizeOfClaim(t *testing.T) {
 		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "SuccessfulResize: resize Claim data-web-0 Pod web-0 in StatefulSet web success") {
 			t.Errorf("events:\n%s", events)
 		}
-		c.Edit(templates("15Gi", "30Gi")) // STS-45
+	})
+}
+
+// STS-45: that claims stay larger than their template is told once for each size of the template.
+func TestClaimsStayLarger(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Features.ResizeClaims = true
+		c.restart()
+		templates := func(data, logs string) string {
+			const one = `{"metadata":{"name":"%s"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}`
+			return `{"spec":{"volumeClaimTemplates":[` + fmt.Sprintf(one, "data", data) + "," + fmt.Sprintf(one, "logs", logs) + `]}}`
+		}
+		c.create(2, spec(c, templates("20Gi", "20Gi"), `{"spec":{"podManagementPolicy":"Parallel","volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
 		c.Settle()
-		c.Edit(`{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`)
-		requests = c.Settle()
-		const kept = "KeptClaimSize: claim data-web-0 and 0 more ask for more than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; claims of new pods are smaller"
-		if n := strings.Count(strings.Join(c.Events.All(), "\n"), kept); n != 2 { // once for each change of the spec
-			t.Errorf("%d events, want 2: %v; requests %v", n, c.Events.All(), requests)
+		const stay = " than spec.volumeClaimTemplates does by now, and stay so: storage does not shrink; claims of new pods are smaller"
+		const stays = " than spec.volumeClaimTemplates does by now, and stays so: storage does not shrink; claims of new pods are smaller"
+		var before []string
+		for _, step := range []struct{ name, edit, want string }{
+			{"a smaller template", templates("15Gi", "20Gi"), "claim data-web-0 and 1 more ask for more" + stay},
+			{"another change", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":1}}}}`, ""},
+			{"another smaller template", templates("15Gi", "10Gi"), "claim logs-web-0 and 1 more ask for more" + stay},
+			{"a smaller one yet", templates("12Gi", "10Gi"), "claim data-web-0 and 1 more ask for more" + stay},
+			{"back again", templates("20Gi", "10Gi"), ""},
+			{"to one that was told before", templates("12Gi", "10Gi"), "claim data-web-0 and 1 more ask for more" + stay},
+			{"a pod goes", `{"spec":{"replicas":1}}`, ""},
+			{"a single claim", templates("11Gi", "10Gi"), "claim data-web-0 asks for more" + stays},
+		} {
+			c.Edit(step.edit)
+			c.Settle()
+			var told []string
+			for _, event := range c.Events.All()[len(before):] {
+				if _, text, is := strings.Cut(event, "KeptClaimSize: "); is {
+					told = append(told, text)
+				}
+			}
+			if got := strings.Join(told, "\n"); got != step.want {
+				t.Errorf("%s: told %q, want %q", step.name, got, step.want)
+			}
+			before = c.Events.All()
 		}
 	})
 }
@@ -115,4 +150,93 @@ func TestResizeIsRefused(t *testing.T) {
 			t.Errorf("the claim asks for %s", got)
 		}
 	})
+}
+
+// STS-41: a claim that another manager has had ask for more since it was observed does not ask for less again. What else a
+// reconcile changes about a claim is not in the way of its resize.
+func TestResizeOfClaimThatHasChanged(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Features.ResizeClaims = true
+		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
+			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+		}
+		c.restart()
+		templates := func(storage string) string {
+			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}]}}`, storage)
+		}
+		c.create(1, spec(c, templates("10Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
+		c.Settle()
+		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
+		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
+		c.Must(err)
+		c.Settle()
+		other := func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.Verb == "patch" && r.Resource == "persistentvolumeclaims" {
+				_, err := claims.Patch(t.Context(), "data-web-0", types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"30Gi"}}}}`), metav1.PatchOptions{})
+				return err
+			}
+			return nil
+		}
+		c.FailBefore(other)
+		c.Edit(templates("20Gi"))
+		_, _, err = c.ReconcileOnce()
+		c.FailBefore(nil)
+		claim, err2 := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err2)
+		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "30Gi" || !apierrors.IsConflict(fixture.FirstStatus(err)) {
+			t.Errorf("the claim asks for %s, error %v", asks, err)
+		}
+		if events, conditions := strings.Join(c.Events.All(), "\n"), fmt.Sprint(c.get().Status.Conditions); strings.Contains(events, "FailedResize") || strings.Contains(conditions, "FailedUpdatePod") {
+			t.Errorf("a conflict is no failure: events\n%s\nconditions %s", events, conditions)
+		}
+		c.Settle()
+		c.Edit(spec(c, templates("40Gi"), `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`))
+		if _, _, err := c.ReconcileOnce(); err != nil {
+			t.Errorf("a resize and a new owner: %v", err)
+		}
+		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "40Gi" || len(claim.OwnerReferences) != 1 {
+			t.Errorf("the claim asks for %s, with the owners %v", asks, claim.OwnerReferences)
+		}
+	})
+}
+
+// STS-42: without another reader classes are read from the API server, each once, and those alone that are asked about.
+func TestClassesAreReadFromTheServer(t *testing.T) {
+	kube := fake.NewClientset(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, AllowVolumeExpansion: new(true)})
+	r := &reconciler{options: Options{Kubernetes: kube}}
+	logs := func(s *Snapshot) {
+		template := s.Set.Spec.VolumeClaimTemplates[0].DeepCopy()
+		template.Name = "logs"
+		s.Set.Spec.VolumeClaimTemplates = append(s.Set.Spec.VolumeClaimTemplates, *template)
+		s.Claims["logs-web-1"] = claimOfWord("logs-web-1", "5")
+		s.Pods[1].Spec.Volumes = append(s.Pods[1].Spec.Volumes, corev1.Volume{Name: "logs", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "logs-web-1"}}})
+	}
+	for _, test := range []struct {
+		claims string
+		reads  int
+		edits  []edit
+	}{
+		{"10 10 20", 1, nil},
+		{"20 10 20", 1, nil},
+		{"20 20 20", 0, nil},
+		{"10x 10x 10x", 0, nil},
+		{"20 20 20", 1, []edit{logs}}, // of the second claim of a pod
+		{"10 10 10", 0, []edit{func(s *Snapshot) { s.Set.Spec.VolumeClaimUpdateStrategy = nil }}},
+	} {
+		s := testSnapshot(t, "A", "A", "0A 1A 2A", append([]edit{grown(20, test.claims)}, test.edits...)...)
+		s.Classes = nil
+		kube.ClearActions()
+		if err := r.observeClasses(t.Context(), s); err != nil || len(kube.Actions()) != test.reads || len(s.Classes) != test.reads {
+			t.Errorf("claims %s: %d reads, classes %v, error %v; want %d", test.claims, len(kube.Actions()), s.Classes, err, test.reads)
+		}
+		if class := s.Classes["fast"]; test.reads > 0 && (class == nil || !*class.AllowVolumeExpansion) {
+			t.Errorf("claims %s: class %v", test.claims, class)
+		}
+	}
 }

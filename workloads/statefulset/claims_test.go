@@ -91,6 +91,17 @@ func TestRetention(t *testing.T) {
 	})
 }
 
+// STS-23: claims have their owners whatever other volumes stand before them.
+func TestRetentionBesideOtherVolumes(t *testing.T) {
+	other := func(s *Snapshot) {
+		s.Pods[0].Spec.Volumes = append([]corev1.Volume{{Name: "tmp"}}, s.Pods[0].Spec.Volumes...)
+	}
+	plan := NewPlan(testSnapshot(t, "A", "A", "0A", claims(""), retention(deletes, retain), other))
+	if len(plan.PatchClaims) != 1 || len(plan.PatchClaims[0].Owners) != 1 || plan.PatchClaims[0].Owners[0].Kind != "StatefulSet" {
+		t.Errorf("changes of claims: %v", plan.PatchClaims)
+	}
+}
+
 // The owners of a claim follow from the policy and from the pod that mounts it,
 // whatever becomes of claim templates.
 func TestRetentionWhereClaimTemplatesChange(t *testing.T) {
@@ -215,7 +226,7 @@ func TestStorageMismatch(t *testing.T) {
 // STS-23: claims that no pod mounts lose the StatefulSet as an owner, in order, if they are named as its claims are.
 func TestClaimsThatNoPodMounts(t *testing.T) {
 	s := testSnapshot(t, "A", "A", "0A", func(s *Snapshot) {
-		for _, name := range []string{"data-web-9", "data-web-3", "log-web-7", "data-web-5", "old-web-1", "data-other-2", "data-2", "web-4", "-web-4", "data-web", "data-web-x"} {
+		for _, name := range []string{"data-web-9", "data-web-3", "log-web-7", "data-web-5", "old-web-1", "data-other-2", "data--2", "data-2", "web-4", "-web-4", "data-web", "data-web-x"} {
 			s.Claims[name] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{
 				{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: s.Set.UID}}}}
 		}
@@ -268,9 +279,23 @@ func TestPodsThatLackClaims(t *testing.T) {
 	lacks := func(s *Snapshot) {
 		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	}
-	for pods, want := range map[string]bool{"0A": true, "0A~": false} {
-		if got := problems(NewPlan(testSnapshot(t, "A", "A", pods, lacks))); (got != "") != want {
-			t.Errorf("%s: problems %q", pods, got)
+	const rest = ": does not mount the claims that spec.volumeClaimTemplates asks for, and the volumes of a pod cannot change; delete the pod to have it recreated with them"
+	for pods, want := range map[string]string{
+		"0A": "FailedUpdatePod: pod web-0" + rest, "0A 1A 2A": "FailedUpdatePod: pod web-0 and 2 more" + rest, "0A~ 1A": "FailedUpdatePod: pod web-1" + rest, "0A~": "",
+	} {
+		if got := problems(NewPlan(testSnapshot(t, "A", "A", pods, lacks))); got != want {
+			t.Errorf("%s: problems %q, want %q", pods, got, want)
+		}
+	}
+	one := func(s *Snapshot) { // of two claims
+		s.Set.Spec.VolumeClaimTemplates = append(s.Set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "logs"}})
+	}
+	other := func(s *Snapshot) { // another volume of the name
+		s.Pods[0].Spec.Volumes = []corev1.Volume{{Name: "data"}}
+	}
+	for name, edits := range map[string][]edit{"one of two": {claims(), one}, "another volume": {claims(), other}} {
+		if got, want := problems(NewPlan(testSnapshot(t, "A", "A", "0A", edits...))), "FailedUpdatePod: pod web-0"+rest; got != want {
+			t.Errorf("%s: problems %q, want %q", name, got, want)
 		}
 	}
 	left := func(s *Snapshot) { s.Set.Spec.Replicas = new(int32) }

@@ -75,7 +75,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writer: r.writer, Forget: r.places.Forget,
+		Writer: r.writer, Forget: r.forget,
 		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			switch resource {
 			case resourcePods:

@@ -61,8 +61,8 @@ func (p *planner) holdFileSystems() {
 	}
 	if first.claim != nil {
 		p.Hold("claim", first.claim.Name, nil, &rollout.Reason{Rule: heldup.ClaimTooSmall, Observed: int32(n), Message: fmt.Sprintf(
-			"its volume has grown to %s, and its file system of %s grows when the pod starts anew: delete the pod when it suits; of %d claims",
-			first.claim.Spec.Resources.Requests.Storage(), first.claim.Status.Capacity.Storage(), n)})
+			"its volume has grown to %s, and its file system of %s grows when the pod starts anew: delete the pod when it suits%s",
+			first.claim.Spec.Resources.Requests.Storage(), first.claim.Status.Capacity.Storage(), firstOf(n))})
 	}
 }
 
@@ -95,6 +95,14 @@ func (p *planner) holdClaims() {
 		}
 	}
 	if first != nil {
-		p.Hold("claim", first.Name, nil, &rollout.Reason{Rule: heldup.ClaimTooSmall, Observed: int32(n), Message: fmt.Sprintf("%s; of %d claims", why, n)})
+		p.Hold("claim", first.Name, nil, &rollout.Reason{Rule: heldup.ClaimTooSmall, Observed: int32(n), Message: why + firstOf(n)})
 	}
+}
+
+// firstOf says of how many claims the one that is named is the first, if of several.
+func firstOf(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("; of %d claims", n)
 }

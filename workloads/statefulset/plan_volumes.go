@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -144,8 +145,7 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 			p.waitForVolume(pod, obstacle.Error())
 		case v.compatible() && !p.stranded(v):
 			p.waitForVolume(pod, v.progress())
-		case p.InOtherwise():
-			p.waitForVolume(pod, fmt.Sprintf("claim %s grows after pods are deleted", v.claim.Name))
+		case p.InOtherwise(): // it grows after pods are deleted
 		case p.mayGrow(pod, b):
 			p.plan.ResizeClaims = append(p.plan.ResizeClaims, ClaimResize{Claim: v.claim, Pod: pod.Name, Resources: *v.template.Spec.Resources.DeepCopy()})
 			p.waitForVolume(pod, fmt.Sprintf("claim %s is resized now", v.claim.Name))
@@ -159,8 +159,18 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 	return true
 }
 
-// planLarger names the claims that stay larger than their templates: storage does not shrink. It does so once for a change of the
-// spec. (STS-45)
+// templateOf is the claim template of a claim that volumesOf lists.
+func (s *Snapshot) templateOf(claim string) *corev1.PersistentVolumeClaim {
+	of, _, _ := podplan.SplitOrdinal(claim)
+	for i := range s.Set.Spec.VolumeClaimTemplates {
+		if template := &s.Set.Spec.VolumeClaimTemplates[i]; template.Name+"-"+s.Set.Name == of {
+			return template
+		}
+	}
+	return nil
+}
+
+// planLarger names the claims that stay larger than their templates, when the spec has changed: storage does not shrink. (STS-45)
 func (p *planner) planLarger() {
 	if !p.resizes() || p.Set.Generation == p.Set.Status.ObservedGeneration {
 		return
@@ -177,9 +187,16 @@ func (p *planner) planLarger() {
 	}
 }
 
-// resizing tells whether a claim is on its way to a size, that of its template today or before, and does not suffice yet.
+// resizing tells whether a claim is on its way to a size, that of its template today or before, and does not suffice yet. One that
+// fails on its way to a former size is on no way that anything waits for. (STS-43)
 func (v volume) resizing() bool {
-	return v.bound() && v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices()
+	return v.bound() && v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices() && !v.abandoned()
+}
+
+// abandoned tells whether the driver fails to give a claim what it asks for, and its template asks for less by now.
+func (v volume) abandoned() bool {
+	failed := v.condition(corev1.PersistentVolumeClaimControllerResizeError) != nil || v.condition(corev1.PersistentVolumeClaimNodeResizeError) != nil
+	return failed && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0
 }
 
 // mayGrow tells whether the claims of a pod may grow now: as many wanted pods may be resized, updated or down at a time as may be
@@ -195,11 +212,9 @@ func (p *planner) mayGrow(pod *pod, b *updateBudget) bool {
 	return true
 }
 
-// stranded tells whether a claim asks for more than its template, since the update had it do so, and the driver fails to
-// give that: it is to ask for what the template does by now. (STS-43)
+// stranded tells whether the update had an abandoned claim ask for so much: it is to ask for what the template does by now. (STS-43)
 func (p *planner) stranded(v volume) bool {
-	failed := v.condition(corev1.PersistentVolumeClaimControllerResizeError) != nil || v.condition(corev1.PersistentVolumeClaimNodeResizeError) != nil
-	return failed && v.claim.Annotations[v1beta1.OwnedByStatefulSetAnnotation] == p.Set.Name && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0
+	return v.abandoned() && v.claim.Annotations[v1beta1.OwnedByStatefulSetAnnotation] == p.Set.Name
 }
 
 // obstacle says why a claim that is too small cannot grow; nil if it can, or does. (STS-42)

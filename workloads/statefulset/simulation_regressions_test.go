@@ -18,6 +18,8 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "a pod that serves is taken while another is down elsewhere", Seed: 0, Workload: simulated(bug{Often: editAmid})},
 		{Found: "the same, for a hook", Seed: 7, Workload: simulated(bug{Often: editAmid})},
 		{Found: "an update in place gives all pods one identity", Seed: 1, Workload: simulated(bug{Often: nameInTemplate})},
+		{Found: "a claim that fails on its way to a former size holds up the pods beside it", Seed: 7229, Workload: growing(bug{})},
+		{Found: "a second manager has a claim ask for less than the first", Seed: 6504, Workload: growing(bug{})},
 	})
 }
 

@@ -107,6 +107,9 @@ func TestValidateResize(t *testing.T) {
 			": pods that run cannot get or lose a volume; " + templates + `[1].metadata.name: Invalid value: "log": must be the name of a claim template that there was (data)` + while},
 		{name: "one template less", is: data, was: data + "," + claimTemplate("log", "1Gi"), want: templates + ": Invalid value: 1: must stay 2 claim templates" + while + ": pods that run cannot get or lose a volume"},
 		{name: "another name", is: claimTemplate("disk", "1Gi", fast, once), was: data, want: templates + `[0].metadata.name: Invalid value: "disk": must be the name of a claim template that there was (data)` + while},
+		{name: "another name, and another class of the next", is: claimTemplate("disk", "1Gi") + "," + claimTemplate("data", "1Gi", slow, once), was: claimTemplate("log", "1Gi") + "," + data,
+			want: templates + `[0].metadata.name: Invalid value: "disk": must be the name of a claim template that there was (log, data)` + while +
+				"; " + templates + `[1].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
 		{name: "another order", is: claimTemplate("log", "1Gi") + "," + data, was: data + "," + claimTemplate("log", "1Gi")},
 		{name: "another class", is: claimTemplate("data", "1Gi", slow, once), was: data, want: templates + `[0].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
 		{name: "a class more", is: data, was: claimTemplate("data", "1Gi", once)},
@@ -115,6 +118,27 @@ func TestValidateResize(t *testing.T) {
 			want: templates + `[0].spec.accessModes: Invalid value: ["ReadWriteOnce","ReadOnlyMany"]: must stay [ReadWriteOnce]` + while + ": no claim can change its access modes"},
 		{name: "access modes in another order", is: claimTemplate("data", "1Gi", fast, reversed), was: claimTemplate("data", "1Gi", fast, many),
 			want: templates + `[0].spec.accessModes: Invalid value: ["ReadOnlyMany","ReadWriteOnce"]: must stay [ReadWriteOnce ReadOnlyMany]` + while + ": no claim can change its access modes"},
+		{name: "refused for its class, and greater", fast: storageClass("slow", new(false), 0), is: claimTemplate("data", "2Gi", slow, once), was: data,
+			want: templates + `[0].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
+		{name: "refused for its class, and smaller", is: claimTemplate("data", "500Mi", slow, once), was: data,
+			want: templates + `[0].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
+		{name: "a greater size, with OnDelete", strategy: "OnDelete", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "2Gi", fast, once), was: data},
+		{name: "a greater size, without a strategy", strategy: "-", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "2Gi", fast, once), was: data},
+		{name: "a smaller size, without the switch", off: true, is: claimTemplate("data", "500Mi", fast, once), was: data},
+		{name: "a limit that goes", fast: storageClass("fast", new(false), 0), is: data, was: limited},
+		{name: "a size and less of a limit", fast: storageClass("fast", new(false), 0), was: strings.Replace(data, `"requests"`, `"limits":{"storage":"9Gi"},"requests"`, 1),
+			is: strings.Replace(claimTemplate("data", "2Gi", fast, once), `"requests"`, `"limits":{"storage":"3Gi"},"requests"`, 1), asked: 1,
+			want: templates + `[0].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
+		{name: "two that cannot grow", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "2Gi", fast, once) + "," + claimTemplate("log", "2Gi", fast), was: data + "," + claimTemplate("log", "1Gi", fast), asked: 2,
+			want: templates + `[0].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck + "; " + templates + `[1].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
+		{name: "of two templates the second is smaller", is: data + "," + claimTemplate("log", "500Mi", slow), was: data + "," + claimTemplate("log", "1Gi", slow),
+			warning: templates + "[1].spec.resources.requests[storage]: claims that ask for more than 500Mi stay so, since storage does not shrink; claims of new pods ask for 500Mi"},
+		{name: "one is smaller, and the other cannot grow", fast: storageClass("fast", new(false), 0), is: claimTemplate("log", "500Mi", slow) + "," + claimTemplate("data", "2Gi", fast, once),
+			was: claimTemplate("log", "1Gi", slow) + "," + data, asked: 1, want: templates + `[1].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
+		{name: "of two default classes of an age the first by name", fast: storageClass("fast", new(false), 1), more: []storagev1.StorageClass{storageClass("gold", new(true), 1)},
+			is: claimTemplate("data", "2Gi", once), was: claimTemplate("data", "1Gi", once), asked: 1, want: templates + `[0].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
+		{name: "default classes that cannot be listed", err: apierrors.NewForbidden(storagev1.Resource("storageclasses"), "", nil), is: claimTemplate("data", "2Gi", once), was: claimTemplate("data", "1Gi", once), asked: 1,
+			warning: templates + "[0].spec: the storage class could not be asked whether volumes may grow: Forbidden"},
 		{name: "a smaller template, with OnDelete", strategy: "OnDelete", is: claimTemplate("data", "512Mi", fast, once), was: data},
 		{name: "with OnDelete", strategy: "OnDelete", is: claimTemplate("disk", "1Gi", slow), was: data},
 		{name: "without a strategy", strategy: "-", is: claimTemplate("disk", "1Gi", slow), was: data},
@@ -165,6 +189,19 @@ func TestStorageClassesOfWebhook(t *testing.T) {
 	}
 	if got := (&statefulset.Webhook{StorageClasses: &classes{}}).Rules(); len(got) != 0 {
 		t.Errorf("without the switch: rules %v", got)
+	}
+}
+
+// STS-V9: a webhook that cannot ask about classes refuses nothing for them, and warns of smaller templates.
+func TestResizeWithoutClasses(t *testing.T) {
+	object := func(size string) string {
+		return specWith("v1beta1", complete+completeRetention+`,"volumeClaimTemplates":[`+claimTemplate("data", size, `"storageClassName":"fast"`)+`],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}`)
+	}
+	w := &statefulset.Webhook{Features: statefulset.Features{ResizeClaims: true}}
+	for size, warnings := range map[string]int{"1Gi": 0, "2Gi": 0, "500Mi": 1} {
+		if got := w.Validate(t.Context(), request("v1beta1", admissionv1.Update, object(size), object("1Gi"))); !got.Allowed || len(got.Warnings) != warnings {
+			t.Errorf("%s: allowed %v, warnings %v", size, got.Allowed, got.Warnings)
+		}
 	}
 }
 

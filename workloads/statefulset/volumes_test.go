@@ -120,11 +120,17 @@ func TestClaimsGrow(t *testing.T) {
 		{"STS-43: nor the update of its pod", "B", "0A 1A", with(grown(20, "10 20/10fs")), "", "delete 1 Update", "MaxUnavailable 0", "", 1, 0},
 		{"STS-43: nor a resize that failed, when the template is taken back", "B", "0A 1A", with(grown(10, "10 20/10")), "", "delete 1 Update", "MaxUnavailable 0", "", 2, 1},
 		{"STS-43: one that failed is taken back with the template, beyond what it has", "B", "0A 1A", with(grown(20, "10 50/10!")), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
+		{"STS-43: several that failed are taken back one after the other", "A", "0A 1A 2A", with(grown(20, "50/10! 50/10! 50/10!")), "2=20Gi", "", "MaxUnavailable 1 0, VolumeResize 2", "", 3, 0},
+		{"STS-43: one that failed takes no other's place, whom the partition holds back", "B", "0A 1A", with(grown(20, "50/10! 20"), partition(1)), "", "delete 1 Update", "Partition 0", "", 2, 1},
+		{"STS-43: nor one that a user began", "B", "0A 1A", with(grown(20, "50/10!o 20"), partition(1)), "", "delete 1 Update", "Partition 0", "", 2, 1},
+		{"STS-43: unordered, nor do others that are to stay", "B", "0A 1A 2A", with(grown(20, "50/10! 50/10! 20"), partition(2), unordered), "", "delete 2 Update", "Partition 1 0", "", 3, 1},
+		{"STS-43: but one does that is on its way", "B", "0A 1A", with(grown(20, "50/10 20"), partition(1)), "", "", "MaxUnavailable 1, Partition 0", "", 2, 1},
+		{"STS-43: or fails on its way to what the template asks for", "B", "0A 1A", with(grown(50, "50/10! 50"), partition(1)), "", "", "MaxUnavailable 1, Partition 0", "", 2, 1},
 		{"STS-34: pods that serve wait behind one that grows", "A", "0A 1A 2A", with(grown(20, "10 10 10"), beyond), "2=20Gi", "", "MaxUnavailable 1 0, VolumeResize 2", "", 0, 0},
 		{"STS-34: and so do their updates", "B", "0A 1A 2A", with(grown(20, "20 20 10"), beyond), "2=20Gi", "", "MaxUnavailable 1 0, VolumeResize 2", "", 2, 2},
 		{"STS-34: one that does not serve takes no other's place", "A", "0A 1A- 2A", with(grown(20, "10 10 20"), beyond), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 1},
 		{"STS-43: but not while the driver goes on", "B", "0A 1A", with(grown(20, "10 50/10")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
-		{"STS-43: nor if a user began it", "B", "0A 1A", with(grown(20, "10 50/10!o")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
+		{"STS-43: one that a user began is not taken back, and holds up its own pod alone", "B", "0A 1A", with(grown(20, "10 50/10!o")), "0=20Gi", "", "VolumeResize 1 0", "", 1, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			count := func(s *Snapshot) { s.Features.CountClaims = true }
@@ -258,6 +264,7 @@ func TestLargerClaims(t *testing.T) {
 func TestFileSystemsThatGrowLater(t *testing.T) {
 	for _, test := range []struct{ name, pods, claims, want string }{
 		{"two", "0A 1A 2A", "20 20/10fs 20/5fs", "claim data-web-1: its volume has grown to 20Gi, and its file system of 10Gi grows when the pod starts anew: delete the pod when it suits; of 2 claims"},
+		{"one", "0A", "20/10fs", "claim data-web-0: its volume has grown to 20Gi, and its file system of 10Gi grows when the pod starts anew: delete the pod when it suits"},
 		{"none", "0A", "20", ""},
 		{"one that has enough", "0A", "30/20fs", ""},
 		{"one that is yet to grow", "0A", "10/5fs", ""},
@@ -335,5 +342,24 @@ func TestWaitsBehindAResize(t *testing.T) {
 	}
 	if len(plan.Waiting) != 3 {
 		t.Errorf("%d pods wait, want 3", len(plan.Waiting))
+	}
+}
+
+// STS-41: a pod says how far its claims are, and why a driver fails.
+func TestProgressOfAResize(t *testing.T) {
+	for word, want := range map[string]string{
+		"10":     "claim data-web-0 is resized now",
+		"20/10":  "claim data-web-0 is resized: it has 10Gi, and asks for 20Gi",
+		"20/10!": "claim data-web-0 is resized: it has 10Gi, and asks for 20Gi; no room",
+	} {
+		full := func(s *Snapshot) {
+			for i := range s.Claims["data-web-0"].Status.Conditions {
+				s.Claims["data-web-0"].Status.Conditions[i].Message = "no room"
+			}
+		}
+		plan := NewPlan(testSnapshot(t, "A", "A", "0A", grown(20, word), full))
+		if len(plan.Waiting) != 1 || plan.Waiting[0].Reason.Message != want {
+			t.Errorf("%s: waiting %v, want %q", word, plan.Waiting, want)
+		}
 	}
 }

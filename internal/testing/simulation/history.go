@@ -60,10 +60,11 @@ type history struct {
 	mounters      map[types.UID]types.UID // the pods that mounted claims when their file systems had to wait
 
 	requests  requests
-	processes []*Process // those that run, the older first
-	webhooks  []*Process // the replicas of the webhook
-	open      []*call    // questions to them without an answer
-	calls     int        // questions to them so far
+	processes []*Process          // those that run, the older first
+	writers   map[string]*Process // who has written an object last
+	webhooks  []*Process          // the replicas of the webhook
+	open      []*call             // questions to them without an answer
+	calls     int                 // questions to them so far
 	heard     heard
 	serving   bool // a request
 	callers   []*caller

@@ -67,7 +67,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, workload, known.objects)
 		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused
-		w.Known.Untold = known.untold
+		w.Known.Untold, w.Known.Expandable = known.untold, h.expandable()
 		w.Known.EverFailed = r.process.everFailed
 		w.Observed = state(known.at, workload, known.observed)
 	}
@@ -83,5 +83,6 @@ func (h *history) judgeWrite(r *request, position int) {
 			h.violate(v.Invariant, "%s: %s", r, v.Message)
 		}
 	}
+	h.noteWriter(r.process, r.Resource, key)
 	r.process.wrote(r.Resource, position)
 }

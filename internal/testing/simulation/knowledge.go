@@ -185,6 +185,6 @@ func (h *history) truth(k *kind) *invariants.State {
 		objects[resource] = maps.Clone(record.objects)
 	}
 	s := state(time.Now(), k.Resource.Name, objects)
-	s.Refused = h.refusals()
+	s.Refused, s.Expandable = h.refusals(), h.expandable()
 	return s
 }

@@ -49,6 +49,7 @@ type Process struct {
 	dirty    bool      // something has changed since the last reconcile began
 	due      time.Time // when another reconcile is due; zero: never
 	failures int       // reconciles that failed in a row
+	rivalry  rivalry
 
 	reconciling bool // a reconcile is under way
 	result      *reconcileResult

@@ -157,7 +157,7 @@ func (h *history) sleepUntilDue(most time.Time) {
 	}
 	for looks := 8; time.Until(due) > late && looks > 0; looks-- {
 		for _, p := range h.processes {
-			if p.failures > 0 || p.held() {
+			if p.failures > 0 || p.held() || p.rivalry.explains(p.due) {
 				continue
 			}
 			if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {

@@ -149,7 +149,7 @@ func (h *history) passTime(r *rand.Rand) error {
 // checkTimely: a process that knows everything, and waits for a moment that is
 // not near, or for none, has nothing to do.
 func (h *history) checkTimely(p *Process) {
-	if p.reconciling || p.dirty || p.failures > 0 || p.held() || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
+	if p.reconciling || p.dirty || p.failures > 0 || p.held() || p.rivalry.explains(p.due) || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
 		return
 	}
 	if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {

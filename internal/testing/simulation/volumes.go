@@ -16,11 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-
-	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// Storage classes of histories in which volumes grow. Each other name is that of a class that does not exist.
+// Storage classes of histories in which volumes grow.
 const (
 	// ClassOnline grows volumes and their file systems under running pods.
 	ClassOnline = "online"
@@ -28,6 +26,10 @@ const (
 	ClassOffline = "offline"
 	// ClassMended lets no volume grow until the users push.
 	ClassMended = "mended"
+	// ClassRigid lets no volume grow.
+	ClassRigid = "rigid"
+	// ClassGone does not exist, as any other does not.
+	ClassGone = "gone"
 )
 
 // largest is the size beyond which the driver has no room: such a resize fails each time.
@@ -45,11 +47,21 @@ func (h *history) storageClass(name string) (*storagev1.StorageClass, error) {
 		class.AllowVolumeExpansion = ptr.To(true)
 	case ClassMended:
 		class.AllowVolumeExpansion = ptr.To(h.classesMended)
-	case invariants.ClassRigid:
+	case ClassRigid:
 	default:
 		return nil, apierrors.NewNotFound(storagev1.Resource("storageclasses"), name)
 	}
 	return class, nil
+}
+
+// expandable are the storage classes that let volumes grow.
+func (h *history) expandable() (classes []string) {
+	for _, name := range []string{ClassOnline, ClassOffline, ClassMended} {
+		if class, err := h.storageClass(name); err == nil && *class.AllowVolumeExpansion {
+			classes = append(classes, name)
+		}
+	}
+	return classes
 }
 
 // MendClasses lets volumes of ClassMended grow from now on.

@@ -67,7 +67,7 @@ type daemonSetJudge struct {
 func newDaemonSetJudge(v *violations, w *Write, set *v1alpha1.DaemonSet, past *Past) *daemonSetJudge {
 	j := &daemonSetJudge{violations: v, Write: w, set: set, past: past, present: map[string]bool{}}
 	j.readRevisions(w.revisions(set.UID, set.Spec.Selector))
-	if j.update == "" { // it was written, and the answer lost
+	if j.update == "" && !w.refused("create", "controllerrevisions") { // it was written, and the answer lost
 		j.readRevisions(w.Truth.Revisions)
 	}
 	j.nodes, j.seen = j.survey(w.Known), j.survey(w.Observed)

@@ -79,8 +79,8 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet, past
 		j.features = past.StatefulSets
 	}
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
-	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector)); j.update == "" { // it was written, and the answer lost
-		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions)
+	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector)); j.update == "" && !w.refused("create", "controllerrevisions") {
+		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions) // it was written, and the answer lost
 	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	j.broken = set.Spec.Selector == nil || err != nil || selector.Empty() || j.replicas < 0

@@ -106,9 +106,9 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 }
 
 // checkReplacement: a pod that has ended is replaced when a new one in its place
-// would be created. (STS-4, STS-8, STS-9)
+// would be created. (STS-4, STS-8, STS-9, STS-36)
 func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
-	down := 0
+	down, halting := 0, 0
 	for _, lower := range j.wanted {
 		if lower >= j.ordinalOf(pod.Name) {
 			break
@@ -116,9 +116,12 @@ func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
 		if !j.available(j.observedAt(lower)) {
 			down++
 		}
+		if !j.orderly(j.observedAt(lower)) {
+			halting++
+		}
 	}
-	if j.ordered && down > 0 {
-		j.add(Order, "replaces pod %s, %d of lower ordinals are not available", pod.Name, down)
+	if j.ordered && halting > 0 {
+		j.add(Order, "replaces pod %s, %d of lower ordinals are not available", pod.Name, halting)
 	}
 	if down >= j.scaleUnavailable {
 		j.add(ScaleRate, "replaces pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)

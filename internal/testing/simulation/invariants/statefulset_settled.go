@@ -49,6 +49,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	j.checkConsumers(&set.Status, j.told(set), s)
 	j.checkSettledRevisions(s)
 	j.checkSaysDead(s)
+	j.checkSaysMount(s)
 	if !s.refuses("patch", "persistentvolumeclaims") {
 		j.checkSettledClaims(s)
 	}
@@ -93,12 +94,16 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 
 // checkSaysDead: if a wanted pod is not available on a dead node, HeldUp tells what holds the StatefulSet up. (STS-29)
 func (j *statefulSetJudge) checkSaysDead(s *State) {
-	told := slices.ContainsFunc(j.set.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return c.Type == heldUp })
 	for _, ordinal := range j.wanted {
-		if pod := j.at(ordinal); pod != nil && dead(s.Nodes[pod.Spec.NodeName]) && !j.available(pod) && !told {
+		if pod := j.at(ordinal); pod != nil && dead(s.Nodes[pod.Spec.NodeName]) && !j.available(pod) && !j.saysHeldUp() {
 			j.add(Status, "pod %s waits for a dead node, and no condition HeldUp says so", pod.Name)
 		}
 	}
+}
+
+// saysHeldUp tells whether the condition HeldUp is there.
+func (j *statefulSetJudge) saysHeldUp() bool {
+	return slices.ContainsFunc(j.set.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return c.Type == heldUp })
 }
 
 // checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
@@ -145,7 +150,7 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 // not hold back at the update revision, and there are no others.
 func (j *statefulSetJudge) checkConverged(s *State) {
 	updated, lacking, spoilt, missing := 0, 0, 0, 0
-	down := 0 // pods that wait for a claim and may stay as they are
+	down := 0 // pods that wait for a claim, or for space, and may stay as they are
 	obstructed := j.checkGrown(s)
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
@@ -157,7 +162,8 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			case pod != nil && unreadable(pod) && j.below(ordinal):
 				spoilt++
 				continue
-			case j.cannotGrow(pod): // so that it is not updated, as users are told
+			case j.cannotGrow(pod) && shortHash(pod.Labels[revisionLabel]) != j.update: // so that it is not updated, as users are told, and others wait for it
+				down++
 				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
 				lacking++
@@ -193,7 +199,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
 			continue
 		case heldUp:
-			if obstructed > 0 || j.tooSmall(s) || namesMount(s, condition.Message) {
+			if obstructed > 0 || j.tooSmall(s) || j.namesMount(s, condition.Message) {
 				continue
 			}
 		}

@@ -13,17 +13,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Storage classes of which claims cannot grow.
-const (
-	// ClassRigid lets no volume grow.
-	ClassRigid = "rigid"
-	// ClassGone does not exist.
-	ClassGone = "gone"
-)
-
-// rigid tells whether a claim is of a class that never lets it grow, or of none.
-func rigid(claim *corev1.PersistentVolumeClaim) bool {
-	return slices.Contains([]string{"", ClassRigid, ClassGone}, ptr.Deref(claim.Spec.StorageClassName, ""))
+// rigid tells whether a claim is of a class that does not let it grow, or of none.
+func (s *State) rigid(claim *corev1.PersistentVolumeClaim) bool {
+	return !slices.Contains(s.Expandable, ptr.Deref(claim.Spec.StorageClassName, ""))
 }
 
 // growsClaims tells whether the rolling update grows claims. (STS-40)
@@ -63,19 +55,44 @@ func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// namesMount tells whether a message begins with the name of a claim whose file system only a new pod can grow: that is for users. (STS-45)
-func namesMount(s *State, message string) bool {
-	rest, found := strings.CutPrefix(message, "claim ")
-	name, _, said := strings.Cut(rest, ": ")
-	claim := s.Claims[name]
-	return found && said && claim != nil && waitsForMount(claim)
+// waitingForMount names the claims of wanted pods that are too small until new pods mount them: that is for users. (STS-43)
+func (j *statefulSetJudge) waitingForMount(s *State) (names []string) {
+	for _, ordinal := range j.wanted {
+		pod := s.Pods[j.podName(ordinal)]
+		if !j.growsClaims() || !j.owned(pod) || pod.DeletionTimestamp != nil {
+			continue
+		}
+		for _, c := range j.claimsOf(pod, s) {
+			if t := j.templateOf(c); alike(c, t) && requested(c) >= requested(t) && capacity(c) < requested(t) && waitsForMount(c) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// namesMount tells whether a message begins with the name of a claim that waits for a new pod. (STS-45)
+func (j *statefulSetJudge) namesMount(s *State, message string) bool {
+	return slices.ContainsFunc(j.waitingForMount(s), func(claim string) bool { return strings.HasPrefix(message, "claim "+claim+": ") })
+}
+
+// checkSaysMount: if a claim waits for a new pod, HeldUp tells what holds the StatefulSet up. That may be something else. (STS-45)
+func (j *statefulSetJudge) checkSaysMount(s *State) {
+	if claims := j.waitingForMount(s); len(claims) > 0 && !j.saysHeldUp() {
+		j.add(Status, "the file systems of %v grow when their pods start anew, and no condition HeldUp says so", claims)
+	}
+}
+
+// driverFailed tells whether the driver failed to give a claim what it asks for.
+func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+		return c.Type == corev1.PersistentVolumeClaimControllerResizeError && c.Status == corev1.ConditionTrue
+	})
 }
 
 // failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
 func failedToGrow(claim *corev1.PersistentVolumeClaim) bool {
-	return claim.Annotations["apps.kruise.io/owned-by-asts"] != "" && slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
-		return c.Type == corev1.PersistentVolumeClaimControllerResizeError && c.Status == corev1.ConditionTrue
-	})
+	return claim.Annotations["apps.kruise.io/owned-by-asts"] != "" && driverFailed(claim)
 }
 
 // checkResize: a claim is made to ask for what its template does, and for less than it did only after that failed. That happens in the rolling
@@ -123,10 +140,13 @@ func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev
 	return claims
 }
 
-// resized tells whether a claim of a pod is on its way to a size that its template asks for. (STS-41, STS-43)
+// resized tells whether a claim of a pod is on its way to a size that its template asks for. One that fails on its way to more than that
+// is not. (STS-41, STS-43)
 func (j *statefulSetJudge) resized(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
-		return c.Status.Phase == corev1.ClaimBound && alike(c, j.templateOf(c)) && capacity(c) < requested(c) && capacity(c) < requested(j.templateOf(c)) && !waitsForMount(c)
+		t := j.templateOf(c)
+		onItsWay := capacity(c) < requested(c) && capacity(c) < requested(t) && !(driverFailed(c) && requested(c) > requested(t))
+		return c.Status.Phase == corev1.ClaimBound && alike(c, t) && onItsWay && !waitsForMount(c)
 	})
 }
 
@@ -138,11 +158,11 @@ func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
 	})
 }
 
-// cannotGrow tells whether a claim of a pod never comes to what its template asks for. (STS-42)
+// cannotGrow tells whether a claim of a pod does not come to what its template asks for, as long as its class is what it is. (STS-42)
 func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
 		t := j.templateOf(c)
-		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) && rigid(c))
+		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) && j.Known.rigid(c))
 	})
 }
 

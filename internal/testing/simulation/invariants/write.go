@@ -50,6 +50,8 @@ type State struct {
 	EverFailed map[string]bool
 	// Created is how far it was when it created an object, by UID; nil if that is not known.
 	Created map[types.UID]int64
+	// Expandable are the storage classes that let volumes grow.
+	Expandable []string
 	// Refused is what policies and quotas forbid the controller now, when all has settled. What a write may rely on is Write.Refused.
 	Refused []Refusal
 }
@@ -104,6 +106,12 @@ type Write struct {
 	// Observed is what the caches of the author held when its reconcile looked; nil
 	// if that is not known.
 	Observed *State
+}
+
+// refused tells whether the API server has refused something to the same reconcile before. What another process has written of it
+// since, the author does not know.
+func (w *Write) refused(verb, resource string) bool {
+	return slices.Contains(w.Refused, Refusal{verb, resource})
 }
 
 // name is the name of the object that was written.
