@@ -35,6 +35,15 @@ func RanksByName[T any](all []T, name func(T) string) []int32 {
 	return ranks
 }
 
+// SortByName sorts by name, as RanksByName does.
+func SortByName[T any](all []T, name func(T) string) {
+	sorted := make([]T, len(all))
+	for i, rank := range RanksByName(all, name) {
+		sorted[rank] = all[i]
+	}
+	copy(all, sorted)
+}
+
 // keysOf returns the sort keys of names.
 func keysOf[T any](all []T, name func(T) string) []uint64 {
 	keys, first, common := make([]uint64, len(all)), "", 0

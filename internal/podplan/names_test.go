@@ -24,5 +24,9 @@ func TestRanksByName(t *testing.T) {
 		if diff := cmp.Diff(want, got); len(want) > 0 && diff != "" {
 			t.Errorf("names (-want +got):\n%s", diff)
 		}
+		podplan.SortByName(names, func(name string) string { return name })
+		if !slices.Equal(want, names) {
+			t.Errorf("sorted %q, want %q", names, want)
+		}
 	})
 }
