@@ -30,7 +30,10 @@ func settledSnapshot(b *testing.B, n int) *Snapshot {
 	w.Recompute(pod)
 	w.Spec(fmt.Sprint("replicas=", n))
 	s := w.snapshot()
-	s.Pods = planbench.Copies(b, s.Pods[0], n, 100, caches.Trim)
+	s.Pods = planbench.Copies(b, s.Pods[0], n, caches.Trim, func(i int, pod *corev1.Pod) {
+		pod.Name = fmt.Sprintf("web-%07x", uint32(i)*2654435761>>4) // in no order
+		pod.Spec.NodeName = fmt.Sprintf("node-%d", i/100)
+	})
 	s.Set.Status = *NewPlan(s).Status
 	return s
 }
