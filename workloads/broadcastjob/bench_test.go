@@ -43,7 +43,7 @@ func (w *jobScenario) underWay() {
 	}
 }
 
-// BenchmarkPlan plans for n nodes. The second plan of a large job, and later ones, make as many pods as the first.
+// BenchmarkPlan plans for n nodes.
 func BenchmarkPlan(b *testing.B) {
 	for _, test := range []struct {
 		name  string
