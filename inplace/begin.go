@@ -55,6 +55,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 		UpdateEnvFromMetadata: u.EnvFromMetadata,
 	}
 	if old != nil {
+		wanted = wanted.clone() // so far it is the update's own
 		if err := inherit(pod, old, u, state, wanted); err != nil {
 			return err
 		}

@@ -32,14 +32,18 @@ func (c change) has(container string) bool {
 
 // containers returns the names of the containers that get something, sorted.
 func (c change) containers() []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(c.images)), maps.Keys(c.refs))
+	names := slices.AppendSeq(make([]string, 0, len(c.images)+len(c.refs)), maps.Keys(c.images))
+	names = slices.AppendSeq(names, maps.Keys(c.refs))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // known returns the part of the change that concerns containers of the pod,
-// and the first container that the pod does not have.
+// and the first container that the pod does not have. If the pod has all, that is the change itself.
 func (c change) known(pod *corev1.Pod) (part change, missing string) {
+	if c.concerns(pod) { // as most are
+		return c, ""
+	}
 	part = change{images: map[string]string{}, refs: map[string]metav1.ObjectMeta{}}
 	for _, name := range c.containers() {
 		if podstate.Container(pod, name) == nil {
@@ -49,6 +53,29 @@ func (c change) known(pod *corev1.Pod) (part change, missing string) {
 		part.take(c, name)
 	}
 	return part, missing
+}
+
+// concerns tells whether the pod has all containers of the change.
+func (c change) concerns(pod *corev1.Pod) bool {
+	for name := range c.images {
+		if podstate.Container(pod, name) == nil {
+			return false
+		}
+	}
+	for name := range c.refs {
+		if podstate.Container(pod, name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// clone returns a copy to which more can be added.
+func (c change) clone() change {
+	out := change{images: make(map[string]string, len(c.images)), refs: make(map[string]metav1.ObjectMeta, len(c.refs))}
+	maps.Copy(out.images, c.images)
+	maps.Copy(out.refs, c.refs)
+	return out
 }
 
 func (c change) take(from change, container string) {

@@ -3,6 +3,7 @@
 package inplace
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,80 +19,80 @@ func appendState(data []byte, s *v1alpha1.State) (appended []byte, plain bool) {
 		len(s.LastContainerStatuses) != 1 || len(s.LastContainers) != 1 || len(s.ContainerBatchesRecord) != 1 {
 		return data, false
 	}
-	w := stateWriter{data: data, plain: true}
-	w.raw(`{"revision":`).text(s.Revision).raw(`,"updateTimestamp":`).time(s.UpdateTimestamp)
+	plain = isPlain(s.Revision)
+	data = appendText(append(data, `{"revision":`...), s.Revision)
+	data = appendTime(append(data, `,"updateTimestamp":`...), s.UpdateTimestamp)
 	for name, status := range s.LastContainerStatuses {
-		w.raw(`,"lastContainerStatuses":{`).text(name).raw(`:{`)
-		w.field("", "imageID", status.ImageID).raw(`}}`)
+		plain = plain && isPlain(name) && isPlain(status.ImageID)
+		data = appendText(append(data, `,"lastContainerStatuses":{`...), name)
+		data = append(appendField(append(data, `:{`...), "", "imageID", status.ImageID), `}}`...)
 	}
 	batch := &s.ContainerBatchesRecord[0]
-	w.raw(`,"containerBatchesRecord":[{"timestamp":`).time(batch.Timestamp).raw(`,"containers":`).list(batch.Containers).raw(`}]`)
+	plain = plain && arePlain(batch.Containers)
+	data = appendTime(append(data, `,"containerBatchesRecord":[{"timestamp":`...), batch.Timestamp)
+	data = append(appendList(append(data, `,"containers":`...), batch.Containers), `}]`...)
 	for name, last := range s.LastContainers {
-		w.raw(`,"lastContainers":{`).text(name).raw(`:{`)
+		plain = plain && isPlain(name) && isPlain(last.ContainerID) && isPlain(last.Image) && arePlain(last.Images)
+		data = append(appendText(append(data, `,"lastContainers":{`...), name), `:{`...)
 		comma := ""
-		if w.field(comma, "containerID", last.ContainerID); last.ContainerID != "" {
+		if data = appendField(data, comma, "containerID", last.ContainerID); last.ContainerID != "" {
 			comma = ","
 		}
 		if len(last.Images) > 0 {
-			w.raw(comma + `"images":`).list(last.Images)
+			data = appendList(append(append(data, comma...), `"images":`...), last.Images)
 			comma = ","
 		}
-		w.field(comma, "image", last.Image).raw(`}}`)
+		data = append(appendField(data, comma, "image", last.Image), `}}`...)
 	}
-	w.raw(`}`)
-	return w.data, w.plain
+	return append(data, '}'), plain
 }
 
-// stateWriter appends JSON. It is plain as long as no string needs escaping.
-type stateWriter struct {
-	data  []byte
-	plain bool
-}
-
-func (w *stateWriter) raw(text string) *stateWriter {
-	w.data = append(w.data, text...)
-	return w
-}
-
-// text writes a string.
-func (w *stateWriter) text(s string) *stateWriter {
+// isPlain tells whether a string needs no escaping.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
-			w.plain = false
+			return false
 		}
 	}
-	w.data = append(append(append(w.data, '"'), s...), '"')
-	return w
+	return true
 }
 
-// field writes a field behind a comma or nothing, unless it is empty.
-func (w *stateWriter) field(comma, key, value string) *stateWriter {
+func arePlain(all []string) bool {
+	return !slices.ContainsFunc(all, func(s string) bool { return !isPlain(s) })
+}
+
+func appendText(data []byte, s string) []byte {
+	return append(append(append(data, '"'), s...), '"')
+}
+
+// appendField appends a field behind a comma or nothing, unless it is empty.
+func appendField(data []byte, comma, key, value string) []byte {
 	if value == "" {
-		return w
+		return data
 	}
-	return w.raw(comma).text(key).raw(":").text(value)
+	data = append(appendText(append(data, comma...), key), ':')
+	return appendText(data, value)
 }
 
-func (w *stateWriter) list(values []string) *stateWriter {
+func appendList(data []byte, values []string) []byte {
 	if values == nil {
-		return w.raw("null")
+		return append(data, "null"...)
 	}
-	w.raw("[")
+	data = append(data, '[')
 	for i, value := range values {
 		if i > 0 {
-			w.raw(",")
+			data = append(data, ',')
 		}
-		w.text(value)
+		data = appendText(data, value)
 	}
-	return w.raw("]")
+	return append(data, ']')
 }
 
-// time writes a time as metav1.Time does.
-func (w *stateWriter) time(t metav1.Time) *stateWriter {
+// appendTime appends a time as metav1.Time writes it.
+func appendTime(data []byte, t metav1.Time) []byte {
 	if t.IsZero() {
-		return w.raw("null")
+		return append(data, "null"...)
 	}
-	w.data = append(t.UTC().AppendFormat(append(w.data, '"'), time.RFC3339), '"')
-	return w
+	return append(t.UTC().AppendFormat(append(data, '"'), time.RFC3339), '"')
 }

@@ -176,9 +176,22 @@ func (p *Patch) Changes(pod *corev1.Pod) bool {
 	}
 	return differ(p.Labels, pod.Labels) || differ(p.Annotations, pod.Annotations) ||
 		slices.ContainsFunc(p.Conditions, func(c corev1.PodCondition) bool { return !stands(pod, &c) }) ||
-		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.replaces(&c) || p.resizes(&c) != nil }) ||
-		slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return p.replacesNative(&c) }) ||
-		len(p.missingFinalizers(pod)) > 0 || len(p.owners(pod)) > 0
+		p.changesContainers(pod) || len(p.missingFinalizers(pod)) > 0 || len(p.owners(pod)) > 0
+}
+
+// changesContainers tells whether a container gets another image, cpu or memory.
+func (p *Patch) changesContainers(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Containers { // containers are large: none is copied
+		if c := &pod.Spec.Containers[i]; p.replaces(c) || p.resizes(c) != nil {
+			return true
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		if p.replacesNative(&pod.Spec.InitContainers[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 func differ(wanted map[string]*string, have map[string]string) bool {

@@ -3,7 +3,9 @@
 package rollout
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,18 +50,20 @@ func SortForDeletionOf[T any](all []T, podOf func(T) *corev1.Pod, available func
 
 // deletionOrder is the order in which pods are to be deleted, as places in the list.
 func deletionOrder(pods []*corev1.Pod, available func(i int) bool, o DeletionOptions) []int32 {
-	keys := newSortKeys(pods)
+	keys := newSortKeys(pods, true)
 	for i, k := range keys {
 		if available(i) {
 			k.stage |= stageAvailable
 		}
-		k.deletionCost = deletionCost(k.pod)
 	}
 	sortKeys(keys)
-	if rank(keys, o) {
-		sortKeys(keys)
+	r := newRanking(keys)
+	r.rank(o)
+	order := make([]int32, len(keys))
+	for i := range r.order {
+		order[i] = keys[r.order[i].at].index
 	}
-	return orderOf(keys)
+	return order
 }
 
 // deletionCost returns the value of the annotation; 0 if there is none or
@@ -76,24 +80,56 @@ func deletionCost(pod *corev1.Pod) int32 {
 	return int32(cost)
 }
 
-// rank sets the rank of keys that are sorted already, and returns whether they
-// have to be sorted again.
-func rank(keys []*sortKey, o DeletionOptions) bool {
-	byNode := crowding{keys: keys, ranks: make([]float64, len(keys))}
-	byNode.add(func(pod *corev1.Pod) string { return pod.Spec.NodeName }, unweighted)
-	if len(o.Constraints) == 0 {
-		return byNode.apply()
-	}
+// ranking sorts pods by how crowded their places are.
+type ranking struct {
+	keys  []*sortKey // sorted, as if no pod had a neighbour
+	order []ranked   // the present order
+}
 
-	spread := crowding{keys: keys, ranks: make([]float64, len(keys))}
+// ranked is what pods with neighbours are compared by.
+type ranked struct {
+	rank  float64 // how much better it is to lose this pod than others near it
+	group int32   // of pods of one stage and deletion cost; the smaller goes first
+	at    int32   // the place among the keys; the smaller goes first
+}
+
+func newRanking(keys []*sortKey) ranking {
+	r := ranking{keys: keys, order: make([]ranked, len(keys))}
+	group := int32(0)
+	for i, k := range keys {
+		if i > 0 && (k.stage != keys[i-1].stage || k.deletionCost != keys[i-1].deletionCost) {
+			group++
+		}
+		r.order[i] = ranked{group: group, at: int32(i)}
+	}
+	return r
+}
+
+func (r ranking) sort() {
+	slices.SortFunc(r.order, func(a, b ranked) int {
+		switch {
+		case a.group != b.group:
+			return cmp.Compare(a.group, b.group)
+		case a.rank != b.rank:
+			return cmp.Compare(b.rank, a.rank)
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+}
+
+// rank brings those to the front that are in crowded places, and like others otherwise.
+func (r ranking) rank(o DeletionOptions) {
+	byNode, spread := r.newCrowding(), r.newCrowding()
+	byNode.add(func(k *sortKey) string { return k.node }, unweighted)
 	for _, c := range o.Constraints {
 		if c.TopologyKey == corev1.LabelHostname {
 			spread.add(o.place(c.TopologyKey), spreadWeight)
 		}
 	}
 	// Places larger than a node lose first the pods of their crowded nodes.
-	if byNode.apply() {
-		sortKeys(keys)
+	byNode.apply()
+	if len(o.Constraints) == 0 {
+		return
 	}
 	for _, c := range o.Constraints {
 		if c.TopologyKey != corev1.LabelHostname {
@@ -101,19 +137,18 @@ func rank(keys []*sortKey, o DeletionOptions) bool {
 		}
 	}
 	spread.apply()
-	return true
 }
 
 // place returns a function from a pod to the value of a topology key, "" if
 // that is not known.
-func (o DeletionOptions) place(key string) func(*corev1.Pod) string {
-	return func(pod *corev1.Pod) string {
+func (o DeletionOptions) place(key string) func(*sortKey) string {
+	return func(k *sortKey) string {
 		value := ""
-		if o.Topology != nil && pod.Spec.NodeName != "" {
-			value = o.Topology(pod.Spec.NodeName, key)
+		if o.Topology != nil && k.node != "" {
+			value = o.Topology(k.node, key)
 		}
 		if value == "" && key == corev1.LabelHostname {
-			return pod.Spec.NodeName
+			return k.node
 		}
 		return value
 	}
@@ -126,20 +161,20 @@ func spreadWeight(places int) float64 { return math.Log(float64(places + 2)) }
 
 // crowding ranks pods by how many of their neighbours outlast them.
 type crowding struct {
-	// keys are sorted.
-	keys []*sortKey
-	// ranks belong to the pods of the given list, by their index in it.
-	ranks []float64
+	ranking
+	ranks []float64 // by place among the keys
 }
+
+func (r ranking) newCrowding() crowding { return crowding{r, make([]float64, len(r.keys))} }
 
 // add ranks the m pods of each place m-1, m-2, ..., 0 in their present order,
 // times a weight that depends on the number of places.
-func (c crowding) add(place func(*corev1.Pod) string, weight func(places int) float64) {
+func (c crowding) add(place func(*sortKey) string, weight func(places int) float64) {
 	ids := make(map[string]int32)
 	var left []int32 // pods not ranked yet, by the id of their place
-	places := make([]int32, len(c.keys))
-	for i := range c.keys {
-		name := place(c.keys[i].pod)
+	places := make([]int32, len(c.order))
+	for i := range c.order {
+		name := place(c.keys[c.order[i].at])
 		if name == "" {
 			places[i] = -1
 			continue
@@ -157,17 +192,15 @@ func (c crowding) add(place func(*corev1.Pod) string, weight func(places int) fl
 	for i, id := range places {
 		if id >= 0 {
 			left[id]--
-			c.ranks[c.keys[i].index] += float64(left[id]) * w
+			c.ranks[c.order[i].at] += float64(left[id]) * w
 		}
 	}
 }
 
-// apply writes the ranks to the keys and returns whether there are any.
-func (c crowding) apply() bool {
-	ranked := false
-	for i := range c.keys {
-		c.keys[i].rank = c.ranks[c.keys[i].index]
-		ranked = ranked || c.keys[i].rank != 0
+// apply sorts by these ranks, and by no others.
+func (c crowding) apply() {
+	for i := range c.order {
+		c.order[i].rank = c.ranks[c.order[i].at]
 	}
-	return ranked
+	c.sort()
 }

@@ -19,8 +19,7 @@ import (
 type sortKey struct {
 	pod  *corev1.Pod
 	name string
-	// rank is how much better it is to lose this pod than others near it.
-	rank float64
+	node string
 	// readySince and created are Unix times in seconds; an unknown time counts
 	// as later than any other.
 	readySince, created int64
@@ -41,15 +40,18 @@ const (
 	stageReady     uint8 = 1 << 0
 )
 
-// newSortKeys reads the keys that deletions and updates share.
-func newSortKeys(pods []*corev1.Pod) []*sortKey {
+// newSortKeys reads the keys that deletions and updates share and, if costs count, the deletion costs.
+func newSortKeys(pods []*corev1.Pod, costs bool) []*sortKey {
 	backing, keys := make([]sortKey, len(pods)), make([]*sortKey, len(pods))
 	for i, pod := range pods {
 		k := &backing[i]
 		keys[i] = k
-		k.pod, k.name, k.index = pod, pod.Name, int32(i)
+		k.pod, k.name, k.node, k.index = pod, pod.Name, pod.Spec.NodeName, int32(i)
 		k.created = seconds(pod.CreationTimestamp)
-		if pod.Spec.NodeName != "" {
+		if costs {
+			k.deletionCost = deletionCost(pod)
+		}
+		if k.node != "" {
 			k.stage |= stageScheduled
 		}
 		switch pod.Status.Phase {
@@ -70,7 +72,7 @@ func newSortKeys(pods []*corev1.Pod) []*sortKey {
 	return keys
 }
 
-// compare orders pods by how little they would be missed, the least first.
+// compare orders pods by how little they would be missed, the least first, without those near them.
 // (CS-25, CS-28)
 func (k *sortKey) compare(other *sortKey) int {
 	if k.stage != other.stage {
@@ -78,9 +80,6 @@ func (k *sortKey) compare(other *sortKey) int {
 	}
 	if k.deletionCost != other.deletionCost {
 		return cmp.Compare(k.deletionCost, other.deletionCost)
-	}
-	if k.rank != other.rank {
-		return cmp.Compare(other.rank, k.rank)
 	}
 	if k.readySince != other.readySince {
 		return cmp.Compare(other.readySince, k.readySince)

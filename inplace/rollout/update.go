@@ -23,6 +23,9 @@ type UpdateOptions struct {
 	// KeepOrder has pods of equal priority go in the order that there is without a priority. Default false: in
 	// the reverse of their order in the list. (CS-46)
 	KeepOrder bool
+	// NonePreparing says that no pod is in the lifecycle state PreparingUpdate, if the caller knows. Otherwise
+	// all pods are looked at for that.
+	NonePreparing bool
 }
 
 // SortForUpdate returns the pods in the order in which they are to be updated.
@@ -57,7 +60,11 @@ func updateOrder(pods []*corev1.Pod, o UpdateOptions) ([]int32, error) {
 		all = pods
 	}
 	podAt := func(at int32) *corev1.Pod { return pods[at] }
-	return preparingUpdateFirst(pods, scatter(order, podAt, all, o.Scatter)), nil
+	order = scatter(order, podAt, all, o.Scatter)
+	if o.NonePreparing {
+		return order, nil
+	}
+	return preparingUpdateFirst(pods, order), nil
 }
 
 // orderByPriority is the order of pods before any are scattered.
@@ -65,7 +72,7 @@ func orderByPriority(pods []*corev1.Pod, o UpdateOptions) ([]int32, error) {
 	if hasPriority(o.Priority) && !o.KeepOrder {
 		return priorityOrder(pods, o.Priority)
 	}
-	keys := newSortKeys(pods)
+	keys := newSortKeys(pods, false)
 	sortKeys(keys)
 	order := orderOf(keys)
 	if !hasPriority(o.Priority) {

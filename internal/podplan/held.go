@@ -44,11 +44,17 @@ func (p *Planner) HoldWaits() {
 	var listed map[*corev1.Pod]int // what is held of it, by pod; made when a pod waits for itself
 	whole := map[rollout.Rule]bool{}
 	acts := !p.plan.Stage.Empty()
-	for _, wait := range p.plan.Waiting {
-		if wait.Reason == nil {
+	var before *rollout.Reason // of the wait before, if it is not about one pod
+	for i := range p.plan.Waiting {
+		wait := &p.plan.Waiting[i]
+		if wait.Reason == before || wait.Reason == nil {
 			continue
 		}
-		switch heldup.Of(wait.Reason.Rule).Scope {
+		scope := heldup.Of(wait.Reason.Rule).Scope
+		if before = wait.Reason; scope == heldup.Object {
+			before = nil
+		}
+		switch scope {
 		case heldup.Asked:
 		case heldup.Reported:
 			acts = true
@@ -71,7 +77,7 @@ func (p *Planner) HoldWaits() {
 }
 
 // holdWait lists a pod that waits for something of its own.
-func (p *Planner) holdWait(listed map[*corev1.Pod]int, wait rollout.Wait) map[*corev1.Pod]int {
+func (p *Planner) holdWait(listed map[*corev1.Pod]int, wait *rollout.Wait) map[*corev1.Pod]int {
 	if listed == nil {
 		listed = make(map[*corev1.Pod]int, len(p.plan.Held))
 		for i := range p.plan.Held {

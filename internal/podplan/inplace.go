@@ -105,6 +105,20 @@ func undisturbed(pod *View, update *inplace.Update) bool {
 // problems, as they were reported when that happened. It leaves out pods that are to stay at
 // their revision by now. Updates whose images came back are reported as well.
 func (p *Planner) PlanRefusals() {
+	p.nameBudgets()
+	if err := p.retries.err(); err != nil {
+		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
+	}
+	if err := p.Refusals.Err; err != nil && !p.refusedStay() {
+		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
+	}
+}
+
+// nameBudgets says of pods that could not be updated together with others which of them a budget holds back as well. (CT-10)
+func (p *Planner) nameBudgets() {
+	if len(p.Refusals.Denied) == 0 {
+		return
+	}
 	for i := range p.plan.Waiting {
 		w := &p.plan.Waiting[i]
 		if w.Pod == nil || w.Reason.Rule != rollout.RuleMaxUnavailable {
@@ -113,12 +127,6 @@ func (p *Planner) PlanRefusals() {
 		if d, denied := p.Refusals.Denied[w.Pod.UID]; denied {
 			w.Reason = d.Reason()
 		}
-	}
-	if err := p.retries.err(); err != nil {
-		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
-	}
-	if err := p.Refusals.Err; err != nil && !p.refusedStay() {
-		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
 	}
 }
 

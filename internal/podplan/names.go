@@ -3,42 +3,86 @@
 package podplan
 
 import (
-	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
 )
 
-// SortByName sorts by name. The names of pods of one workload begin alike, so what comes next is compared first, as a number.
+// A sort key of a name holds its first bytes that differ from other names, and below them its place in the list.
+const (
+	keyBytes  = 5
+	placeBits = 64 - 8*keyBytes
+	placeMask = 1<<placeBits - 1
+)
+
+// RanksByName returns for each its place in the order of names. The names of pods of one workload begin alike, and are told apart
+// by the next few bytes: those are sorted as numbers, and whole names are compared only if they do not tell.
+func RanksByName[T any](all []T, name func(T) string) []int32 {
+	keys := keysOf(all, name)
+	if len(keys) < 64 {
+		slices.Sort(keys)
+	} else {
+		keys = inOrder(keys)
+	}
+	for begin, end := 0, 0; begin < len(keys); begin = end {
+		for end = begin + 1; end < len(keys) && keys[end]>>placeBits == keys[begin]>>placeBits; end++ {
+		}
+		slices.SortFunc(keys[begin:end], func(a, b uint64) int { return strings.Compare(name(all[a&placeMask]), name(all[b&placeMask])) })
+	}
+	ranks := make([]int32, len(keys))
+	for rank, key := range keys {
+		ranks[key&placeMask] = int32(rank)
+	}
+	return ranks
+}
+
+// SortByName sorts by name, as RanksByName does.
 func SortByName[T any](all []T, name func(T) string) {
-	type entry struct {
-		next uint64 // what follows on the common beginning
-		name string
-		of   T
+	sorted := make([]T, len(all))
+	for i, rank := range RanksByName(all, name) {
+		sorted[rank] = all[i]
 	}
-	entries := make([]entry, len(all))
-	common := 0
+	copy(all, sorted)
+}
+
+// keysOf returns the sort keys of names.
+func keysOf[T any](all []T, name func(T) string) []uint64 {
+	keys, first, common := make([]uint64, len(all)), "", 0
 	for i, one := range all {
-		entries[i] = entry{name: name(one), of: one}
 		if i == 0 {
-			common = len(entries[0].name)
+			first = name(one)
+			common = len(first)
 		}
-		common = commonBeginning(entries[0].name[:common], entries[i].name)
+		common = commonBeginning(first[:common], name(one))
 	}
-	for i := range entries {
-		var next [8]byte
-		copy(next[:], entries[i].name[common:])
-		entries[i].next = binary.BigEndian.Uint64(next[:])
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.next != b.next {
-			return cmp.Compare(a.next, b.next)
+	for i, one := range all {
+		keys[i] = uint64(i)
+		next := name(one)[common:]
+		for b := range min(keyBytes, len(next)) {
+			keys[i] |= uint64(next[b]) << (56 - 8*b)
 		}
-		return strings.Compare(a.name, b.name)
-	})
-	for i := range entries {
-		all[i] = entries[i].of
 	}
+	return keys
+}
+
+// inOrder sorts keys whose places ascend: by their last byte first, and each time in the order that there is.
+func inOrder(keys []uint64) []uint64 {
+	sorted := make([]uint64, len(keys))
+	for shift := placeBits; shift < 64; shift += 8 {
+		var from [257]int // where the keys with a byte begin
+		for _, key := range keys {
+			from[key>>shift&0xff+1]++
+		}
+		for b := range 256 {
+			from[b+1] += from[b]
+		}
+		for _, key := range keys {
+			b := key >> shift & 0xff
+			sorted[from[b]] = key
+			from[b]++
+		}
+		keys, sorted = sorted, keys
+	}
+	return keys
 }
 
 // commonBeginning is how many bytes a and b have in common at their beginning.

@@ -12,14 +12,21 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-func TestSortByName(t *testing.T) {
+func TestRanksByName(t *testing.T) {
 	name := rapid.StringMatching(`(web-|web-a-long-name-|)[a-c0-1\-]{0,12}`)
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOf(name).Draw(t, "names")
+		names := slices.Concat(rapid.SliceOf(name).Draw(t, "names"), rapid.SliceOfN(name, 0, 200).Draw(t, "more names")) // a few, or so many that bytes are sorted
 		want := slices.Sorted(slices.Values(names))
-		podplan.SortByName(names, func(name string) string { return name })
-		if diff := cmp.Diff(want, names); len(want) > 0 && diff != "" {
+		got := make([]string, len(names))
+		for i, rank := range podplan.RanksByName(names, func(name string) string { return name }) {
+			got[rank] = names[i]
+		}
+		if diff := cmp.Diff(want, got); len(want) > 0 && diff != "" {
 			t.Errorf("names (-want +got):\n%s", diff)
+		}
+		podplan.SortByName(names, func(name string) string { return name })
+		if !slices.Equal(want, names) {
+			t.Errorf("sorted %q, want %q", names, want)
 		}
 	})
 }

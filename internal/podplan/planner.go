@@ -99,7 +99,9 @@ type Planner struct {
 	scratch    *podpatch.Patch // for pods that may need none: empty
 	calculator *inplace.Calculator
 	retries    retries
-	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
+	// wantedSince is since when pods are to have the update revision; zero if nothing tells.
+	wantedSince time.Time
+	forbids     map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
 }
 
 // NewPlanner returns a Planner that fills in a plan. failedUpdate is the
@@ -141,14 +143,23 @@ func (p *Planner) Due(in time.Duration, comes bool) bool {
 
 // Wait records why a pod is not updated; nil stands for pods not created yet.
 func (p *Planner) Wait(pod *corev1.Pod, reason *rollout.Reason) {
-	if !p.listed {
-		p.plan.Waiting = append(p.plan.Waiting, rollout.PodWaits(pod, reason))
+	if p.listed {
+		return
 	}
+	wait := rollout.PodWaits(pod, reason)
+	if pod != nil {
+		wait.Since = p.since(pod)
+	}
+	p.plan.Waiting = append(p.plan.Waiting, wait)
 }
 
-// ListWaits records why pods are not changed, in order.
+// ListWaits records why pods are not changed, in order. The list is the plan's from then on.
 func (p *Planner) ListWaits(waits []rollout.Wait) {
-	if !p.listed {
+	switch {
+	case p.listed:
+	case len(p.plan.Waiting) == 0:
+		p.plan.Waiting = waits
+	default:
 		p.plan.Waiting = append(p.plan.Waiting, waits...)
 	}
 }

@@ -23,9 +23,9 @@ const RevisionLabel = appsv1.ControllerRevisionHashLabelKey
 const TemplateHashLabel = "pod-template-hash"
 
 // PlanRevisions finds the revision of the present template, or makes it, and
-// the one that pods come from. It returns false, and reports why, if there is
+// the one that pods come from, by their revision labels. It returns false, and reports why, if there is
 // none. A workload that is being deleted writes none. (CS-CR3 to CS-CR5)
-func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
+func (p *Planner) PlanRevisions(podLabels iter.Seq[string]) bool {
 	w := &p.Workload
 	wanted, err := revision.New(w.Object, w.Kind, w.Template, revision.NextNumber(p.History), w.CollisionCount)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 	for key, value := range w.RevisionAnnotations {
 		metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, key, value)
 	}
-	if p.plan.Revisions, err = revision.Plan(p.History, wanted, w.CurrentRevision, revisionLabels(pods)); err != nil {
+	if p.plan.Revisions, err = revision.Plan(p.History, wanted, w.CurrentRevision, podLabels); err != nil {
 		p.UpdateProblem(err)
 	}
 	if raised := p.plan.Revisions.Raise; raised != nil { // a copy
@@ -50,6 +50,7 @@ func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 	if w.Object.GetDeletionTimestamp() != nil || p.Refusals.Revision != nil {
 		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
 	}
+	p.wantedSince = p.revisionSince()
 	return p.plan.Revisions.Update != nil
 }
 
@@ -58,8 +59,8 @@ func (p *Planner) NoRevision() *rollout.Reason {
 	return &rollout.Reason{Rule: rollout.RuleRevision, Message: p.Refusals.Revision.Error()}
 }
 
-// revisionLabels yields the values of the revision labels of pods, those of neighbours once.
-func revisionLabels(pods []*corev1.Pod) iter.Seq[string] {
+// RevisionLabels yields the values of the revision labels of pods, those of neighbours once.
+func RevisionLabels(pods []*corev1.Pod) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		last := ""
 		for i, pod := range pods {

@@ -5,7 +5,6 @@ package podplan
 import (
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -15,15 +14,17 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TellSince notes in the waits of pods since when they wait, for whatever reason: a pod that a hook holds since it is in its state, one
-// that is being updated in place since it is out of service for that, and one of another revision since both that pod and the update
-// revision are there. What no object tells stays zero.
-func (p *Planner) TellSince() {
-	created := p.revisionSince()
-	for i := range p.plan.Waiting {
-		if w := &p.plan.Waiting[i]; w.Pod != nil {
-			w.Since = since(w.Pod, p.plan.Revisions.Update, created)
-		}
+// TellSince notes in an observed pod since when it waits, if it waits for anything, so that a wait need not look at the pod again. A pod
+// that is settled waits for its update at most.
+func (p *Planner) TellSince(pod *View) {
+	switch {
+	case !pod.settled:
+		pod.since = p.since(pod.Pod)
+	case pod.Updated || p.wantedSince.IsZero():
+	case pod.CreationTimestamp.After(p.wantedSince):
+		pod.since = pod.CreationTimestamp.Time
+	default:
+		pod.since = p.wantedSince
 	}
 }
 
@@ -41,8 +42,10 @@ func (p *Planner) revisionSince() time.Time {
 	return update.CreationTimestamp.Time
 }
 
-// since is when a pod began to wait.
-func since(pod *corev1.Pod, update *appsv1.ControllerRevision, created time.Time) time.Time {
+// since is when a pod began to wait, for whatever reason: one that a hook holds when it came into its state, one
+// that is being updated in place when it went out of service for that, and one of another revision when both that pod and the update
+// revision were there. What no object tells is zero.
+func (p *Planner) since(pod *corev1.Pod) time.Time {
 	switch lifecycle.StateOf(pod) {
 	case lifecyclev1alpha1.StatePreparingUpdate, lifecyclev1alpha1.StatePreparingDelete, lifecyclev1alpha1.StatePreparingNormal, lifecyclev1alpha1.StateUpdated:
 		at, _ := time.Parse(time.RFC3339, pod.Annotations[lifecyclev1alpha1.TimestampAnnotation]) // zero if it is not readable
@@ -51,11 +54,11 @@ func since(pod *corev1.Pod, update *appsv1.ControllerRevision, created time.Time
 	if c := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status == corev1.ConditionFalse {
 		return c.LastTransitionTime.Time
 	}
-	if update == nil || created.IsZero() || revision.Matches(pod.Labels[RevisionLabel], update.Name) {
+	if p.wantedSince.IsZero() || revision.Matches(pod.Labels[RevisionLabel], p.plan.Revisions.Update.Name) {
 		return time.Time{}
 	}
-	if pod.CreationTimestamp.After(created) {
+	if pod.CreationTimestamp.After(p.wantedSince) {
 		return pod.CreationTimestamp.Time
 	}
-	return created
+	return p.wantedSince
 }

@@ -30,6 +30,7 @@ func TestSince(t *testing.T) {
 	}
 	updating := func(status corev1.ConditionStatus) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) {
+			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
 			pod.Status.Conditions = []corev1.PodCondition{{Type: inplacev1alpha1.InPlaceUpdateReady, Status: status, LastTransitionTime: at(7)}}
 		}
 	}
@@ -60,7 +61,7 @@ func TestSince(t *testing.T) {
 		if test.edit != nil {
 			test.edit(pod)
 		}
-		plan := rollout.Plan{Waiting: []rollout.Wait{rollout.PodWaits(nil, &rollout.Reason{}), rollout.PodWaits(pod, &rollout.Reason{})}}
+		plan := rollout.Plan{}
 		for _, r := range test.history {
 			if r.Name == "web-b" {
 				plan.Revisions.Update = r
@@ -68,9 +69,17 @@ func TestSince(t *testing.T) {
 		}
 		p := NewPlanner(&plan, "FailedUpdate")
 		p.History = test.history
-		p.TellSince()
+		p.wantedSince = p.revisionSince()
+		p.Wait(nil, &rollout.Reason{})
+		p.Wait(pod, &rollout.Reason{})
 		if got := plan.Waiting[1].Since; !got.Equal(test.want) {
 			t.Errorf("%s: since %s, want %s", test.name, got, test.want)
+		}
+		view := View{}
+		view.Observe(pod)
+		view.Updated = plan.Revisions.Update != nil && test.label == plan.Revisions.Update.Name
+		if p.TellSince(&view); !view.Waits(&rollout.Reason{}).Since.Equal(test.want) {
+			t.Errorf("%s: an observed pod waits since %s, want %s", test.name, view.since, test.want)
 		}
 		if got := plan.Waiting[0].Since; !got.IsZero() {
 			t.Errorf("%s: new pods wait since %s, which nothing tells", test.name, got)

@@ -3,6 +3,8 @@
 package podplan
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
@@ -18,13 +20,18 @@ import (
 // a kind embeds it.
 type View struct {
 	*corev1.Pod
+	// Revision is the value of its revision label, and State that of its lifecycle; known after Observe.
+	Revision string
+	State    lifecyclev1alpha1.StateType
+
+	since time.Time // since when it waits, if it waits for anything; known after TellSince
+
 	Updated   bool // it is at the update revision
 	Available bool // as its kind says
 
-	// State is that of its lifecycle; known after Observe.
-	State lifecyclev1alpha1.StateType
 	// What else Observe reads. Of a pod that was not observed it is false, and costs the steps more.
 	ready   bool // it is ready, whatever its state
+	serves  bool // and its state is normal
 	calm    bool // its updates in place, if it had any, are over
 	settled bool // Refresh finds nothing to do
 
@@ -49,11 +56,18 @@ type View struct {
 
 // Observe reads the pod once for all steps: of most pods, which are settled, they need no more.
 func (v *View) Observe(pod *corev1.Pod) {
-	v.Pod, v.State, v.ready, v.calm = pod, lifecycle.StateOf(pod), lifecycle.Ready(pod), inplace.Settled(pod)
-	v.settled = v.normal() && v.calm && readiness.Settled(pod)
+	v.Pod, v.Revision, v.State, v.ready, v.calm = pod, pod.Labels[RevisionLabel], lifecycle.StateOf(pod), lifecycle.Ready(pod), inplace.Settled(pod)
+	normal := v.State == "" || v.State == lifecyclev1alpha1.StateNormal
+	v.serves = v.ready && normal
+	v.settled = normal && v.calm && readiness.Settled(pod)
 }
 
-func (v *View) normal() bool { return v.State == "" || v.State == lifecyclev1alpha1.StateNormal }
+// Waits returns the wait of a pod, once TellSince knows it.
+func (v *View) Waits(reason *rollout.Reason) rollout.Wait {
+	wait := rollout.PodWaits(v.Pod, reason)
+	wait.Since = v.since
+	return wait
+}
 
 // Change returns the patch of a pod, to be filled in. What the patch is for is
 // the latest kind.
@@ -76,7 +90,7 @@ func (v *View) dropEmpty() {
 func (v *View) UpdatedReady() bool { return v.Updated && lifecycle.Ready(v.Pod) }
 
 // Serves tells whether an observed pod is available, but perhaps not for minReadySeconds.
-func (v *View) Serves() bool { return v.ready && v.normal() }
+func (v *View) Serves() bool { return v.serves }
 
 // Ready tells whether an observed pod is ready, whatever its state.
 func (v *View) Ready() bool { return v.ready }

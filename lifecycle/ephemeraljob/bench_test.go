@@ -3,28 +3,35 @@
 package ephemeraljob
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
 // BenchmarkPlan is a plan for a job before its first injection, and in the midst of them.
 func BenchmarkPlan(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		for name, states := range map[string][]string{"new": {""}, "half": {"running", "", "exit0", ""}} {
+	for _, test := range []struct {
+		name   string
+		states []string
+	}{
+		{"new", []string{""}},
+		{"half", []string{"running", "", "exit0", ""}},
+	} {
+		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
 			words := make([]string, n)
 			for i := range words {
-				words[i] = fmt.Sprintf("web-%d:%s", i, states[i%len(states)])
+				words[i] = fmt.Sprintf("web-%d:%s", i, test.states[i%len(test.states)])
 			}
 			s := place(b, jobOf(b, "spec: {parallelism: 100000}"), strings.Join(words, " "))
-			b.Run(fmt.Sprintf("%s/pods=%d", name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if plan := NewPlan(s); len(plan.Inject) == 0 {
-						b.Fatal("nothing is injected")
-					}
+			return func() error {
+				if plan := NewPlan(s); len(plan.Inject) == 0 {
+					return errors.New("nothing is injected")
 				}
-			})
-		}
+				return nil
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ package sidecarset
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -174,8 +175,24 @@ func (p *planner) classify() {
 	for i := range all {
 		p.pods[i] = &all[i]
 	}
-	slices.SortFunc(p.pods, func(a, b *pod) int { return byName(a.Pod, b.Pod) })
+	sortPods(p.pods)
 	slices.SortFunc(p.plan.NotInjected, func(a, b rollout.Wait) int { return byName(a.Pod, b.Pod) })
+}
+
+// sortPods sorts pods as byName orders them. Most SidecarSets have pods in few namespaces.
+func sortPods(pods []*pod) {
+	podplan.SortByName(pods, (*pod).GetName)
+	if !slices.ContainsFunc(pods, func(pod *pod) bool { return pod.Namespace != pods[0].Namespace }) {
+		return
+	}
+	in := map[string][]*pod{}
+	for _, pod := range pods {
+		in[pod.Namespace] = append(in[pod.Namespace], pod)
+	}
+	sorted := pods[:0]
+	for _, namespace := range slices.Sorted(maps.Keys(in)) {
+		sorted = append(sorted, in[namespace]...)
+	}
 }
 
 // byName orders pods by namespace and name.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
 // largeScenario is a job of n nodes, with requests, which are tainted and tolerated.
@@ -32,32 +33,43 @@ func (w *jobScenario) addNodeUnseen(name string) {
 	w.nodes = append(w.nodes, node)
 }
 
-func BenchmarkPlan(b *testing.B) {
-	for _, n := range []int{10, 1_000, 5_000} {
-		begin := largeScenario(b, n)
-		b.Run(fmt.Sprintf("begin/%d", n), func(b *testing.B) { benchmarkPlan(b, begin) })
-
-		runs := largeScenario(b, n)
-		runs.apply(NewPlan(runs.snapshot()))
-		for i, pod := range runs.pods {
-			pod.Spec.NodeName, pod.Status.Phase = scheduler.NodeOf(pod), corev1.PodRunning
-			if i%2 == 0 {
-				pod.Status.Phase = corev1.PodSucceeded
-			}
+// underWay is a job whose pods run, if there are any; each other one has ended.
+func (w *jobScenario) underWay() {
+	for i, pod := range w.pods {
+		pod.Spec.NodeName, pod.Status.Phase = scheduler.NodeOf(pod), corev1.PodRunning
+		if i%2 == 0 {
+			pod.Status.Phase = corev1.PodSucceeded
 		}
-		b.Run(fmt.Sprintf("under-way/%d", n), func(b *testing.B) { benchmarkPlan(b, runs) })
-
-		runs.apply(NewPlan(runs.snapshot()))
-		b.Run(fmt.Sprintf("settled/%d", n), func(b *testing.B) { benchmarkPlan(b, runs) })
 	}
 }
 
-func benchmarkPlan(b *testing.B, w *jobScenario) {
-	s := w.snapshot()
-	b.ReportAllocs()
-	for b.Loop() {
-		if p := NewPlan(s); len(p.Problems) > 0 {
-			b.Fatal(p.Problems)
-		}
+// BenchmarkPlan plans for n nodes.
+func BenchmarkPlan(b *testing.B) {
+	for _, test := range []struct {
+		name  string
+		setUp func(w *jobScenario)
+	}{
+		{"begin", func(*jobScenario) {}},
+		{"under-way", func(w *jobScenario) {
+			w.apply(NewPlan(w.snapshot()))
+			w.underWay()
+		}},
+		{"settled", func(w *jobScenario) {
+			w.apply(NewPlan(w.snapshot()))
+			w.underWay()
+			w.apply(NewPlan(w.snapshot()))
+		}},
+	} {
+		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
+			w := largeScenario(b, n)
+			test.setUp(w)
+			s := w.snapshot()
+			return func() error {
+				if p := NewPlan(s); len(p.Problems) > 0 {
+					return fmt.Errorf("%v", p.Problems)
+				}
+				return nil
+			}
+		})
 	}
 }

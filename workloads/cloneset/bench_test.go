@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
@@ -29,7 +30,10 @@ func settledSnapshot(b *testing.B, n int) *Snapshot {
 	w.Recompute(pod)
 	w.Spec(fmt.Sprint("replicas=", n))
 	s := w.snapshot()
-	s.Pods = planbench.Copies(b, s.Pods[0], n, 100)
+	s.Pods = planbench.Copies(b, s.Pods[0], n, caches.Trim, func(i int, pod *corev1.Pod) {
+		pod.Name = fmt.Sprintf("web-%07x", uint32(i)*2654435761>>4) // in no order
+		pod.Spec.NodeName = fmt.Sprintf("node-%d", i/100)
+	})
 	s.Set.Status = *NewPlan(s).Status
 	return s
 }

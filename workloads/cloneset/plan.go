@@ -48,11 +48,12 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	if !p.PlanRevisions(p.Snapshot.Pods) {
+	p.classify()
+	if !p.PlanRevisions(p.revisionLabels) {
 		p.planStatus()
 		return p.plan
 	}
-	p.classify()
+	p.findUpdated()
 	if p.Set.DeletionTimestamp != nil { // the rest is for the garbage collector (CS-3)
 		p.planStatus()
 		return p.plan

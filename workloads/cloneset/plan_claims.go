@@ -120,9 +120,12 @@ func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
 // node has: those pods could never be scheduled. A pod that is about to be deleted
 // needs none; it would be left over.
 func (p *planner) planLackingClaims() {
+	if len(p.Set.Spec.VolumeClaimTemplates) == 0 {
+		return
+	}
 	var have map[string]bool // made if a pod waits at all
 	for _, pod := range p.pods {
-		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.Deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
+		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.Deleted {
 			continue
 		}
 		id, ok := strings.CutPrefix(pod.Name, p.Set.Name+"-")

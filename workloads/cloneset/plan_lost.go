@@ -26,8 +26,11 @@ var (
 
 // unreachable tells whether a pod is not ready and nothing is heard of its node.
 func (p *planner) unreachable(pod *pod) bool {
+	if pod.Available {
+		return false
+	}
 	_, unreachable := p.Unreachable[pod.Spec.NodeName]
-	return unreachable && !pod.Available
+	return unreachable
 }
 
 // hasClaims tells whether a pod has claims, which would be deleted with it.

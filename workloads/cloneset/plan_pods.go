@@ -16,36 +16,60 @@ import (
 )
 
 // classify sorts the pods into active, released and inactive ones, and finds
-// out what every step wants to know of the active ones. (CS-1, CS-4, CS-7)
+// out what every step wants to know of the active ones, but for what depends on the revisions. (CS-1, CS-4, CS-7)
 func (p *planner) classify() {
 	named := map[string]bool{}
 	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
 		named[name] = true
 	}
-	all := make([]pod, len(p.Snapshot.Pods))
-	p.pods = make([]*pod, 0, len(all))
-	for i, shared := range p.Snapshot.Pods {
-		if !podstate.Active(shared) {
+	p.all = make([]pod, len(p.Snapshot.Pods))
+	label := ""
+	for i, rank := range podplan.RanksByName(p.Snapshot.Pods, (*corev1.Pod).GetName) {
+		shared, pod := p.Snapshot.Pods[i], &p.all[rank]
+		if pod.Observe(shared); pod.Revision == label {
+			pod.Revision = label // pods of one revision share the text: to compare it later costs no look at the pod
+		}
+		label = pod.Revision
+		switch {
+		case !podstate.Active(shared):
 			p.inactive = append(p.inactive, shared)
 			continue
-		}
-		pod := &all[i]
-		pod.Observe(shared)
-		if !p.Selector.Matches(labels.Set(shared.Labels)) {
+		case !p.Selector.Matches(labels.Set(shared.Labels)):
 			p.released = append(p.released, pod)
 			continue
 		}
-		label := shared.Labels[podplan.RevisionLabel]
+		pod.active = true
 		pod.labelled = label == "" || shared.Labels[podplan.TemplateHashLabel] != ""
 		_, pod.specified = shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
 		pod.specified = pod.specified || named[shared.Name]
-		pod.Updated = revision.Matches(label, p.plan.Revisions.Update.Name) && p.Reaches(&pod.View)
 		pod.preparingDelete = pod.State == lifecyclev1alpha1.StatePreparingDelete
 		pod.evicted = p.limits.maxSurge > 0 && lifecycle.AwaitsEviction(shared, p.Now) > 0
-		pod.Available = pod.Serves() && p.Due(readiness.ReadyIn(shared, p.Set.Spec.MinReadySeconds, p.Now))
-		p.pods = append(p.pods, pod)
 	}
-	podplan.SortByName(p.pods, (*pod).GetName)
+	p.pods = make([]*pod, 0, len(p.all))
+	for i := range p.all {
+		if p.all[i].active {
+			p.pods = append(p.pods, &p.all[i])
+		}
+	}
+}
+
+// revisionLabels yields the values of the revision labels of all pods.
+func (p *planner) revisionLabels(yield func(string) bool) {
+	for i := range p.all {
+		if label := p.all[i].Revision; (i == 0 || label != p.all[i-1].Revision) && !yield(label) {
+			return
+		}
+	}
+}
+
+// findUpdated finds out which pods are at the update revision, and which are available. (CS-7)
+func (p *planner) findUpdated() {
+	minReadySeconds := p.Set.Spec.MinReadySeconds
+	for _, pod := range p.pods {
+		pod.Updated = revision.Matches(pod.Revision, p.plan.Revisions.Update.Name) && p.Reaches(&pod.View)
+		pod.Available = pod.Serves() && (minReadySeconds <= 0 || p.Due(readiness.ReadyIn(pod.Pod, minReadySeconds, p.Now)))
+		p.TellSince(&pod.View)
+	}
 }
 
 // planDiff counts the pods, and finds the numbers that the scale step and the update step follow from: they may count

@@ -144,6 +144,7 @@ func (p *planner) firstToGo(pods []*pod, n int) []*pod {
 // while the budget lasts. (CS-22, CS-23)
 func (p *planner) deleteWithinBudget(pods []*pod) (deletes bool) {
 	chosen := p.scaling.selectForDeletion(pods)
+	p.Stage.Delete = slices.Grow(p.Stage.Delete, len(chosen.now))
 	for _, pod := range chosen.now {
 		deletes = p.delete(pod, rollout.DeleteForScale) || deletes
 	}

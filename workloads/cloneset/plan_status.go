@@ -52,7 +52,6 @@ func (p *planner) planHeld() {
 			p.HoldPod(pod.Pod)
 		}
 	}
-	p.TellSince()
 	p.HoldWaits()
 	p.HoldBad(validation.Lifecycle(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), validation.Hooks...))
 }

@@ -4,6 +4,7 @@ package cloneset
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +92,8 @@ func (p *planner) selectUpdates(candidates []*pod, to target, afterScale bool) (
 	if p.plan.Diff.Update != 0 { // otherwise all wait for the same reason
 		var err error
 		candidates, err = rollout.SortForUpdateOf(candidates, (*pod).shared, rollout.UpdateOptions{
-			Priority: strategy.PriorityStrategy, Scatter: strategy.ScatterStrategy, All: p.allPods(), KeepOrder: p.Features.KeepOrder})
+			Priority: strategy.PriorityStrategy, Scatter: strategy.ScatterStrategy, All: p.allPods(), KeepOrder: p.Features.KeepOrder,
+			NonePreparing: !slices.ContainsFunc(candidates, (*pod).prepared)})
 		if err != nil {
 			return selection{}, fmt.Errorf("spec.updateStrategy.priorityStrategy: %w", err)
 		}
@@ -104,7 +106,7 @@ func (p *planner) selectUpdates(candidates []*pod, to target, afterScale bool) (
 func allWait(pods []*pod, reason *rollout.Reason) (all selection) {
 	all.waits = make([]rollout.Wait, len(pods))
 	for i, pod := range pods {
-		all.waits[i] = rollout.PodWaits(pod.Pod, reason)
+		all.waits[i] = pod.Waits(reason)
 	}
 	return all
 }
@@ -115,7 +117,7 @@ func allWait(pods []*pod, reason *rollout.Reason) (all selection) {
 // takes no place in the selection from others, which a StatefulSet goes through in
 // order. (CS-23, CS-27)
 func (p *planner) updateCandidates(to target) []*pod {
-	var candidates []*pod
+	candidates := make([]*pod, 0, len(p.pods))
 	for _, pod := range p.pods {
 		if pod.Updated != to.back || pod.preparingDelete || pod.Deleted || pod.InGrace() {
 			continue

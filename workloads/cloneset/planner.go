@@ -18,6 +18,7 @@ type planner struct {
 	plan *Plan
 
 	limits   limits
+	all      []pod  // those of the snapshot, by name
 	pods     []*pod // owned and active, by name
 	released []*pod // owned, but the selector no longer matches
 	inactive []*corev1.Pod
@@ -34,6 +35,7 @@ type limits struct {
 // pod is an active pod with what every step wants to know of it.
 type pod struct {
 	podplan.View
+	active          bool // it is among planner.pods
 	labelled        bool // it has the labels that older versions did not write
 	preparingDelete bool
 	specified       bool // it was marked for deletion

@@ -61,7 +61,7 @@ func (t tally) selectForUpdate(candidates []*pod, unavailable unavailablePods) (
 		if reasons[why] == nil {
 			reasons[why] = w.reason(why)
 		}
-		s.waits = append(s.waits, rollout.PodWaits(pod.Pod, reasons[why]))
+		s.waits = append(s.waits, pod.Waits(reasons[why]))
 	}
 	return s
 }
@@ -170,7 +170,7 @@ func (t tally) selectForDeletion(chosen []*pod) (s selection) {
 			if reason == nil {
 				reason = t.deleteReason(positive(unavailable), int32(used))
 			}
-			s.waits = append(s.waits, rollout.PodWaits(pod.Pod, reason))
+			s.waits = append(s.waits, pod.Waits(reason))
 			continue
 		}
 		if free {

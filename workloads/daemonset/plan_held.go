@@ -24,7 +24,6 @@ func (p *planner) planHeld() {
 			p.holdNode(n)
 		}
 	}
-	p.TellSince()
 	p.HoldWaits()
 	p.HoldBad(validation.Lifecycle(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), "preDelete"))
 }

@@ -15,7 +15,7 @@ import (
 // planRevisions finds the revision of the present template, or makes it. It returns
 // false, and reports why, if there is none. (DS-CR1 to DS-CR5)
 func (p *planner) planRevisions() bool {
-	if !p.PlanRevisions(p.Snapshot.Pods) {
+	if !p.PlanRevisions(podplan.RevisionLabels(p.Snapshot.Pods)) {
 		return false
 	}
 	r := &p.plan.Revisions

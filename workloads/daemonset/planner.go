@@ -148,17 +148,17 @@ func (p *planner) placeNodes() {
 	fit := nodefit.NewDaemon(daemonSpec(&p.Set.Spec.Template.Spec))
 	all := make([]nodePods, len(p.Nodes))
 	p.nodes = make([]*nodePods, len(all))
-	for i, node := range p.Nodes {
-		all[i] = nodePods{name: node.Name, node: node}
-		all[i].runs = fit.Check(node) == ""
-		_, all[i].away = nodefit.Unreachable(node)
-		all[i].stays = all[i].runs || fit.Stays(node)
-		if all[i].runs {
+	for i, rank := range podplan.RanksByName(p.Nodes, (*corev1.Node).GetName) {
+		node, n := p.Nodes[i], &all[rank]
+		n.name, n.node = node.Name, node
+		n.runs = fit.Check(node) == ""
+		_, n.away = nodefit.Unreachable(node)
+		n.stays = n.runs || fit.Stays(node)
+		if n.runs {
 			p.desired++
 		}
-		p.nodes[i] = &all[i]
+		p.nodes[rank] = n
 	}
-	slices.SortFunc(p.nodes, func(a, b *nodePods) int { return strings.Compare(a.name, b.name) })
 }
 
 // readLimits computes the numbers of the spec. (DS-7, DS-8)
@@ -201,9 +201,10 @@ func partitionOf(set *v1alpha1.DaemonSet) *intstr.IntOrString {
 // classify finds out whose the pods are, which node they are for, and what every
 // step wants to know of them. (DS-3, DS-4)
 func (p *planner) classify() {
-	byName := make(map[string]*nodePods, len(p.nodes))
-	for _, n := range p.nodes {
+	byName, room := make(map[string]*nodePods, len(p.nodes)), make([]*pod, len(p.nodes))
+	for i, n := range p.nodes {
 		byName[n.name] = n
+		n.pods = room[i : i : i+1] // most have one
 	}
 	update := p.RevisionValue(p.plan.Revisions.Update.Name)
 	all := make([]pod, len(p.Snapshot.Pods))
@@ -231,7 +232,7 @@ func (p *planner) classify() {
 		p.pods = append(p.pods, pod)
 		p.settle(pod, byName)
 	}
-	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+	podplan.SortByName(p.pods, (*pod).GetName)
 	for _, n := range p.nodes {
 		for _, pods := range [][]*pod{n.pods, n.ended} {
 			if len(pods) > 1 {

@@ -47,7 +47,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	if !p.PlanRevisions(p.Snapshot.Pods) {
+	if !p.PlanRevisions(podplan.RevisionLabels(p.Snapshot.Pods)) {
 		p.planStatus()
 		return p.plan
 	}

@@ -36,7 +36,6 @@ func (p *planner) planHeld() {
 		}
 	}
 	p.holdClaims()
-	p.TellSince()
 	p.HoldWaits()
 	p.HoldBad(validateHooks(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), p.Features))
 }

@@ -7,26 +7,26 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
-func BenchmarkNewPlan(b *testing.B) {
-	for _, nodes := range []int{10, 1000, 10000} {
-		b.Run(fmt.Sprint(nodes, " nodes"), func(b *testing.B) {
-			s := snapshot(newJob(b, "parallelism: 10%"))
-			for i, phase := range []v1alpha1.ImagePullPhase{succeeded, pulling} {
-				for j := range nodes / 4 {
-					name := fmt.Sprint("n", i, "-", j)
-					s.NodeImages[name] = nodeImage(name, given(phase))
-				}
+// BenchmarkPlan is a plan for a job of n nodes, half of which have not begun.
+func BenchmarkPlan(b *testing.B) {
+	planbench.Run(b, "half", func(b *testing.B, n int) func() error {
+		s := snapshot(newJob(b, "parallelism: 10%"))
+		for i, phase := range []v1alpha1.ImagePullPhase{succeeded, pulling} {
+			for j := range n / 4 {
+				name := fmt.Sprint("n", i, "-", j)
+				s.NodeImages[name] = nodeImage(name, given(phase))
 			}
-			for j := range nodes / 2 {
-				name := fmt.Sprint("new-", j)
-				s.NodeImages[name] = nodeImage(name)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				NewPlan(s)
-			}
-		})
-	}
+		}
+		for j := range n / 2 {
+			name := fmt.Sprint("new-", j)
+			s.NodeImages[name] = nodeImage(name)
+		}
+		return func() error {
+			NewPlan(s)
+			return nil
+		}
+	})
 }
