@@ -25,7 +25,7 @@ func ExampleStatefulSet() {
 	written, err := conversion.StatefulSet(read, "apps.kruise.io/v1beta1")
 	fmt.Println(string(written), err)
 	// Output:
-	// {"apiVersion":"apps.kruise.io/v1alpha1","kind":"StatefulSet","metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{\"spec\":{\"reserveOrdinals\":[1]}}"},"name":"web"},"spec":{"replicas":3}} <nil>
+	// {"apiVersion":"apps.kruise.io/v1alpha1","kind":"StatefulSet","metadata":{"annotations":{"v1beta1-fields.podwright.github.io/spec.reserveOrdinals":"{\"spec\":{\"reserveOrdinals\":[1]}}"},"name":"web"},"spec":{"replicas":3}} <nil>
 	// {"apiVersion":"apps.kruise.io/v1beta1","kind":"StatefulSet","metadata":{"name":"web"},"spec":{"replicas":3,"reserveOrdinals":[1]}} <nil>
 }
 
