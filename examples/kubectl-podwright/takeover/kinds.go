@@ -30,7 +30,13 @@ const (
 	lists    = "ImageListPullJob"
 	crons    = "AdvancedCronJob"
 	onNodes  = "BroadcastJob"
+	restarts = "ContainerRecreateRequest"
+	spreads  = "WorkloadSpread"
+	budgets  = "PodUnavailableBudget"
 )
+
+// knownTargets are the kinds of workloads whose pods podwright counts for budgets without being told. (PUB-23)
+var knownTargets = []string{cloned, ordinal, "Deployment", "ReplicaSet", "ReplicationController"}
 
 const (
 	// sidecarsRoundUp is the gate by which the partition of sidecars in percent is rounded.
@@ -125,7 +131,7 @@ var newFields = []newField{
 	{"1.8", ordinal, "spec.reserveOrdinals", isText},
 	{"1.8", sidecars, "spec.injectionStrategy.revision.policy", nil},
 	{"1.8", "UnitedDeployment", "spec.topology.scheduleStrategy", nil},
-	{"1.8", "WorkloadSpread", "spec.targetFilter", nil},
+	{"1.8", spreads, "spec.targetFilter", nil},
 	{"1.9", cloned, "spec.progressDeadlineSeconds", nil},
 	{"1.9", cloned, "spec.updateStrategy.type", func(value any) bool { return value == "OnDelete" }},
 	{"1.9", perNode, "spec.updateStrategy.rollingUpdate.partition", isText},
