@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/examples/process/features"
 )
 
 // spreads says what becomes of how pods are spread: patches that take pods away from their workload, filters that OpenKruise does not
@@ -33,9 +32,6 @@ func (c *check) spreads() {
 		}
 	}
 }
-
-// knowingLabels are those by which controllers know their pods.
-var knowingLabels = []string{"controller-revision-hash", "pod-template-hash", "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "apps.kruise.io/cloneset-instance-id"}
 
 // takesAway returns a label that the patch of a subset changes, and by which the workload knows its pods; "" if there is none. Of
 // workloads of Kubernetes it is not known what they select by.
@@ -76,7 +72,7 @@ func (c *check) budgets() {
 		switch {
 		case kind != "" && !slices.Contains(knownTargets, kind):
 			c.answer(title(budget), "PUB-23", "Its target is a "+kind+", which podwright reads only if it is told. Else it is not known how many pods are wanted, and no available one may go.",
-				"Give podwright's manager --podunavailablebudget-crds with the definition of that kind.")
+				"Give podwright's manager "+targetsFlag+" with the definition of that kind.")
 		case !counted:
 			c.happens(title(budget), "PUB-14.6", "Its status has not been written. podwright lets none of its pods go until it is; OpenKruise lets all of them go.")
 		case total > 0 && wanted == 0:
@@ -93,8 +89,7 @@ func (c *check) annotatedTotal(budget *unstructured.Unstructured) {
 	if said == "" {
 		return
 	}
-	gate := features.PodUnavailableBudgetAnnotatedTotal
-	theirs, ours := !before(c.release, "1.8"), c.Gates.Enabled(gate)
+	theirs, ours := !before(c.release, "1.8"), c.Gates.Enabled(totalAnnotated)
 	switch n, err := strconv.ParseInt(said, 10, 32); {
 	case err != nil && theirs:
 		c.answer(title(budget), "PUB-43", "Its annotation "+key+" is no number: OpenKruise takes it for 0 pods, and protects nothing. podwright passes it over, and protects its pods.", "Write a number, or take it away.")
@@ -103,6 +98,6 @@ func (c *check) annotatedTotal(budget *unstructured.Unstructured) {
 	case err == nil && theirs != ours:
 		always := map[bool]string{true: "whatever its workloads want", false: "only if its workloads want nothing"}
 		c.answer(title(budget), "PUB-43", fmt.Sprintf("Its total is the %d of its annotation %s: with OpenKruise %s, with podwright %s.", n, key, always[theirs], always[ours]),
-			fmt.Sprintf("Give podwright's manager --feature-gates=%s=%t, or decide that it may change.", gate, theirs))
+			fmt.Sprintf("Give podwright's manager --feature-gates=%s=%t, or decide that it may change.", totalAnnotated, theirs))
 	}
 }

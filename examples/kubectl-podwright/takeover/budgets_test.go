@@ -20,12 +20,12 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 		out    = `crr.apps.kruise.io/unready-acquired: "2026-03-01T11:00:00Z"`
 		mirror = `{apiVersion: v1, kind: Pod, metadata: {namespace: shop, name: web, annotations: {kubernetes.io/config.mirror: x}}}`
 		total  = "pub.kruise.io/protect-total-replicas"
-		cr     = "ContainerRecreateRequest shop/r: "
-		ws     = "WorkloadSpread shop/s: "
-		pub    = "PodUnavailableBudget shop/b: "
+		cr     = restarts + " shop/r: "
+		ws     = spreads + " shop/s: "
+		pub    = budgets + " shop/b: "
 	)
 	spread := func(rest string) string {
-		return custom(spreads, "s", "spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: web}, "+rest)
+		return custom(spreads, "s", "spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: "+cloned+", name: web}, "+rest)
 	}
 	patched := func(label string) string {
 		return spread("subsets: [{name: a}, {name: b, patch: {metadata: {labels: {" + label + "}}}}]}")
@@ -33,7 +33,7 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 	budget := func(annotation, rest string) string {
 		return strings.Replace(custom(budgets, "b", rest), "name: b", "name: b, annotations: {"+annotation+"}", 1)
 	}
-	web := custom("CloneSet", "web", "spec: {selector: {matchLabels: {app: web}}}")
+	web := custom(cloned, "web", "spec: {selector: {matchLabels: {app: web}}}")
 	const wanted = "spec: {selector: {}, minAvailable: 1}, status: {totalReplicas: 3, desiredAvailable: 1}"
 	for _, test := range []struct {
 		name, release, gates string
@@ -78,11 +78,11 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 		{"PUB-4: scaled to 0", "1.8", "", []string{budget("", "spec: {maxUnavailable: 1}, status: {totalReplicas: 0, desiredAvailable: 0}")}, nil},
 		{"PUB-23: a kind of others", "1.8", "", []string{budget("", "spec: {targetRef: {apiVersion: x.io/v1, kind: Widget, name: w}}, status: {totalReplicas: 0, desiredAvailable: 0}")}, []string{
 			"needs an answer: " + pub + "Its target is a Widget, which podwright reads only if it is told. Else it is not known how many pods are wanted, and no available one may go. [PUB-23] " +
-				"Give podwright's manager --podunavailablebudget-crds with the definition of that kind."}},
+				"Give podwright's manager " + targetsFlag + " with the definition of that kind."}},
 		{"PUB-43: the total of the annotation", "1.8", "", []string{budget(total+`: "7"`, wanted)}, []string{
 			"needs an answer: " + pub + "Its total is the 7 of its annotation " + total + ": with OpenKruise whatever its workloads want, with podwright only if its workloads want nothing. [PUB-43] " +
-				"Give podwright's manager --feature-gates=PodUnavailableBudgetAnnotatedTotal=true, or decide that it may change."}},
-		{"PUB-43: with the gate", "1.8", "PodUnavailableBudgetAnnotatedTotal=true", []string{budget(total+`: "7"`, wanted)}, nil},
+				"Give podwright's manager --feature-gates=" + string(totalAnnotated) + "=true, or decide that it may change."}},
+		{"PUB-43: with the gate", "1.8", string(totalAnnotated) + "=true", []string{budget(total+`: "7"`, wanted)}, nil},
 		{"PUB-43: as 1.9", "1.9", "", []string{budget(total+`: "7"`, wanted)}, nil},
 		{"PUB-43: before 1.8", "1.7", "", []string{budget(total+`: "7"`, wanted)}, nil},
 		{"PUB-43: no number", "1.9", "", []string{budget(total+": few", wanted)}, []string{
@@ -96,6 +96,37 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, found(t, test.release, strings.Trim(gates, ","), test.objects...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// What a user has taken away is named before podwright adds it. (PF-5)
+func TestCheckEntriesTakenAway(t *testing.T) {
+	entry := func(names ...string) (list string) {
+		for _, name := range names {
+			list += "{name: " + name + ".kb.io, failurePolicy: Ignore, clientConfig: {service: {namespace: kruise-system, name: kruise-webhook-service}}}, "
+		}
+		return "[" + list + "]"
+	}
+	configuration := func(annotations, list string) string {
+		return "{kind: MutatingWebhookConfiguration, metadata: {name: kruise-mutating-webhook-configuration, annotations: {" + annotations + "}}, webhooks: " + list + "}"
+	}
+	var all []string
+	for _, kind := range inEveryList {
+		all = append(all, "m"+strings.ToLower(kind))
+	}
+	says := "needs an answer: MutatingWebhookConfiguration kruise-mutating-webhook-configuration: Its list lacks " + all[4] + ".kb.io, " + all[5] + ".kb.io, which that of each release has: " +
+		"a user has taken it away. podwright adds it again, once. [PF-5] To keep one away, write its name into the annotation podwright.github.io/offered-webhooks of the configuration before the manager starts: names, with spaces between."
+	for _, test := range []struct{ name, configuration, want string }{
+		{"all are there", configuration("", entry(all...)), ""},
+		{"two are not", configuration("", entry(all[:4]...)), says},
+		{"both are to stay away", configuration("podwright.github.io/offered-webhooks: "+all[5]+".kb.io "+all[4]+".kb.io", entry(all[:4]...)), ""},
+		{"the template counts", configuration(`template: '[{"name":"`+strings.Join(all[:4], `.kb.io"},{"name":"`)+`.kb.io"}]'`, entry(all...)), says},
+		{"a template that cannot be read", configuration("template: few", entry(all[:4]...)), ""},
+	} {
+		said := strings.Join(found(t, "1.8", "ResourcesDeletionProtection=false", test.configuration), "\n")
+		if got := strings.Contains(said, "Its list lacks"); got != (test.want != "") || !strings.Contains(said, test.want) {
+			t.Errorf("PF-5: %s: %s", test.name, said)
 		}
 	}
 }
