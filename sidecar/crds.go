@@ -22,6 +22,6 @@ var crdFiles embed.FS
 // wrong one is refused even if no webhook runs.
 //
 // The version in which objects are stored is v1alpha1. For a cluster that stores v1beta1, as OpenKruise 1.9
-// does, let ServeV1beta1 and then StoreV1beta1 of package conversion change the definitions: the one
-// takes where the conversion webhook is served, which the other version cannot do without.
+// does, let ServeV1beta1 and then StoreV1beta1 of package conversion change the definitions. The one
+// asks for the address of the conversion webhook, without which the other version loses fields.
 func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

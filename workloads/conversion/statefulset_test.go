@@ -51,7 +51,7 @@ func convert(t failer, object []byte, version string) []byte {
 }
 
 // kept are the annotations of a v1alpha1 object with nothing but those that keep the given parts of fields. The key of one
-// names where in the part the value is.
+// names the place of the value in the part.
 func kept(parts ...string) string {
 	annotations := map[string]string{}
 	for _, part := range parts {

@@ -45,7 +45,7 @@ func (c *check) storedTooNew() {
 	}
 }
 
-// keptAside finds fields of v1beta1 that podwright has stored in v1alpha1, where OpenKruise does not read them. (KC-30)
+// keptAside finds fields of v1beta1 that podwright has stored in v1alpha1, in which OpenKruise does not read them. (KC-30)
 func (c *check) keptAside() {
 	for _, field := range asideFields {
 		stored := c.definition(field.definition)

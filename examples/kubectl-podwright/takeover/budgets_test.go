@@ -116,7 +116,7 @@ func TestCheckEntriesTakenAway(t *testing.T) {
 		all = append(all, "m"+strings.ToLower(kind))
 	}
 	says := "needs an answer: MutatingWebhookConfiguration kruise-mutating-webhook-configuration: Its list lacks " + all[4] + ".kb.io, " + all[5] + ".kb.io, which that of each release has: " +
-		"a user has taken it away. podwright adds it again, once. [PF-5] To keep one away, write its name into the annotation podwright.github.io/offered-webhooks of the configuration before the manager starts: names, with spaces between."
+		"a user or a chart has left them out. podwright adds them, once. [PF-5] To keep one away, write its name into the annotation podwright.github.io/offered-webhooks of the configuration before the manager starts: names, with spaces between."
 	for _, test := range []struct{ name, configuration, want string }{
 		{"all are there", configuration("", entry(all...)), ""},
 		{"two are not", configuration("", entry(all[:4]...)), says},

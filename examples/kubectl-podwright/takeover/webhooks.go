@@ -71,7 +71,7 @@ func (c *check) takenAway(configuration *unstructured.Unstructured) {
 		}
 	}
 	if len(lacks) > 0 {
-		c.answer(title(configuration), "PF-5", "Its list lacks "+few(lacks)+", which that of each release has: a user has taken it away. podwright adds it again, once.",
+		c.answer(title(configuration), "PF-5", "Its list lacks "+few(lacks)+", which that of each release has: a user or a chart has left them out. podwright adds them, once.",
 			"To keep one away, write its name into the annotation "+offeredAnnotation+" of the configuration before the manager starts: names, with spaces between.")
 	}
 }

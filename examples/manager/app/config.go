@@ -134,7 +134,7 @@ func (c *Config) ofLaterReleases(getenv func(string) string) {
 		c.Webhook.RenewBefore = before
 	}
 	if value := getenv("KRUISE_DAEMON_CONFIG_NS"); value != "" && value != distributionv1alpha1.DaemonConfigNamespace {
-		c.remarks = append(c.remarks, fmt.Sprintf("KRUISE_DAEMON_CONFIG_NS=%s has no effect: pull secrets are copied to the namespace %s, where agents read them",
+		c.remarks = append(c.remarks, fmt.Sprintf("KRUISE_DAEMON_CONFIG_NS=%s has no effect: pull secrets are copied to the namespace %s, in which agents read them",
 			value, distributionv1alpha1.DaemonConfigNamespace))
 	}
 }
