@@ -53,8 +53,8 @@ const (
 	year = 365 * day
 )
 
-// LongestRenewBefore is the longest time before their end at which certificates may be renewed: a new one must be good for a while.
-const LongestRenewBefore = 9 * year
+// longestRenewBefore is the longest time before their end at which certificates may be renewed: a new one must be good for a while.
+const longestRenewBefore = 9 * year
 
 // ParseRenewBefore reads a time before the end of certificates, as OpenKruise's variable CERTS_RENEW_BEFORE has it: a number of
 // days (d), of months of 30 days (m) or of years (y).
@@ -64,7 +64,7 @@ func ParseRenewBefore(text string) (time.Duration, error) {
 	}
 	number, unit := text[:len(text)-1], map[byte]time.Duration{'d': day, 'm': 30 * day, 'y': year}[text[len(text)-1]]
 	n, err := strconv.ParseInt(number, 10, 32)
-	if err != nil || unit == 0 || n <= 0 || time.Duration(n) > LongestRenewBefore/unit {
+	if err != nil || unit == 0 || n <= 0 || time.Duration(n) > longestRenewBefore/unit {
 		return 0, fmt.Errorf("want a number with d, m or y, above 0, and 9 years at most")
 	}
 	return time.Duration(n) * unit, nil

@@ -359,7 +359,7 @@ func TestRenewBefore(t *testing.T) {
 	first := renew(t, nil, host, start)
 	for _, at := range []time.Duration{0, 5 * year, 9*year + 30*month} {
 		now := start.Add(at)
-		for _, before := range []time.Duration{0, 3 * year, LongestRenewBefore} {
+		for _, before := range []time.Duration{0, 3 * year, longestRenewBefore} {
 			renewed, err := Renew(first, host, now, before)
 			if err != nil {
 				t.Fatal(err)
