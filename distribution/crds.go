@@ -20,4 +20,7 @@ var crdFiles embed.FS
 //
 // They hold the API server to the rules that a manifest must keep, so that a
 // wrong one is refused even if no webhook runs.
+//
+// The version in which objects are stored is v1alpha1. For a cluster that stores v1beta1, as OpenKruise 1.9
+// does for kinds of images, let ServeV1beta1 and then StoreV1beta1 of package conversion change the definitions.
 func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

@@ -264,3 +264,32 @@ func rights(named, role *unstructured.Unstructured) map[[4]string]bool {
 	})
 	return all
 }
+
+// Values of OpenKruise's chart are done, have no effect, which the notes say, or are refused with what to do in their place.
+func TestChartValuesOfOpenKruise(t *testing.T) {
+	for _, test := range []struct{ values, refused, notes string }{
+		{"{}", "", ""},
+		{"daemon: {socketLocation: /var/run, extraEnvs: [], credentialProvider: {enable: false}}", "", ""},
+		{"daemon: {extraEnvs: null, credentialProvider: null}", "", ""},
+		{"daemon: {socketLocation: /run/k3s}", "daemon.socketLocation: /run/k3s: mounts follow it; make a chart for the agent's flags: go run ./install/generate -folder=FOLDER -nodeagent-flag=--socket-file=FILE", ""},
+		{"daemon: {credentialProvider: {enable: true, hostPath: /etc/plugins, awsCredentialsDir: /root/.aws}}", "daemon.credentialProvider: mounts follow it; ", ""},
+		{"daemon: {extraEnvs: [{name: A, value: b}]}", "daemon.extraEnvs: the agent reads no variables", ""},
+		{"daemon: {log: {level: 4}}", "log", ""},
+		{"installation: {roleListGroups: ['*']}", "", "installation.roleListGroups has no effect"},
+	} {
+		released, err := render("chart", "v1.37.1", userValues(t, test.values))
+		if test.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), test.refused) {
+				t.Errorf("%s: error %v, want %q", test.values, err, test.refused)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.values, err)
+			continue
+		}
+		if said := strings.Contains(released.Notes(), "has no effect"); !strings.Contains(released.Notes(), test.notes) || said != (test.notes != "") {
+			t.Errorf("%s: the notes are %s", test.values, released.Notes())
+		}
+	}
+}

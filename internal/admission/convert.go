@@ -19,12 +19,6 @@ const (
 // versions are all that there are.
 var versions = []Version{V1alpha1, V1beta1}
 
-// annotation is the key of the annotation that an object in the other version
-// has for fields that this one alone has. It exists in that version only, if
-// an object has such fields. On an object of this version it has no meaning and
-// is dropped by a conversion.
-func (v Version) annotation() string { return "podwright.github.io/" + string(v) + "-fields" }
-
 // Conversion is that of a kind that is served in both versions.
 type Conversion struct {
 	// Group is its API group.
@@ -51,7 +45,7 @@ type ConvertedField struct {
 	In Version
 	// Path is where it stands there.
 	Path Path
-	// Check says what is wrong with a value that the annotation holds. The API
+	// Check says what is wrong with a value that an annotation holds. The API
 	// server does not look at what a webhook made. An object that no client
 	// can decode would stop every program that reads the kind.
 	Check func(json.RawMessage) error
@@ -59,13 +53,13 @@ type ConvertedField struct {
 	// is not in the CRD.
 	Schema string
 	// Twin is where the other version has what is the same, or comes nearest.
-	// Nil: nowhere, and the field travels in the annotation.
+	// Nil: nowhere, and the field travels in annotations.
 	Twin Path
 	// CheckTwin is the check of what stood at the twin before, which travels in
-	// the annotation too. Nil if there is no twin.
+	// annotations too. Nil if there is no twin.
 	CheckTwin func(json.RawMessage) error
 	// Near returns what comes nearest to a value at the twin, nil if nothing
-	// does; the value itself travels in the annotation. It comes back as long as
+	// does; the value itself travels in annotations. It comes back as long as
 	// no user has changed the twin: who changes that means the new value.
 	// Without a function the twin is the field by another name.
 	Near func(value json.RawMessage) (near any)
@@ -93,8 +87,8 @@ func (f *ConvertedField) near(value any) (near any) {
 //
 // An error names the part of the document that is not as it should be. It is no
 // JSON object, not of the kind, of an unknown version, or, unless the object may
-// be stored in its version, the annotation does not hold what this function puts
-// there. What is stored can be read, whatever its annotation holds: one object that cannot
+// be stored in its version, an annotation does not hold what this function puts
+// there. What is stored can be read, whatever its annotations hold: one object that cannot
 // would keep all of its kind from being listed.
 func (k *Conversion) Convert(object []byte, apiVersion string) ([]byte, error) {
 	d, err := parseDocument(object)

@@ -103,6 +103,31 @@ func (d document) take(path Path) (any, error) {
 	return value, nil
 }
 
+// merge puts what another document holds into this one, value by value. A value that both have is that of the other.
+func (d document) merge(other document) {
+	for key, value := range other {
+		one, two := asObject(d[key]), asObject(value)
+		if one != nil && two != nil {
+			one.merge(two)
+			value = one
+		}
+		d[key] = value
+	}
+}
+
+// asObject is a value of a document as an object, nil if it is none.
+func asObject(value any) document {
+	switch value := value.(type) {
+	case document:
+		return value
+	case json.RawMessage:
+		if object, err := parseDocument(value); err == nil {
+			return object
+		}
+	}
+	return nil
+}
+
 // text returns the string under a key, "" if there is none.
 func (d document) text(key string) string {
 	var text string

@@ -18,6 +18,6 @@ func ExampleSidecarSet() {
 	written, err := conversion.SidecarSet(read, "apps.kruise.io/v1alpha1")
 	fmt.Println(string(written), err)
 	// Output:
-	// {"apiVersion":"apps.kruise.io/v1beta1","kind":"SidecarSet","metadata":{"annotations":{"podwright.github.io/v1alpha1-fields":"{\"spec\":{\"namespace\":\"shop\"}}"},"name":"mesh"},"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}}} <nil>
+	// {"apiVersion":"apps.kruise.io/v1beta1","kind":"SidecarSet","metadata":{"annotations":{"v1alpha1-fields.podwright.github.io/spec.namespace":"{\"spec\":{\"namespace\":\"shop\"}}"},"name":"mesh"},"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}}} <nil>
 	// {"apiVersion":"apps.kruise.io/v1alpha1","kind":"SidecarSet","metadata":{"name":"mesh"},"spec":{"namespace":"shop"}} <nil>
 }

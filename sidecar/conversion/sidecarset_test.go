@@ -23,21 +23,52 @@ func set(version, fields string) string {
 	return `{"apiVersion":"` + version + `","kind":"SidecarSet",` + fields + `}`
 }
 
-// metadata is that of an object with a label (a version) and an annotation that
-// keeps fields of another version, if they are not empty.
-func metadata(version, of, kept string) string {
+// metadata is that of an object with a label (a version) and annotations that
+// keep parts of fields of another version, if they are not empty. What is no such part is in the annotation of former releases.
+func metadata(version, of string, parts ...string) string {
 	fields := `"metadata":{"name":"log"`
 	if version != "" {
 		fields += `,"labels":{"apps.kruise.io/sidecarset-custom-version":"` + version + `"}`
 	}
-	if kept != "" {
-		text, err := json.Marshal(kept)
+	annotations := map[string]string{}
+	for _, part := range parts {
+		if key := keyOf(part); key != "" {
+			annotations[of+"-fields.podwright.github.io/"+key] = part
+		} else if part != "" {
+			annotations["podwright.github.io/"+of+"-fields"] = part
+		}
+	}
+	if len(annotations) > 0 {
+		text, err := json.Marshal(annotations)
 		if err != nil {
 			panic(err)
 		}
-		fields += `,"annotations":{"podwright.github.io/` + of + `-fields":` + string(text) + `}`
+		fields += `,"annotations":` + string(text)
 	}
 	return fields + `}`
+}
+
+// keyOf names the one value that a part holds, "" if it holds several or is none.
+func keyOf(part string) string {
+	var at any
+	if json.Unmarshal([]byte(part), &at) != nil {
+		return ""
+	}
+	var path []string
+	object, is := at.(map[string]any)
+	for ; is && len(object) == 1; object, is = at.(map[string]any) {
+		for name, below := range object {
+			path, at = append(path, name), below
+		}
+	}
+	switch key := strings.Join(path, "."); {
+	case len(object) > 1:
+		return ""
+	case key == "metadata.labels.apps.kruise.io/sidecarset-custom-version":
+		return "f7c1ab78a4d90509a6af595079d7de86" // a hash, since that is no key
+	default:
+		return key
+	}
 }
 
 func convert(t *testing.T, object, version string) string {
@@ -77,12 +108,13 @@ func TestSidecarSet(t *testing.T) {
 		{"a label alone", metadata("v1", "", "") + `,"spec":{}`, metadata("v1", "", "") + `,"spec":{}`},
 		{"a custom version", metadata("v1", "v1beta1", `{"spec":{"customVersion":"v1"}}`) + `,"spec":{"selector":{}}`,
 			metadata("", "", "") + `,"spec":{"selector":{},"customVersion":"v1"}`},
-		{"a custom version and the label", metadata("v1", "v1beta1", `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}},"spec":{"customVersion":"v1"}}`) + `,"spec":{}`,
+		{"a custom version and the label", metadata("v1", "v1beta1", `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}}}`, `{"spec":{"customVersion":"v1"}}`) + `,"spec":{}`,
 			metadata("v0", "", "") + `,"spec":{"customVersion":"v1"}`},
 		{"a namespace", metadata("", "", "") + `,"spec":{"namespace":"shop"` + rest + `}`,
 			metadata("", "v1alpha1", `{"spec":{"namespace":"shop"}}`) + `,"spec":{` + only("shop") + rest + `}`},
 		{"a namespace and a selector", metadata("", "", "") + `,"spec":{"namespace":"shop","namespaceSelector":{"matchLabels":{"a":"b"}}}`,
-			metadata("", "v1alpha1", `{"spec":{"namespace":"shop","namespaceSelector":{"matchLabels":{"a":"b"}}}}`) + `,"spec":{` + only("shop") + `}`},
+			metadata("", "v1alpha1", `{"spec":{"namespace":"shop"}}`, `{"spec":{"namespaceSelector":{}}}`,
+				`{"spec":{"namespaceSelector":{"matchLabels":{}}}}`, `{"spec":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}`) + `,"spec":{` + only("shop") + `}`},
 		{"no name of a namespace", metadata("", "", "") + `,"spec":{"namespace":"","namespaceSelector":{"matchLabels":{"a":"b"}}}`,
 			metadata("", "v1alpha1", `{"spec":{"namespace":""}}`) + `,"spec":{"namespaceSelector":{"matchLabels":{"a":"b"}}}`},
 		{"the selector of a namespace", metadata("", "", "") + `,"spec":{` + only("shop") + `}`, metadata("", "", "") + `,"spec":{` + only("shop") + `}`},
@@ -105,11 +137,15 @@ func TestSidecarSetEdits(t *testing.T) {
 		{"no selector", beta, metadata("", "v1alpha1", namespace) + `,"spec":{}`, alpha, metadata("", "", "") + `,"spec":{}`},
 		{"the selector in other words", beta, metadata("", "v1alpha1", namespace) + `,"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`, alpha,
 			metadata("", "", "") + `,"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`},
+		{"what former releases have kept", alpha, metadata("v1", "v1beta1", `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}},"spec":{"customVersion":"v1"}}`) + `,"spec":{}`, beta,
+			metadata("v0", "", "") + `,"spec":{"customVersion":"v1"}`},
 		{"an annotation without a meaning", alpha, metadata("", "v1alpha1", namespace) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{}`},
 		{"what is stored is read", beta, metadata("", "v1alpha1", "{") + `,"spec":{}`, alpha, metadata("", "v1alpha1", "{") + `,"spec":{}`},
 		{"so is what is of another type", beta, metadata("", "v1alpha1", `{"spec":{"namespace":3}}`) + `,"spec":{}`, alpha, metadata("", "v1alpha1", `{"spec":{"namespace":3}}`) + `,"spec":{}`},
 		{"so is what is no selector", beta, metadata("", "v1alpha1", `{"spec":{"namespaceSelector":3}}`) + `,"spec":{}`, alpha, metadata("", "v1alpha1", `{"spec":{"namespaceSelector":3}}`) + `,"spec":{}`},
 		{"so is what has no place there", beta, metadata("", "v1alpha1", `{"spec":{"containers":[]}}`) + `,"spec":{}`, alpha, metadata("", "v1alpha1", `{"spec":{"containers":[]}}`) + `,"spec":{}`},
+		{"so is what has no place in the annotation of former releases", beta, metadata("", "v1alpha1", `{"spec":{"containers":[],"namespace":"shop"}}`) + `,"spec":{}`, alpha,
+			metadata("", "v1alpha1", `{"spec":{"containers":[],"namespace":"shop"}}`) + `,"spec":{}`},
 		{"in the other version too", alpha, metadata("", "v1beta1", "no JSON") + `,"spec":{}`, beta, metadata("", "v1beta1", "no JSON") + `,"spec":{}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -33,16 +33,16 @@ var daemonSet = &admission.Conversion{
 }
 
 // DaemonSet converts a DaemonSet as StatefulSet does a StatefulSet. Since it may be
-// stored in either version, it is converted whatever KeptFieldsAnnotation holds.
+// stored in either version, it is converted whatever the annotations that keep fields hold.
 func DaemonSet(object []byte, apiVersion string) ([]byte, error) {
 	return daemonSet.Convert(object, apiVersion)
 }
 
-// DaemonSetPartitionedScaling returns what spec.scaleStrategy.partitionedScaling of v1beta1 says, which KeptFieldsAnnotation
+// DaemonSetPartitionedScaling returns what spec.scaleStrategy.partitionedScaling of v1beta1 says, which an annotation
 // keeps. Nil if it says nothing. (DS-6)
 func DaemonSetPartitionedScaling(set *v1alpha1.DaemonSet) *bool {
 	var strategy daemonSetScaleStrategy
-	if kept := admission.Kept(set.Annotations, admission.V1beta1, scaleStrategyPath); kept == nil || json.Unmarshal(kept, &strategy) != nil {
+	if kept := daemonSet.Kept(set.Annotations, admission.V1beta1, scaleStrategyPath); kept == nil || json.Unmarshal(kept, &strategy) != nil {
 		return nil
 	}
 	return strategy.PartitionedScaling

@@ -46,7 +46,7 @@ func TestKindsStoredInEitherVersion(t *testing.T) {
 		{"DS-V3: a percentage, which both versions have", "DaemonSet", name + partition(`"30%"`), name + partition(`"30%"`)},
 		{"DS-V3: the revision", "DaemonSet", name + `"status":{"updateRevision":"abc","numberReady":3}`, name + `"status":{"daemonSetHash":"abc","numberReady":3}`},
 		{"DS-V3: how pods are created", "DaemonSet", name + `"spec":{"scaleStrategy":{"partitionedScaling":true,"new":1}}`,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":true,"new":1}}}`) + `},"spec":{}`},
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{}}}`, `{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`, `{"spec":{"scaleStrategy":{"new":1}}}`) + `},"spec":{}`},
 		{"DS-V3: all of it", "DaemonSet",
 			`"metadata":{"name":"web","annotations":{"a":"b"}},"new":1,"spec":{"scaleStrategy":{},"updateStrategy":{"rollingUpdate":{"partition":"0%","new":2.50}}},"status":{"updateRevision":""}`,
 			`"metadata":{"name":"web","annotations":{"a":"b",` + kept(`{"spec":{"scaleStrategy":{}}}`)[1:] +
@@ -79,14 +79,17 @@ func TestEditsInV1alpha1(t *testing.T) {
 	const name, noJSON = `"metadata":{"name":"web"},`, `"metadata":{"name":"web","annotations":{"a":"b","podwright.github.io/v1beta1-fields":"{"}},`
 	for _, test := range []struct{ name, kind, alpha, want string }{
 		{"DS-V3: what stands where it belongs counts", "DaemonSet",
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{"a":1}}}`) + `},"spec":{"scaleStrategy":{"b":2}}`, name + `"spec":{"scaleStrategy":{"b":2}}`},
+			`"metadata":{"name":"web","annotations":` + former(`{"spec":{"scaleStrategy":{"a":1}}}`) + `},"spec":{"scaleStrategy":{"b":2}}`, name + `"spec":{"scaleStrategy":{"b":2}}`},
 		{"DS-V3: what cannot be read stays, and the object is read", "DaemonSet", noJSON + partition("3"), noJSON + partition("3")},
 		{"DS-V3: so does what is of another type", "DaemonSet",
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":3}}`) + `}`, `"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":3}}`) + `}`},
+			`"metadata":{"name":"web","annotations":` + former(`{"spec":{"scaleStrategy":3}}`) + `}`, `"metadata":{"name":"web","annotations":` + former(`{"spec":{"scaleStrategy":3}}`) + `}`},
 		{"DS-V3: so does what has no place there", "DaemonSet",
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"selector":{"a":1}}}`) + `}`, `"metadata":{"name":"web","annotations":` + kept(`{"spec":{"selector":{"a":1}}}`) + `}`},
+			`"metadata":{"name":"web","annotations":` + former(`{"spec":{"selector":{"a":1}}}`) + `}`, `"metadata":{"name":"web","annotations":` + former(`{"spec":{"selector":{"a":1}}}`) + `}`},
 		{"DS-V3: so does what v1alpha1 has by another name", "DaemonSet",
-			`"metadata":{"name":"web","annotations":` + kept(`{"status":{"updateRevision":"a"}}`) + `}`, `"metadata":{"name":"web","annotations":` + kept(`{"status":{"updateRevision":"a"}}`) + `}`},
+			`"metadata":{"name":"web","annotations":` + former(`{"status":{"updateRevision":"a"}}`) + `}`, `"metadata":{"name":"web","annotations":` + former(`{"status":{"updateRevision":"a"}}`) + `}`},
+		{"DS-V3: what cannot be read of one part stays, and the others are read", "DaemonSet",
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":7}}}`, `{"spec":{"scaleStrategy":{"new":1}}}`) + `}`,
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":7}}}`) + `},"spec":{"scaleStrategy":{"new":1}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := ofKind(test.kind, beta, test.want)
@@ -111,4 +114,8 @@ func TestKindsErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestServerSideApplyOfDaemonSets(t *testing.T) {
+	applyInBoth(t, "DaemonSet", conversion.DaemonSet, map[string][]any{"spec.scaleStrategy.partitionedScaling": {true, false}, "spec.scaleStrategy.new": {int64(1)}})
 }

@@ -12,8 +12,8 @@
 // v1alpha1 StatefulSet and writes it back takes its reserveOrdinals away, and
 // pods move. An operator with such clients serves Handler under Path and names it
 // in the definition with SetWebhook. ServeV1beta1 does that and adds v1beta1
-// if it is missing. Then the fields that v1alpha1 lacks travel in the
-// annotation KeptFieldsAnnotation.
+// if it is missing. Then the fields that v1alpha1 lacks travel in
+// annotations, of KeptFieldsPrefix.
 //
 // A client that uses only the version in which a kind is stored needs none of this:
 // such an object is never converted. So controllers and typed clients do not
@@ -35,15 +35,13 @@
 // takes away its reserveOrdinals, lifecycle, scaleStrategy,
 // persistentVolumeClaimRetentionPolicy, status.updatedReadyReplicas and
 // status.updatedAvailableReplicas. Here they are kept. They still go when a
-// v1alpha1 client replaces the object by a manifest without the annotation, as
+// v1alpha1 client replaces the object by a manifest without the annotations, as
 // any field does that a manifest leaves out. Patches and server-side apply
 // leave them alone.
 //
-// One annotation holds all such fields, and server-side apply merges it as a
-// whole. Once a client has written in v1alpha1, as the controllers of most kinds
-// do, what a v1beta1 manifest leaves out stays. It does so as long as the annotation holds
-// anything else, if only the empty object around the field, which another manager owns. A patch or an update takes it away, and server-side apply with
-// another value changes it.
+// Each part of such a field has an annotation of its own, since server-side apply merges an
+// annotation as a whole. So what a v1beta1 manifest leaves out goes, unless another field manager
+// wants it, though clients write in v1alpha1, as the controllers of most kinds do.
 //
 // OpenKruise 1.9 stores v1beta1 of the other kinds. Here they are stored as
 // v1alpha1, which others read, unless a cluster stores v1beta1 already.

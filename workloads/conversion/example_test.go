@@ -25,7 +25,7 @@ func ExampleStatefulSet() {
 	written, err := conversion.StatefulSet(read, "apps.kruise.io/v1beta1")
 	fmt.Println(string(written), err)
 	// Output:
-	// {"apiVersion":"apps.kruise.io/v1alpha1","kind":"StatefulSet","metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{\"spec\":{\"reserveOrdinals\":[1]}}"},"name":"web"},"spec":{"replicas":3}} <nil>
+	// {"apiVersion":"apps.kruise.io/v1alpha1","kind":"StatefulSet","metadata":{"annotations":{"v1beta1-fields.podwright.github.io/spec.reserveOrdinals":"{\"spec\":{\"reserveOrdinals\":[1]}}"},"name":"web"},"spec":{"replicas":3}} <nil>
 	// {"apiVersion":"apps.kruise.io/v1beta1","kind":"StatefulSet","metadata":{"name":"web"},"spec":{"replicas":3,"reserveOrdinals":[1]}} <nil>
 }
 
@@ -66,4 +66,30 @@ func ExampleServeV1beta1() {
 	// daemonsets.apps.kruise.io 2
 	// statefulsets.apps.kruise.io 2
 	// uniteddeployments.apps.kruise.io 1
+}
+
+// For a cluster that stores v1beta1, as OpenKruise 1.9 leaves it.
+func ExampleStoreV1beta1() {
+	client := admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://operator.shop.example" + conversion.Path)}
+	for _, crd := range workloads.CRDs() {
+		if err := conversion.ServeV1beta1(crd, client); err != nil {
+			log.Fatal(err)
+		}
+		if err := conversion.StoreV1beta1(crd); err != nil {
+			log.Fatal(err)
+		}
+		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		for _, version := range versions {
+			if version := version.(map[string]any); version["storage"] == true {
+				fmt.Println(crd.GetName(), version["name"])
+			}
+		}
+	}
+	// Output:
+	// advancedcronjobs.apps.kruise.io v1beta1
+	// broadcastjobs.apps.kruise.io v1beta1
+	// clonesets.apps.kruise.io v1alpha1
+	// daemonsets.apps.kruise.io v1beta1
+	// statefulsets.apps.kruise.io v1beta1
+	// uniteddeployments.apps.kruise.io v1alpha1
 }

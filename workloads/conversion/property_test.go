@@ -95,7 +95,7 @@ func TestThereAndBackLosesNothing(t *testing.T) {
 	t.Run("from v1alpha1", rapid.MakeCheck(func(t *rapid.T) {
 		first := drawSet(t, alpha, commonSpec, commonStatus)
 		there := convert(t, first, beta)
-		if bytes.Contains(there, []byte(conversion.KeptFieldsAnnotation)) {
+		if bytes.Contains(there, []byte("v1beta1-fields")) {
 			t.Fatalf("%s became %s, want no annotation", first, there)
 		}
 		if diff := cmp.Diff(tree(t, first), tree(t, convert(t, there, alpha))); diff != "" {
@@ -143,6 +143,7 @@ func FuzzStatefulSet(f *testing.F) {
 		`"spec":{}`, `"metadata":null,"spec":null`, `"metadata":{"annotations":{}},"status":{"updatedReadyReplicas":1}`,
 		`"metadata":{"name":"web"},"spec":{"replicas":1e400,"reserveOrdinals":[1,2],"lifecycle":{"preDelete":{}},"new":"\ud800"}`,
 		`"metadata":{"annotations":{"a":"b","podwright.github.io/v1beta1-fields":"{\"spec\":{\"reserveOrdinals\":[1]}}"}},"spec":{"lifecycle":null}`,
+		`"metadata":{"annotations":` + kept(`{"spec":{"ordinals":{}}}`, `{"spec":{"ordinals":{"start":1}}}`, `{"spec":{"lifecycle":null}}`) + `}`,
 	} {
 		f.Add([]byte(set(alpha, fields)))
 		f.Add([]byte(set(beta, fields)))
@@ -166,5 +167,14 @@ func FuzzStatefulSet(f *testing.F) {
 		if again := convert(t, convert(t, inBeta, alpha), beta); !cmp.Equal(tree(t, inBeta), tree(t, again)) {
 			t.Errorf("%s gave in v1beta1\n%s and then\n%s", data, inBeta, again)
 		}
+	})
+}
+
+func TestServerSideApply(t *testing.T) {
+	applyInBoth(t, "StatefulSet", conversion.StatefulSet, map[string][]any{
+		"spec.reserveOrdinals": {[]any{int64(1)}, []any{int64(1), int64(2)}}, "spec.ordinals.start": {int64(7), int64(8)}, "spec.scaleStrategy.maxUnavailable": {int64(1), "50%"},
+		"spec.persistentVolumeClaimRetentionPolicy.whenDeleted": {"Retain", "Delete"}, "spec.persistentVolumeClaimRetentionPolicy.whenScaled": {"Retain"},
+		"spec.lifecycle.preDelete.markPodNotReady": {true, false}, "spec.lifecycle.inPlaceUpdate.markPodNotReady": {true},
+		"spec.lifecycle.preDelete.labelsHandler.a": {"b", "c"}, "spec.lifecycle.preDelete.labelsHandler.a/b": {"b", "c"}, "status.updatedReadyReplicas": {int64(3), int64(4)},
 	})
 }

@@ -10,15 +10,19 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// KeptFieldsAnnotation is on a v1alpha1 object that has fields which only
-// v1beta1 knows. It holds them as JSON, in the places that they have in
-// v1beta1:
+// KeptFieldsPrefix is that of the annotations of a v1alpha1 object that has fields which only
+// v1beta1 knows. Each holds one part of such a field, an object, empty, or a value within one, as JSON in the place that it has in
+// v1beta1. The rest of the key names the part:
 //
-//	{"spec":{"reserveOrdinals":[1]},"status":{"updatedReadyReplicas":3}}
+//	v1beta1-fields.podwright.github.io/spec.reserveOrdinals: {"spec":{"reserveOrdinals":[1]}}
+//	v1beta1-fields.podwright.github.io/status.updatedReadyReplicas: {"status":{"updatedReadyReplicas":3}}
 //
-// It exists in that version only, if an object has such fields, and is not
-// meant to be edited. On a v1beta1 object it has no meaning and is dropped when
+// They exist in that version only, if an object has such fields, and are not
+// meant to be edited. On a v1beta1 object they have no meaning and are dropped when
 // the object is converted.
+const KeptFieldsPrefix = "v1beta1-fields.podwright.github.io/"
+
+// KeptFieldsAnnotation held all of them in former releases. It is read still, for what no annotation of its own says.
 const KeptFieldsAnnotation = "podwright.github.io/v1beta1-fields"
 
 // statefulSet is the one kind that is stored as v1beta1.
@@ -51,7 +55,7 @@ func laterField[T any](path ...string) admission.ConvertedField {
 // to v1beta1 and comes back.
 //
 // An error names the part of the document that is not as it should be. It is no
-// JSON object, no StatefulSet, of an unknown version, or KeptFieldsAnnotation
+// JSON object, no StatefulSet, of an unknown version, or an annotation that keeps fields
 // does not hold what this function puts there.
 func StatefulSet(object []byte, apiVersion string) ([]byte, error) {
 	return statefulSet.Convert(object, apiVersion)

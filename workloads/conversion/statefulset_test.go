@@ -50,10 +50,33 @@ func convert(t failer, object []byte, version string) []byte {
 	return out
 }
 
-// kept are the annotations of a v1alpha1 object with nothing but the one that
-// keeps the given fields.
-func kept(fields string) string {
-	encoded, err := json.Marshal(map[string]string{conversion.KeptFieldsAnnotation: fields})
+// kept are the annotations of a v1alpha1 object with nothing but those that keep the given parts of fields. The key of one
+// names the place of the value in the part.
+func kept(parts ...string) string {
+	annotations := map[string]string{}
+	for _, part := range parts {
+		var at any
+		if err := json.Unmarshal([]byte(part), &at); err != nil {
+			panic(err)
+		}
+		var path []string
+		for object, is := at.(map[string]any); is && len(object) == 1; object, is = at.(map[string]any) {
+			for name, below := range object {
+				path, at = append(path, name), below
+			}
+		}
+		annotations[conversion.KeptFieldsPrefix+strings.Join(path, ".")] = part
+	}
+	return encode(annotations)
+}
+
+// former are the annotations of a v1alpha1 object with nothing but the one in which former releases kept all fields.
+func former(fields string) string {
+	return encode(map[string]string{conversion.KeptFieldsAnnotation: fields})
+}
+
+func encode(annotations map[string]string) string {
+	encoded, err := json.Marshal(annotations)
 	if err != nil {
 		panic(err)
 	}
@@ -73,16 +96,31 @@ func TestStatefulSet(t *testing.T) {
 		{"STS-V3, LC-E20: all that v1alpha1 lacks",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},` +
 				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7,"updatedAvailableReplicas":6}`,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},`+
-				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedAvailableReplicas":6,"updatedReadyReplicas":7}}`) + `},"spec":{},"status":{}`},
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{}}}`,
+				`{"spec":{"lifecycle":{"preDelete":{}}}}`,
+				`{"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}}}}`,
+				`{"spec":{"persistentVolumeClaimRetentionPolicy":{}}}`,
+				`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`,
+				`{"spec":{"reserveOrdinals":[0]}}`,
+				`{"spec":{"scaleStrategy":{}}}`,
+				`{"spec":{"scaleStrategy":{"maxUnavailable":"10%"}}}`,
+				`{"status":{"updatedAvailableReplicas":6}}`,
+				`{"status":{"updatedReadyReplicas":7}}`) + `},"spec":{},"status":{}`},
 		{"STS-V3: what 1.7 and 1.8 added",
 			`"metadata":{"name":"web"},"spec":{"ordinals":{"start":5},"reserveOrdinals":[1,"3-5",3000000000],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}},` +
 				`"status":{"volumeClaims":[{"compatibleReadyReplicas":1,"compatibleReplicas":2,"volumeClaimName":"data"}]}`,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"ordinals":{"start":5},"reserveOrdinals":[1,"3-5",3000000000],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}},`+
-				`"status":{"volumeClaims":[{"compatibleReadyReplicas":1,"compatibleReplicas":2,"volumeClaimName":"data"}]}}`) + `},"spec":{},"status":{}`},
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"ordinals":{}}}`,
+				`{"spec":{"ordinals":{"start":5}}}`,
+				`{"spec":{"reserveOrdinals":[1,"3-5",3000000000]}}`,
+				`{"spec":{"volumeClaimUpdateStrategy":{}}}`,
+				`{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`,
+				`{"status":{"volumeClaims":[{"compatibleReadyReplicas":1,"compatibleReplicas":2,"volumeClaimName":"data"}]}}`) + `},"spec":{},"status":{}`},
 		{"values that say nothing are kept as they are",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{},"reserveOrdinals":[],"scaleStrategy":null},"status":{"updatedReadyReplicas":0}`,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{},"reserveOrdinals":[],"scaleStrategy":null},"status":{"updatedReadyReplicas":0}}`) + `},"spec":{},"status":{}`},
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{}}}`,
+				`{"spec":{"reserveOrdinals":[]}}`,
+				`{"spec":{"scaleStrategy":null}}`,
+				`{"status":{"updatedReadyReplicas":0}}`) + `},"spec":{},"status":{}`},
 		{"other annotations stay",
 			`"metadata":{"name":"web","annotations":{"a":"b"}},"spec":{"reserveOrdinals":[1]}`,
 			`"metadata":{"name":"web","annotations":{"a":"b",` + kept(`{"spec":{"reserveOrdinals":[1]}}`)[1:] + `},"spec":{}`},
@@ -91,7 +129,13 @@ func TestStatefulSet(t *testing.T) {
 			`"metadata":{"name":"web","new":1},"spec":{"template":{"spec":{"containers":[{"name":"a","new":[1,2.50]}],"new":{"x":null}}},"new":12345678901234567890},"status":{"new":true},"new":"x"`},
 		{"new fields inside what is kept",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{"postStart":{"x":1},"preDelete":{"new":1}},"scaleStrategy":{"new":"<&>"}}`,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{"postStart":{"x":1},"preDelete":{"new":1}},"scaleStrategy":{"new":"\u003c\u0026\u003e"}}}`) + `},"spec":{}`},
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{}}}`,
+				`{"spec":{"lifecycle":{"postStart":{}}}}`,
+				`{"spec":{"lifecycle":{"postStart":{"x":1}}}}`,
+				`{"spec":{"lifecycle":{"preDelete":{}}}}`,
+				`{"spec":{"lifecycle":{"preDelete":{"new":1}}}}`,
+				`{"spec":{"scaleStrategy":{}}}`,
+				`{"spec":{"scaleStrategy":{"new":"\u003c\u0026\u003e"}}}`) + `},"spec":{}`},
 		{"names are told apart by case",
 			`"metadata":{"name":"web"},"spec":{"ReserveOrdinals":[1],"reserveordinals":[2]}`,
 			`"metadata":{"name":"web"},"spec":{"ReserveOrdinals":[1],"reserveordinals":[2]}`},
@@ -116,21 +160,33 @@ func TestStatefulSet(t *testing.T) {
 func TestStatefulSetAnnotationOfOthers(t *testing.T) {
 	for _, test := range []struct{ name, from, to, object, want string }{
 		{"a v1beta1 object with the annotation loses it", beta, alpha,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"reserveOrdinals":[1]}}`) + `},"spec":{"replicas":1}`,
+			`"metadata":{"name":"web","annotations":` + former(`{"spec":{"reserveOrdinals":[1]}}`) + `},"spec":{"replicas":1}`,
 			`"metadata":{"name":"web"},"spec":{"replicas":1}`},
 		{"a v1beta1 object with an old annotation gets a new one", beta, alpha,
-			`"metadata":{"name":"web","annotations":` + kept(`no JSON`) + `},"spec":{"reserveOrdinals":[2]}`,
+			`"metadata":{"name":"web","annotations":` + former(`no JSON`) + `},"spec":{"reserveOrdinals":[2]}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"reserveOrdinals":[2]}}`) + `},"spec":{}`},
 		{"an annotation that keeps nothing", alpha, beta,
-			`"metadata":{"name":"web","annotations":` + kept(`{}`) + `}`, `"metadata":{"name":"web"}`},
+			`"metadata":{"name":"web","annotations":` + former(`{}`) + `}`, `"metadata":{"name":"web"}`},
 		{"an annotation with an empty section", alpha, beta,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{},"status":null}`) + `}`, `"metadata":{"name":"web"}`},
+			`"metadata":{"name":"web","annotations":` + former(`{"spec":{},"status":null}`) + `}`, `"metadata":{"name":"web"}`},
 		{"a section that the object does not have", alpha, beta,
-			`"metadata":{"name":"web","annotations":` + kept(`{"status":{"updatedReadyReplicas":3}}`) + `}`,
+			`"metadata":{"name":"web","annotations":` + former(`{"status":{"updatedReadyReplicas":3}}`) + `}`,
 			`"metadata":{"name":"web"},"status":{"updatedReadyReplicas":3}`},
 		{"a field that stands in its place too", alpha, beta,
-			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"reserveOrdinals":[1]}}`) + `},"spec":{"reserveOrdinals":[2]}`,
+			`"metadata":{"name":"web","annotations":` + former(`{"spec":{"reserveOrdinals":[1]}}`) + `},"spec":{"reserveOrdinals":[2]}`,
 			`"metadata":{"name":"web"},"spec":{"reserveOrdinals":[2]}`},
+		{"STS-V3: of the annotation of former releases counts what no annotation of its own says", alpha, beta,
+			`"metadata":{"name":"web","annotations":` + both(former(`{"spec":{"ordinals":{"start":7},"reserveOrdinals":[1],"scaleStrategy":{"maxUnavailable":1}}}`),
+				kept(`{"spec":{"reserveOrdinals":[2]}}`, `{"spec":{"ordinals":{}}}`, `{"spec":{"lifecycle":null}}`)) + `}`,
+			`"metadata":{"name":"web"},"spec":{"lifecycle":null,"ordinals":{"start":7},"reserveOrdinals":[2],"scaleStrategy":{"maxUnavailable":1}}`},
+		{"STS-V3: a v1beta1 object with annotations of parts loses them", beta, alpha,
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"reserveOrdinals":[1]}}`, `{"spec":{"ordinals":{}}}`) + `},"spec":{"ordinals":{}}`,
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"ordinals":{}}}`) + `},"spec":{}`},
+		{"STS-V3: labels whose keys no annotation can have", beta, alpha,
+			`"metadata":{"name":"web"},"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"a.b/c":"d","e":"f"}}}}`,
+			`"metadata":{"name":"web","annotations":` + both(kept(`{"spec":{"lifecycle":{}}}`, `{"spec":{"lifecycle":{"preDelete":{}}}}`, `{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{}}}}}`,
+				`{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"e":"f"}}}}}`),
+				encode(map[string]string{conversion.KeptFieldsPrefix + "fb7b291343726f95691b77f6460ddd87": `{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"a.b/c":"d"}}}}}`})) + `},"spec":{}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := convert(t, []byte(set(test.from, test.object)), test.to)
@@ -139,6 +195,11 @@ func TestStatefulSetAnnotationOfOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// both are two sets of annotations in one.
+func both(one, two string) string {
+	return strings.TrimSuffix(one, "}") + "," + strings.TrimPrefix(two, "{")
 }
 
 func TestStatefulSetOfTheWantedVersion(t *testing.T) {
@@ -152,8 +213,9 @@ func TestStatefulSetOfTheWantedVersion(t *testing.T) {
 
 func TestStatefulSetErrors(t *testing.T) {
 	annotated := func(value string) string {
-		return set(alpha, `"metadata":{"name":"web","annotations":`+kept(value)+`},"spec":{}`)
+		return set(alpha, `"metadata":{"name":"web","annotations":`+former(value)+`},"spec":{}`)
 	}
+	const part = "metadata.annotations[v1beta1-fields.podwright.github.io/"
 	const annotation = "metadata.annotations[podwright.github.io/v1beta1-fields]: "
 	for _, test := range []struct{ name, object, to, want string }{
 		{"nothing", "", beta, "want a StatefulSet as JSON: unexpected end of JSON input"},
@@ -184,6 +246,9 @@ func TestStatefulSetErrors(t *testing.T) {
 		{"the annotation has a limit that is none", annotated(`{"spec":{"scaleStrategy":{"maxUnavailable":true}}}`), beta, annotation + "spec.scaleStrategy: json: cannot unmarshal bool"},
 		{"the annotation has a policy that is no word", annotated(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":1}}}`), beta, annotation + "spec.persistentVolumeClaimRetentionPolicy: json: cannot unmarshal number"},
 		{"the annotation has a count beyond int32", annotated(`{"status":{"updatedReadyReplicas":3000000000}}`), beta, annotation + "status.updatedReadyReplicas: json: cannot unmarshal number 3000000000"},
+		{"a part is no JSON", set(alpha, `"metadata":{"annotations":{"v1beta1-fields.podwright.github.io/x":"x"}}`), beta, part + "x]: invalid character 'x'"},
+		{"a part is of another type", set(alpha, `"metadata":{"annotations":`+kept(`{"spec":{"reserveOrdinals":7}}`)+`}`), beta, part + "spec.reserveOrdinals]: spec.reserveOrdinals: json: cannot unmarshal number"},
+		{"a part is one of no field", set(alpha, `"metadata":{"annotations":`+kept(`{"spec":{"replicas":7}}`)+`}`), beta, part + "spec.replicas]: spec.replicas is no field that only v1beta1 has"},
 		{"the section of a good annotation is no object", strings.Replace(annotated(`{"spec":{"lifecycle":{}}}`), `"spec":{}`, `"spec":[]`, 1), beta, "spec: want an object, got an array"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -47,12 +47,13 @@ func TestPartitionRounding(t *testing.T) {
 func TestPartitionedScaling(t *testing.T) {
 	const annotated = "daemonset.kruise.io/progressive-create-pod: 'true'"
 	field := func(value string) string {
-		return `podwright.github.io/v1beta1-fields: '{"spec":{"scaleStrategy":{"partitionedScaling":` + value + `}}}'`
+		return `v1beta1-fields.podwright.github.io/spec.scaleStrategy.partitionedScaling: '{"spec":{"scaleStrategy":{"partitionedScaling":` + value + `}}}'`
 	}
 	for _, tt := range []struct{ name, annotations, want string }{
 		{"DS-6: neither", "", "+n1:v1 +n2:v1 +n3:v2"},
 		{"DS-6: the annotation", annotated, "+n1:v2"},
 		{"DS-6: the field", field("true"), "+n1:v2"},
+		{"DS-6: the field, as former releases kept it", `podwright.github.io/v1beta1-fields: '{"spec":{"scaleStrategy":{"partitionedScaling":true}}}'`, "+n1:v2"},
 		{"DS-6: the field is false, whatever annotation is left", annotated + ", " + field("false"), "+n1:v1 +n2:v1 +n3:v2"},
 		{"DS-6: the field says nothing", annotated + ", " + field("null"), "+n1:v2"},
 	} {

@@ -73,8 +73,8 @@ func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionReq
 
 // Validate answers CREATE, UPDATE and DELETE. It refuses an invalid set with
 // the code 422 and a cause for every field. It refuses the deletion of a
-// protected set with the code 403. A v1alpha1 set is judged with what
-// conversion.KeptFieldsAnnotation holds.
+// protected set with the code 403. A v1alpha1 set is judged with the
+// fields that annotations of conversion.KeptFieldsPrefix hold.
 func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return w.admission().Validate(ctx, request)
 }
@@ -118,7 +118,7 @@ func isV1alpha1(request *admissionv1.AdmissionRequest) bool {
 // inV1beta1 returns the request with its objects in v1beta1. The error is a
 // BadRequest.
 //
-// A stored set that cannot be converted, because KeptFieldsAnnotation was
+// A stored set that cannot be converted, because an annotation that keeps fields was
 // written by hand, is left unchanged, so that an update can repair it.
 func inV1beta1(request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionRequest, error) {
 	if !isV1alpha1(request) {

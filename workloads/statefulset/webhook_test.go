@@ -33,7 +33,7 @@ func specWith(version, fields string) string {
 		fields + `"selector":` + conformance.Selector + `,"template":` + conformance.Template("", "", "") + `}}`
 }
 
-// annotated is a v1alpha1 set that was read through the conversion webhook.
+// annotated is a v1alpha1 set that was read through the conversion webhook of a former release, which kept all fields in one annotation.
 func annotated(kept string) string {
 	quoted, _ := json.Marshal(kept)
 	return strings.Replace(specWith("v1alpha1", ""), `"uid"`, `"annotations":{"podwright.github.io/v1beta1-fields":`+string(quoted)+`},"uid"`, 1)

@@ -62,7 +62,7 @@ func newExternal(t *testing.T) *external {
 // provide makes a certificate, and writes it to the Secret, from which entries may be left out.
 func (e *external) provide(authority certificates.Bundle, without ...string) certificates.Bundle {
 	e.Helper()
-	bundle, err := certificates.Renew(authority, "10.0.0.1", time.Now())
+	bundle, err := certificates.Renew(authority, "10.0.0.1", time.Now(), 0)
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func (s *Server) store() certificates.Store {
 // server has now, it hears of the new authority first, and the server changes over when everything is registered.
 func (s *Server) look(ctx context.Context) (notConverted, err error) {
 	now := time.Now()
-	bundle, err := certificates.Ensure(ctx, s.store(), s.Name(), now)
+	bundle, err := certificates.Ensure(ctx, s.store(), s.Name(), now, s.RenewBefore)
 	if err != nil {
 		return nil, err
 	}

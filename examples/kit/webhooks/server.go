@@ -41,6 +41,8 @@ type Options struct {
 	Port                        int
 	Host, Service               string
 	Secret, CertDir, CertWriter string
+	// RenewBefore is how long before their end certificates are renewed, 9 years at most; 0 for half a year.
+	RenewBefore time.Duration
 	// External has another program provide the certificates, such as cert-manager: the Secret is read alone, and the caBundles that lead
 	// to the server are not written, but looked at. Annotations are those of what is registered, for that program.
 	External    bool

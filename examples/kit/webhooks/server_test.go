@@ -26,7 +26,7 @@ func TestWebhookServerTakesNewCertificates(t *testing.T) {
 			t.Error("PF-4: the server is ready without a certificate")
 		}
 		renew := func() certificates.Bundle {
-			bundle, err := certificates.Renew(nil, "192.0.2.1", time.Now())
+			bundle, err := certificates.Renew(nil, "192.0.2.1", time.Now(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

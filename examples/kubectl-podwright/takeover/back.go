@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/podwright/podwright/workloads/conversion"
 )
 
 // Releases are those of OpenKruise to which a cluster can be handed back, the oldest first.
@@ -43,7 +45,7 @@ func (c *check) storedTooNew() {
 	}
 }
 
-// keptAside finds fields of v1beta1 that stand in podwright's annotation, since v1alpha1 is stored. No OpenKruise reads that. (KC-30)
+// keptAside finds fields of v1beta1 that podwright has stored in v1alpha1, in which OpenKruise does not read them. (KC-30)
 func (c *check) keptAside() {
 	for _, field := range asideFields {
 		stored := c.definition(field.definition)
@@ -51,11 +53,8 @@ func (c *check) keptAside() {
 			continue
 		}
 		for _, object := range c.Objects[field.kind] {
-			var kept any // nil if there is none, or one that cannot be read
-			_ = json.Unmarshal([]byte(object.GetAnnotations()[asideAnnotation]), &kept)
-			path := strings.Split(field.path, ".")
-			if slices.ContainsFunc(slices.Concat(at(object.Object, path), at(kept, path)), func(value any) bool { return value != nil }) {
-				c.answer(title(object), "KC-30", fmt.Sprintf("Its %s stands in the annotation %s, since v1alpha1 is stored: OpenKruise does not read that.", field.path, asideAnnotation), field.do)
+			if slices.ContainsFunc(aside(object, strings.Split(field.path, ".")), func(value any) bool { return value != nil }) {
+				c.answer(title(object), "KC-30", fmt.Sprintf("Its %s is stored in v1alpha1, in which OpenKruise does not read it.", field.path), field.do)
 			}
 		}
 	}
@@ -68,8 +67,18 @@ func stores(definition *unstructured.Unstructured, version string) bool {
 	})
 }
 
-// asideAnnotation has the fields of v1beta1 that v1alpha1 lacks, on objects that are read in v1alpha1.
-const asideAnnotation = "podwright.github.io/v1beta1-fields"
+// aside is what an object has at a path that OpenKruise has in v1beta1 alone: there, or, in v1alpha1, in annotations.
+func aside(object *unstructured.Unstructured, path []string) []any {
+	values := at(object.Object, path)
+	for key, text := range object.GetAnnotations() {
+		if key == conversion.KeptFieldsAnnotation || strings.HasPrefix(key, conversion.KeptFieldsPrefix) {
+			var kept any // nil if it cannot be read
+			_ = json.Unmarshal([]byte(text), &kept)
+			values = append(values, at(kept, path)...)
+		}
+	}
+	return values
+}
 
 // fieldTooNew finds objects with a field or a value that the release does not have.
 func (c *check) fieldTooNew(field newField) {

@@ -66,7 +66,7 @@ func Check(cluster *Cluster) *Report {
 	report.OpenKruise, report.By = cluster.release()
 	if c.release = report.OpenKruise; c.release != "" {
 		for _, judge := range []func(){c.definitions, c.prunings, c.webhooks, c.programs, c.leases, c.gates, c.finalizers, c.workloads,
-			c.ownWorkloads, c.cronJobs, c.imageJobs, c.secrets, func() { c.pods(states) }} {
+			c.ownWorkloads, c.cronJobs, c.imageJobs, c.secrets, c.requests, c.spreads, c.budgets, func() { c.pods(states) }} {
 			judge()
 		}
 	}

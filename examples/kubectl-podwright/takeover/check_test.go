@@ -311,11 +311,14 @@ func TestCheckBack(t *testing.T) {
 		{"1.7", []string{custom(ordinal, "a", `spec: {ordinals: {start: 1}, reserveOrdinals: [1, "3-5"]}`)}, []string{
 			"needs an answer: " + ordinal + " shop/a: OpenKruise 1.7 cannot read what stands in spec.reserveOrdinals. [KC-30] " + do}},
 		{"1.9", []string{storing("daemonsets", "v1alpha1"), custom("DaemonSet", "a", "spec: {}"),
+			strings.Replace(custom("DaemonSet", "c", "spec: {}"), "name: c", `name: c, annotations: {v1beta1-fields.podwright.github.io/spec.scaleStrategy.partitionedScaling: '{"spec":{"scaleStrategy":{"partitionedScaling":false}}}'}`, 1),
 			strings.Replace(custom("DaemonSet", "b", "spec: {}"), "name: b", `name: b, annotations: {podwright.github.io/v1beta1-fields: '{"spec":{"scaleStrategy":{"partitionedScaling":true}}}'}`, 1)}, []string{
-			"needs an answer: DaemonSet shop/b: Its spec.scaleStrategy.partitionedScaling stands in the annotation podwright.github.io/v1beta1-fields, since v1alpha1 is stored: OpenKruise does not read that. [KC-30] " +
+			"needs an answer: DaemonSet shop/b: Its spec.scaleStrategy.partitionedScaling is stored in v1alpha1, in which OpenKruise does not read it. [KC-30] " +
+				"Have it stored as v1beta1 before you hand back, or write the annotation daemonset.kruise.io/progressive-create-pod.",
+			"needs an answer: DaemonSet shop/c: Its spec.scaleStrategy.partitionedScaling is stored in v1alpha1, in which OpenKruise does not read it. [KC-30] " +
 				"Have it stored as v1beta1 before you hand back, or write the annotation daemonset.kruise.io/progressive-create-pod."}},
 		{"1.9", []string{storing("advancedcronjobs", "v1alpha1"), custom("AdvancedCronJob", "a", "spec: {template: {imageListPullJobTemplate: {}}}")}, []string{
-			"needs an answer: AdvancedCronJob shop/a: Its spec.template.imageListPullJobTemplate stands in the annotation podwright.github.io/v1beta1-fields, since v1alpha1 is stored: OpenKruise does not read that. [KC-30] " +
+			"needs an answer: AdvancedCronJob shop/a: Its spec.template.imageListPullJobTemplate is stored in v1alpha1, in which OpenKruise does not read it. [KC-30] " +
 				"Have it stored as v1beta1 before you hand back to 1.9, or delete it."}},
 		{"1.9", []string{storing("advancedcronjobs", "v1beta1"), custom("AdvancedCronJob", "a", "spec: {template: {imageListPullJobTemplate: {}}}")}, nil},
 		{"1.8", []string{custom("DaemonSet", "a", "spec: {scaleStrategy: {partitionedScaling: true}}")}, []string{

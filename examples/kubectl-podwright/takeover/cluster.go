@@ -43,7 +43,8 @@ type Cluster struct {
 	Objects map[string][]*unstructured.Unstructured
 	// Children are Jobs that a kind of OpenKruise controls.
 	Children []*unstructured.Unstructured
-	// Pods are those that have something of OpenKruise: an owner, a label, an annotation or a finalizer.
+	// Pods are those that have something of OpenKruise: an owner, a label, an annotation or a finalizer. If there are requests to restart
+	// containers, mirrors of static pods are too.
 	Pods []*unstructured.Unstructured
 	// Copies are the metadata of Secrets that jobs for images have copied. Their data is never read.
 	Copies []*metav1.PartialObjectMetadata

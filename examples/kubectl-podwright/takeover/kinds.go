@@ -30,20 +30,36 @@ const (
 	lists    = "ImageListPullJob"
 	crons    = "AdvancedCronJob"
 	onNodes  = "BroadcastJob"
+	restarts = "ContainerRecreateRequest"
+	spreads  = "WorkloadSpread"
+	budgets  = "PodUnavailableBudget"
 )
+
+// knownTargets are the kinds of workloads whose pods podwright counts for budgets without being told. (PUB-23)
+var knownTargets = []string{cloned, ordinal, "Deployment", "ReplicaSet", "ReplicationController"}
 
 const (
 	// sidecarsRoundUp is the gate by which the partition of sidecars in percent is rounded.
 	sidecarsRoundUp = features.SidecarSetPartitionRoundsUp
+	// totalAnnotated is the gate by which an annotation has the total of a budget.
+	totalAnnotated = features.PodUnavailableBudgetAnnotatedTotal
 	// newIn15 has the gates that were new in 1.5 as they are by default.
 	newIn15 = "ImagePullJobGate=false,ResourceDistributionGate=false,"
 	// newIn17 has the one that AllAlpha turned on first in 1.7.
 	newIn17 = "EnableExternalCerts=true,"
+	// targetsFlag names further kinds of workloads that budgets are about.
+	targetsFlag = "--podunavailablebudget-crds"
 	// copiesNamespace is where copies of pull secrets are.
 	copiesNamespace = distributionv1alpha1.DaemonConfigNamespace
 	// olderPath is in the path of a webhook that 1.9 does not serve.
 	olderPath = "-apps-kruise-io-v1alpha1-daemonset"
 )
+
+// knowingLabels are those by which controllers know their pods.
+var knowingLabels = []string{"controller-revision-hash", "pod-template-hash", "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "apps.kruise.io/cloneset-instance-id"}
+
+// inEveryList are the kinds about which each list of OpenKruise has an entry, whatever its release, chart and gates.
+var inEveryList = []string{"advancedcronjob", "broadcastjob", cloned, perNode, ordinal, "uniteddeployment"}
 
 // kinds are all of OpenKruise's that podwright has, sorted by the names of their definitions.
 func kinds() (all []schema.GroupKind) {
@@ -125,7 +141,7 @@ var newFields = []newField{
 	{"1.8", ordinal, "spec.reserveOrdinals", isText},
 	{"1.8", sidecars, "spec.injectionStrategy.revision.policy", nil},
 	{"1.8", "UnitedDeployment", "spec.topology.scheduleStrategy", nil},
-	{"1.8", "WorkloadSpread", "spec.targetFilter", nil},
+	{"1.8", spreads, "spec.targetFilter", nil},
 	{"1.9", cloned, "spec.progressDeadlineSeconds", nil},
 	{"1.9", cloned, "spec.updateStrategy.type", func(value any) bool { return value == "OnDelete" }},
 	{"1.9", perNode, "spec.updateStrategy.rollingUpdate.partition", isText},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -112,7 +113,8 @@ func (r *reading) around() {
 			func(job *unstructured.Unstructured) bool { return !controlled(job) })
 	}
 	r.Pods = slices.DeleteFunc(r.everywhere(schema.GroupKind{Kind: "Pod"}, metav1.ListOptions{}), func(pod *unstructured.Unstructured) bool {
-		return !controlled(pod) && pod.GetAnnotations()[probesAnnotation] == ""
+		static := len(r.Objects[restarts]) > 0 && pod.GetAnnotations()[corev1.MirrorPodAnnotationKey] != ""
+		return !controlled(pod) && !static && pod.GetAnnotations()[probesAnnotation] == ""
 	})
 	r.secrets()
 }

@@ -3,6 +3,7 @@
 package takeover
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,9 @@ import (
 
 // service is the one behind which OpenKruise's webhooks are.
 const service = "kruise-webhook-service"
+
+// offeredAnnotation names the entries that podwright does not add to a list any more. (PF-5)
+const offeredAnnotation = "podwright.github.io/offered-webhooks"
 
 // inOrder are the configurations that a manager keeps in order.
 var inOrder = []string{"kruise-mutating-webhook-configuration", "kruise-validating-webhook-configuration"}
@@ -41,6 +45,7 @@ func (c *check) webhooks() {
 		if failing > 0 {
 			c.happens(name, "PF-5.1", fmt.Sprintf("Its %s with failure policy Fail refuse what they judge while no manager answers.", entries(failing)))
 		}
+		c.takenAway(configuration)
 		if template == "" {
 			continue
 		}
@@ -49,6 +54,25 @@ func (c *check) webhooks() {
 			c.stuck(name, "PF-5", "Its annotation template is of a release before 1.9, which drops its entries for kinds with v1beta1: they get no defaults.",
 				"Nothing: podwright serves the paths of both.")
 		}
+	}
+}
+
+// takenAway says which entries podwright adds though a user seems to have taken them away: the list of a release never lacks them.
+func (c *check) takenAway(configuration *unstructured.Unstructured) {
+	list, offered := objects(configuration.Object, "webhooks"), strings.Fields(configuration.GetAnnotations()[offeredAnnotation])
+	if template := configuration.GetAnnotations()["template"]; template != "" && json.Unmarshal([]byte(template), &list) != nil {
+		return // the manager says so
+	}
+	var lacks []string
+	for _, kind := range inEveryList {
+		name := strings.ToLower(configuration.GetKind()[:1] + kind + ".kb.io")
+		if !slices.Contains(offered, name) && !slices.ContainsFunc(list, func(w map[string]any) bool { return text(w, "name") == name }) {
+			lacks = append(lacks, name)
+		}
+	}
+	if len(lacks) > 0 {
+		c.answer(title(configuration), "PF-5", "Its list lacks "+few(lacks)+", which that of each release has: a user or a chart has left them out. podwright adds them, once.",
+			"To keep one away, write its name into the annotation "+offeredAnnotation+" of the configuration before the manager starts: names, with spaces between.")
 	}
 }
 

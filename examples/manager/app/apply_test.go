@@ -34,6 +34,7 @@ func (w *fixture) appliesEveryKind() {
 			f.appliesBoth(kind)
 		})
 	}
+	w.appliesPartsOfFields()
 }
 
 func (w *fixture) appliesBoth(a applied) {

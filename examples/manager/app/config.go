@@ -20,7 +20,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/kit/webhooks"
+	"github.com/podwright/podwright/examples/kit/webhooks/certificates"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 )
@@ -89,6 +91,8 @@ type Config struct {
 	MetricsAddr, HealthProbeAddr, PprofAddr string
 
 	kinds []kind // with the values of their flags
+	// remarks are about the environment, for the log.
+	remarks []string
 }
 
 // environment names the flags that variables of OpenKruise's Deployment stand for.
@@ -116,7 +120,23 @@ func NewConfig(getenv func(string) string) (Config, error) {
 			}
 		}
 	}
+	c.ofLaterReleases(getenv)
 	return c, nil
+}
+
+// ofLaterReleases reads variables that OpenKruise has had since 1.5 and that are no flag. What is wrong is no error, as there. (PF-2)
+func (c *Config) ofLaterReleases(getenv func(string) string) {
+	if value := getenv("CERTS_RENEW_BEFORE"); value != "" {
+		before, err := certificates.ParseRenewBefore(value)
+		if err != nil {
+			c.remarks = append(c.remarks, fmt.Sprintf("CERTS_RENEW_BEFORE=%s: %v; certificates are renewed 180 days before they end", value, err))
+		}
+		c.Webhook.RenewBefore = before
+	}
+	if value := getenv("KRUISE_DAEMON_CONFIG_NS"); value != "" && value != distributionv1alpha1.DaemonConfigNamespace {
+		c.remarks = append(c.remarks, fmt.Sprintf("KRUISE_DAEMON_CONFIG_NS=%s has no effect: pull secrets are copied to the namespace %s, in which agents read them",
+			value, distributionv1alpha1.DaemonConfigNamespace))
+	}
 }
 
 // AddFlags defines the flags. The values that the fields have are the defaults.

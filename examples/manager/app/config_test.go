@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -178,5 +179,41 @@ func TestFlagsOfOpenKruise(t *testing.T) {
 		if shown := strings.Contains(flags.FlagUsages(), "--"+name+" "); shown != slices.Contains(used, flag) && name != "enable-pprof" {
 			t.Errorf("--%s is shown: %t", name, shown)
 		}
+	}
+}
+
+// PF-2: what the environment of later releases says is done, or is told to be without effect.
+func TestEnvironmentOfLaterReleases(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		name    string
+		env     map[string]string
+		before  time.Duration
+		remarks string
+	}{
+		{"nothing", nil, 0, ""},
+		{"days", map[string]string{"CERTS_RENEW_BEFORE": "90d"}, 90 * day, ""},
+		{"months", map[string]string{"CERTS_RENEW_BEFORE": "3m"}, 90 * day, ""},
+		{"years", map[string]string{"CERTS_RENEW_BEFORE": "9y"}, 9 * 365 * day, ""},
+		{"longer than new ones are good", map[string]string{"CERTS_RENEW_BEFORE": "10y"}, 0, "CERTS_RENEW_BEFORE=10y: want a number with d, m or y, above 0, and 9 years at most; certificates are renewed 180 days before they end"},
+		{"more than fits", map[string]string{"CERTS_RENEW_BEFORE": "2147483647y"}, 0, "CERTS_RENEW_BEFORE=2147483647y: "},
+		{"nothing ahead", map[string]string{"CERTS_RENEW_BEFORE": "0d"}, 0, "CERTS_RENEW_BEFORE=0d: "},
+		{"below nothing", map[string]string{"CERTS_RENEW_BEFORE": "-1y"}, 0, "CERTS_RENEW_BEFORE=-1y: "},
+		{"no unit", map[string]string{"CERTS_RENEW_BEFORE": "90"}, 0, "CERTS_RENEW_BEFORE=90: "},
+		{"no number", map[string]string{"CERTS_RENEW_BEFORE": "d"}, 0, "CERTS_RENEW_BEFORE=d: "},
+		{"the namespace of copies", map[string]string{"KRUISE_DAEMON_CONFIG_NS": "kruise-daemon-config"}, 0, ""},
+		{"another namespace", map[string]string{"KRUISE_DAEMON_CONFIG_NS": "registries"}, 0,
+			"KRUISE_DAEMON_CONFIG_NS=registries has no effect: pull secrets are copied to the namespace kruise-daemon-config"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			config, err := NewConfig(env(test.env))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Join(config.remarks, "\n")
+			if config.Webhook.RenewBefore != test.before || !strings.HasPrefix(said, test.remarks) || (said == "") != (test.remarks == "") {
+				t.Errorf("certificates are renewed %s ahead, and it says %q; want %s, %q", config.Webhook.RenewBefore, said, test.before, test.remarks)
+			}
+		})
 	}
 }

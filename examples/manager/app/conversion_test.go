@@ -82,7 +82,12 @@ func (w *fixture) somebodyElseLeads() {
 
 // keptFields are those that v1alpha1 lacks: the test's own, and the defaults
 // that the webhook has set.
-const keptFields = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"},"reserveOrdinals":[1,3]}}`
+var keptFields = map[string]string{
+	conversion.KeptFieldsPrefix + "spec.persistentVolumeClaimRetentionPolicy":             `{"spec":{"persistentVolumeClaimRetentionPolicy":{}}}`,
+	conversion.KeptFieldsPrefix + "spec.persistentVolumeClaimRetentionPolicy.whenDeleted": `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain"}}}`,
+	conversion.KeptFieldsPrefix + "spec.persistentVolumeClaimRetentionPolicy.whenScaled":  `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Retain"}}}`,
+	conversion.KeptFieldsPrefix + "spec.reserveOrdinals":                                  `{"spec":{"reserveOrdinals":[1,3]}}`,
+}
 
 // definition returns that of StatefulSet.
 func (w *fixture) definition() *unstructured.Unstructured {
@@ -190,7 +195,7 @@ func (w *fixture) convertsWithoutLoss(when string, replicas int64) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if !slices.Equal(set.Spec.ReserveOrdinals, []int{1, 3}) || int64(*set.Spec.Replicas) != replicas || set.Annotations[conversion.KeptFieldsAnnotation] != "" {
+	if !slices.Equal(set.Spec.ReserveOrdinals, []int{1, 3}) || int64(*set.Spec.Replicas) != replicas || len(set.Annotations) > 0 {
 		w.Errorf("%s: %d replicas, reserveOrdinals %v, annotations %v; want %d, [1 3], and none of v1alpha1",
 			when, *set.Spec.Replicas, set.Spec.ReserveOrdinals, set.Annotations, replicas)
 	}
@@ -207,12 +212,50 @@ func (w *fixture) scaleAsAlpha(replicas int64) error {
 		return err
 	}
 	// Until the API server has seen the definition it drops what v1alpha1 lacks.
-	if kept := read.GetAnnotations()[conversion.KeptFieldsAnnotation]; kept != keptFields {
-		return fmt.Errorf("v1alpha1 keeps %q", kept)
+	if diff := cmp.Diff(keptFields, read.GetAnnotations()); diff != "" {
+		return fmt.Errorf("v1alpha1 keeps (-want +got):\n%s", diff)
 	}
 	if err := unstructured.SetNestedField(read.Object, replicas, "spec", "replicas"); err != nil {
 		return err
 	}
 	_, err = w.alpha().Update(w.Context(), read, metav1.UpdateOptions{})
 	return err
+}
+
+// appliesPartsOfFields has one program apply several fields that v1beta1 alone has, while another one applies in v1alpha1. Each of
+// them, and each part of one, goes when it is wanted no more, and no sooner. (STS-V3)
+func (w *fixture) appliesPartsOfFields() {
+	w.Helper()
+	apply := func(manager, version, spec string) {
+		w.Helper()
+		w.eventually(manager+" applies "+spec, func() error {
+			object := w.object("{apiVersion: apps.kruise.io/" + version + ", kind: StatefulSet, metadata: {name: parts}, spec: " + spec + "}")
+			_, err := w.in(version, "statefulsets").Apply(w.Context(), "parts", object, metav1.ApplyOptions{FieldManager: manager, Force: true})
+			return err
+		})
+	}
+	expect := func(step, lifecycle, ordinals, scale string) {
+		w.Helper()
+		object := w.get("v1beta1", "statefulsets", "parts")
+		for field, want := range map[string]string{"lifecycle": lifecycle, "reserveOrdinals": ordinals, "scaleStrategy": scale} {
+			got, _, _ := unstructured.NestedFieldCopy(object.Object, "spec", field)
+			if diff := cmp.Diff(fmt.Sprint(w.object("{value: " + want + "}").Object["value"]), fmt.Sprint(got)); diff != "" { // numbers are of other types
+				w.Errorf("STS-V3: %s: %s (-want +got):\n%s", step, field, diff)
+			}
+		}
+	}
+	const hooks, ordinals = "{preDelete: {markPodNotReady: true, labelsHandler: {a: b}}, inPlaceUpdate: {labelsHandler: {shop/a: b}}}", "[1]"
+	apply("creator", "v1beta1", "{replicas: 0, podManagementPolicy: Parallel, serviceName: parts, selector: {matchLabels: {app: parts}}, "+
+		"template: {metadata: {labels: {app: parts}}, spec: {containers: [{name: main, image: busybox}]}}}")
+	apply("beta", "v1beta1", "{lifecycle: "+hooks+", reserveOrdinals: [1], scaleStrategy: {maxUnavailable: 1}}")
+	apply("alpha", "v1alpha1", "{revisionHistoryLimit: 7}")
+	expect("all are there", hooks, ordinals, "{maxUnavailable: 1}")
+	apply("beta", "v1beta1", "{lifecycle: "+hooks+", reserveOrdinals: [1]}")
+	expect("one is not", hooks, ordinals, "null")
+	apply("other", "v1beta1", "{lifecycle: {preDelete: {labelsHandler: {a: b}}}}")
+	apply("beta", "v1beta1", "{lifecycle: {inPlaceUpdate: {labelsHandler: {shop/a: b}}}, scaleStrategy: {maxUnavailable: 2}}")
+	expect("what another one wants too stays", "{preDelete: {labelsHandler: {a: b}}, inPlaceUpdate: {labelsHandler: {shop/a: b}}}", "null", "{maxUnavailable: 2}")
+	apply("alpha", "v1alpha1", "{}")
+	apply("beta", "v1beta1", "{reserveOrdinals: [1]}")
+	expect("all but one are not", "{preDelete: {labelsHandler: {a: b}}}", ordinals, "null")
 }

@@ -94,6 +94,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	if names := m.config.Features.WithoutEffect(); len(names) > 0 {
 		klog.FromContext(ctx).Info("Feature gates without effect: this manager does not run what they switch", "gates", names)
 	}
+	for _, remark := range m.config.remarks {
+		klog.FromContext(ctx).Info("Environment: " + remark)
+	}
 	config, source, err := connect.Config(m.config.REST, m.config.Kubeconfig)
 	if err != nil {
 		return err

@@ -95,7 +95,7 @@ func TestTheAPIServerConvertsWithoutLoss(t *testing.T) {
 	items := read.(*unstructured.UnstructuredList).Items
 	for i := range items {
 		pruning.Prune(items[i].Object, structural(t, definition, "v1alpha1"), true)
-		if _, has := items[i].GetAnnotations()[conversion.KeptFieldsAnnotation]; has != (items[i].GetName() == "web") {
+		if _, has := items[i].GetAnnotations()[conversion.KeptFieldsPrefix+"spec.reserveOrdinals"]; has != (items[i].GetName() == "web") {
 			t.Errorf("%s in v1alpha1 has annotations %v", items[i].GetName(), items[i].GetAnnotations())
 		}
 	}

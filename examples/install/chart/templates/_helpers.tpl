@@ -48,6 +48,7 @@
 {{- if $gates }}
 - --feature-gates={{ join "," $gates }}
 {{- end }}
+{{- include "podwright.daemon" (index . 0) }}
 {{- if eq $program "manager" }}
 {{- with $values.externalCerts.annotations }}
 {{- $annotations := list }}
@@ -67,6 +68,22 @@
 {{- end }}
 - {{ $arg | quote }}
 {{- end }}
+{{- end }}
+
+{{- /* podwright.daemon refuses values of OpenKruise's chart for its agent that this chart cannot follow, and says what to do. */ -}}
+{{- define "podwright.daemon" -}}
+{{- $generate := "make a chart for the agent's flags: go run ./install/generate -folder=FOLDER -nodeagent-flag=" -}}
+{{- with .Values.daemon -}}
+{{- if not (has (default "/var/run" .socketLocation) (list "/var/run" "/run")) -}}
+{{- fail (printf "daemon.socketLocation: %s: mounts follow it; %s--socket-file=FILE" .socketLocation $generate) -}}
+{{- end -}}
+{{- if (default dict .credentialProvider).enable -}}
+{{- fail (printf "daemon.credentialProvider: mounts follow it; %s--image-credential-provider-config=FILE, and another one with --image-credential-provider-bin-dir=FOLDER" $generate) -}}
+{{- end -}}
+{{- if .extraEnvs -}}
+{{- fail "daemon.extraEnvs: the agent reads no variables but those of this chart; it has flags, in nodeagent.args" -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- /* podwright.pod are fields of a pod that have no default: (list . "manager"). */ -}}

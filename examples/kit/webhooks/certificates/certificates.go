@@ -10,6 +10,7 @@
 package certificates
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -20,6 +21,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"strconv"
 	"time"
 
 	"k8s.io/client-go/util/cert"
@@ -40,13 +42,33 @@ const (
 	tlsCrt = "tls.crt" // the same as Cert
 )
 
-// Certificates are made for ten years. A server certificate is renewed half a year before it ends, and signed by the
-// authority at hand if that lasts another year.
+// Certificates are made for ten years. A server certificate is renewed some time before it ends, half a year if nothing else is
+// said, and signed by the authority at hand if that lasts half a year longer than this time, and another year at least.
 const (
-	lifetime     = 10 * 365 * 24 * time.Hour
-	serverMargin = 6 * 30 * 24 * time.Hour
-	caMargin     = 365 * 24 * time.Hour
+	lifetime     = 10 * year
+	serverMargin = 6 * 30 * day
+	caMargin     = year
+
+	day  = 24 * time.Hour
+	year = 365 * day
 )
+
+// longestRenewBefore is the longest time before their end at which certificates may be renewed: a new one must be good for a while.
+const longestRenewBefore = 9 * year
+
+// ParseRenewBefore reads a time before the end of certificates, as OpenKruise's variable CERTS_RENEW_BEFORE has it: a number of
+// days (d), of months of 30 days (m) or of years (y).
+func ParseRenewBefore(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, fmt.Errorf("want a number with d, m or y")
+	}
+	number, unit := text[:len(text)-1], map[byte]time.Duration{'d': day, 'm': 30 * day, 'y': year}[text[len(text)-1]]
+	n, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || unit == 0 || n <= 0 || time.Duration(n) > longestRenewBefore/unit {
+		return 0, fmt.Errorf("want a number with d, m or y, above 0, and 9 years at most")
+	}
+	return time.Duration(n) * unit, nil
+}
 
 // KeyPair returns what a TLS server presents.
 func (b Bundle) KeyPair() (tls.Certificate, error) { return tls.X509KeyPair(b[Cert], b[Key]) }
@@ -58,14 +80,14 @@ func (b Bundle) Roots() *x509.CertPool {
 	return roots
 }
 
-// Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now and for six more
-// months. Otherwise it returns why not.
-func (b Bundle) Check(host string, now time.Time) error {
+// Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now and for the time before its
+// end at which it is renewed; 0 stands for half a year. Otherwise it returns why not.
+func (b Bundle) Check(host string, now time.Time, before time.Duration) error {
 	pair, err := b.KeyPair()
 	if err != nil {
 		return fmt.Errorf("the server certificate and its key: %w", err)
 	}
-	for _, at := range []time.Time{now, now.Add(serverMargin)} {
+	for _, at := range []time.Time{now, now.Add(cmp.Or(before, serverMargin))} {
 		for _, name := range []string{"localhost", host} {
 			if err := b.verify(pair, name, at); err != nil {
 				return fmt.Errorf("the server certificate does not serve %s on %s: %w", name, at.Format(time.DateOnly), err)
@@ -101,13 +123,13 @@ func (b Bundle) verify(pair tls.Certificate, name string, at time.Time) error {
 }
 
 // Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle
-// if that has a key and lasts another year, and by a new one otherwise. Then the old authority stays behind the new
+// if that has a key and lasts long enough for the time before the end at which it is renewed (0: half a year), and by a new one otherwise. Then the old authority stays behind the new
 // one while it is valid. A client that trusts the bundle also accepts the servers that do not have the new
 // certificate yet.
-func Renew(old Bundle, host string, now time.Time) (Bundle, error) {
+func Renew(old Bundle, host string, now time.Time, before time.Duration) (Bundle, error) {
 	renewed := Bundle{CAKey: old[CAKey], CACert: old[CACert]}
 	authority, err := tls.X509KeyPair(old[CACert], old[CAKey])
-	if err != nil || !signs(authority.Leaf, now, caMargin) {
+	if err != nil || !signs(authority.Leaf, now, max(caMargin, before+serverMargin)) {
 		template := &x509.Certificate{
 			Subject: pkix.Name{CommonName: "webhook-cert-ca"}, IsCA: true, BasicConstraintsValid: true,
 			KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,

@@ -29,7 +29,6 @@ import (
 const (
 	host  = "kruise-webhook-service.kruise-system.svc"
 	month = 30 * 24 * time.Hour
-	year  = 365 * 24 * time.Hour
 )
 
 var start = time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
@@ -41,7 +40,7 @@ func bundle(caKey, caCert, key, cert Bundle) Bundle {
 
 func renew(t *testing.T, old Bundle, host string, now time.Time) Bundle {
 	t.Helper()
-	bundle, err := Renew(old, host, now)
+	bundle, err := Renew(old, host, now, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if err := c.bundle.Check(c.host, start.Add(c.at)); (err == nil) != c.good {
+			if err := c.bundle.Check(c.host, start.Add(c.at), 0); (err == nil) != c.good {
 				t.Errorf("Check gives %v, want good: %v", err, c.good)
 			}
 		})
@@ -103,7 +102,7 @@ func TestRenewKeepsTheAuthority(t *testing.T) {
 			if kept := gocmp.Equal(renewed[CACert], c.old[CACert]); kept != c.kept {
 				t.Errorf("CA kept: %v, want %v", kept, c.kept)
 			}
-			if err := renewed.Check(host, now); err != nil {
+			if err := renewed.Check(host, now, 0); err != nil {
 				t.Errorf("the renewed bundle is not good: %v", err)
 			}
 		})
@@ -154,7 +153,7 @@ func TestRenewKeepsTheFormerAuthorityBesideTheNewOne(t *testing.T) {
 			if !renewed.Accepts(renewed, now) || (Bundle{}).Accepts(renewed, now) {
 				t.Error("a bundle accepts itself, and an empty one nobody")
 			}
-			if err := renewed.Check(host, now); err != nil {
+			if err := renewed.Check(host, now, 0); err != nil {
 				t.Errorf("the renewed bundle is not good: %v", err)
 			}
 		})
@@ -191,7 +190,7 @@ func TestRenewContents(t *testing.T) {
 		t.Errorf("PF-5: certificates (-want +got):\n%s", diff)
 	}
 	long := "kruise-webhook-service.a-namespace-with-a-name-of-sixty-three-characters-which-is-the-most.svc"
-	if err := renew(t, bundle, long, start).Check(long, start); err != nil {
+	if err := renew(t, bundle, long, start).Check(long, start, 0); err != nil {
 		t.Errorf("a host that does not fit into a subject: %v", err)
 	}
 }
@@ -214,7 +213,7 @@ func ensure(t *testing.T, stored *corev1.Secret, refusal error) (client.Client, 
 		},
 	}).Build()
 	key := client.ObjectKey{Namespace: "kruise-system", Name: "certs"}
-	got, err := Ensure(t.Context(), &Secret{ObjectKey: key, Reader: api, Writer: api}, host, start)
+	got, err := Ensure(t.Context(), &Secret{ObjectKey: key, Reader: api, Writer: api}, host, start, 0)
 	return api, got, verbs, err
 }
 
@@ -297,7 +296,7 @@ func TestEnsureSecretRace(t *testing.T) {
 	if err := api.Update(t.Context(), touched); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Ensure(t.Context(), store, host, start); !apierrors.IsConflict(err) {
+	if _, err := Ensure(t.Context(), store, host, start, 0); !apierrors.IsConflict(err) {
 		t.Errorf("PF-5: building on an old state gives %v, want a conflict", err)
 	}
 }
@@ -305,11 +304,11 @@ func TestEnsureSecretRace(t *testing.T) {
 func TestEnsureFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "on", "demand")
 	store := Folder(path)
-	first, err := Ensure(context.Background(), store, host, start)
+	first, err := Ensure(context.Background(), store, host, start, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Ensure(context.Background(), store, host, start)
+	second, err := Ensure(context.Background(), store, host, start, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,11 +334,11 @@ func TestEnsureFolder(t *testing.T) {
 	if err := os.Remove(filepath.Join(path, "key.pem")); err != nil {
 		t.Fatal(err)
 	}
-	third, err := Ensure(context.Background(), store, host, start)
+	third, err := Ensure(context.Background(), store, host, start, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := third.Check(host, start); err != nil {
+	if err := third.Check(host, start, 0); err != nil {
 		t.Errorf("a broken set is not repaired: %v", err)
 	}
 }
@@ -349,8 +348,30 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte{}, []byte{}, "")
 	f.Fuzz(func(t *testing.T, cert, key []byte, host string) {
 		bundle := Bundle{CAKey: key, CACert: cert, Key: key, Cert: cert}
-		if bundle.Check(host, start) == nil {
+		if bundle.Check(host, start, 0) == nil {
 			t.Errorf("random bytes pass as certificates for %q", host)
 		}
 	})
+}
+
+// PF-5: what is renewed is good for the time before its end at which it is renewed, whatever authority there was: it is not renewed again.
+func TestRenewBefore(t *testing.T) {
+	first := renew(t, nil, host, start)
+	for _, at := range []time.Duration{0, 5 * year, 9*year + 30*month} {
+		now := start.Add(at)
+		for _, before := range []time.Duration{0, 3 * year, longestRenewBefore} {
+			renewed, err := Renew(first, host, now, before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, later := range []time.Duration{0, 3 * month} {
+				if err := renewed.Check(host, now.Add(later), before); err != nil {
+					t.Errorf("PF-5: %s after the first, renewed %s ahead, %s later: %v", at, before, later, err)
+				}
+			}
+		}
+	}
+	if first.Check(host, start.Add(8*year), year) != nil || first.Check(host, start.Add(8*year), 3*year) == nil {
+		t.Error("PF-5: a certificate with two years left is good for one, and not for three")
+	}
 }

@@ -27,18 +27,19 @@ type Store interface {
 	Save(ctx context.Context, bundle Bundle) error
 }
 
-// Ensure returns the bundle of the store, after renewing it if it is not good for the host at that time. Replicas
+// Ensure returns the bundle of the store, after renewing it if it is not good for the host at that time, or ends before the
+// given time is over (0: half a year). Replicas
 // that start together agree on the bundle that was saved first: the others get a conflict, and try again.
-func Ensure(ctx context.Context, store Store, host string, now time.Time) (Bundle, error) {
+func Ensure(ctx context.Context, store Store, host string, now time.Time, before time.Duration) (Bundle, error) {
 	bundle, err := store.Load(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the webhook certificates: %w", err)
 	}
-	reason := bundle.Check(host, now)
+	reason := bundle.Check(host, now, before)
 	if reason == nil {
 		return bundle, nil
 	}
-	if bundle, err = Renew(bundle, host, now); err != nil {
+	if bundle, err = Renew(bundle, host, now, before); err != nil {
 		return nil, err
 	}
 	if err := store.Save(ctx, bundle); err != nil {
