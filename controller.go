@@ -21,7 +21,8 @@ type ControllerOptions struct {
 	// namespaces. Controllers of nodes, and of objects without a namespace, ignore it.
 	Namespace string
 	// Workers is the number of objects reconciled at the same time. Default 3, if the package of
-	// the kind says nothing else.
+	// the kind says nothing else. A controller limits its own parallelism: a client-side rate limit
+	// (QPS) of its clients only slows it down.
 	Workers int
 	// CacheSyncTimeout is how long Run waits until the caches are filled. After that it returns an error that names those
 	// which are not, and why: a resource that is not served, or that the client may not list or watch. Default 2 minutes.
@@ -32,7 +33,8 @@ type ControllerOptions struct {
 	AllowStaleReads bool
 	// Informers returns an informer that the caller shares and runs, of objects of the type that object has; nil for none.
 	// New asks for each that the other options do not name, but for those that hold less than all objects of a
-	// namespace. It adds indexes to it, also while it runs. Default nil: the controller makes and runs its own.
+	// namespace. It adds indexes to it, also while it runs. Default nil: the controller makes and runs its own, whose
+	// objects it keeps small. All of that holds for the shared informers, too, which the options of a kind name.
 	Informers func(object runtime.Object) (cache.SharedIndexInformer, error)
 	// Reader has a Reconciler read the caches of another framework. NewReconciler requires it, and New
 	// ignores it: there it reads informers.

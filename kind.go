@@ -46,7 +46,12 @@ type Runner interface {
 	HasSynced() bool
 }
 
-// Permission is what is asked of the API server in one place.
+// Permission is what is asked of the API server in one place. Rules of a kind's package returns what a controller with some
+// options asks for, and nothing beyond; the same holds for methods Rules, of webhooks for example. Every call returns new rules.
+//
+// Reading informers counts, also of those that the caller shares and runs. Recording events counts if there is a recorder.
+// The options need not be complete, and no client of them is asked anything: a manifest can be written without a cluster.
+// Rules about what has no namespace, such as nodes, take a ClusterRole.
 type Permission struct {
 	// Namespace is the one in which the rules are needed. Empty: everywhere, which resources without a namespace need.
 	Namespace string

@@ -4,8 +4,6 @@ package evictionresponder
 
 import (
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -33,11 +31,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "evictionresponder", Objects: "Evictions", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
-	answers apiwriter.Last[answer]
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
@@ -91,6 +91,13 @@ func controllerOf(pod *corev1.Pod) types.UID {
 	return ""
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	answers apiwriter.Last[answer]
+}
+
 // kind describes Evictions to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
@@ -104,12 +111,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the Eviction depends on. It returns nil when the Eviction
 // does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	eviction, err := caches.Get[*Eviction](r.options.Reader, resourceEvictions, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read Eviction %s: %w", key, err)
+	eviction, err := caches.Object[Eviction](r.options.Reader, resourceEvictions, "Eviction", key)
+	if eviction == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Eviction: eviction, RoomTimeout: r.options.RoomTimeout, Now: r.options.Clock.Now()}
 	if last := r.answers.Get(key); last.to == eviction.UID {

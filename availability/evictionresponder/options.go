@@ -45,9 +45,7 @@ type Options struct {
 	// Default DefaultRoomTimeout. (EVR-6)
 	RoomTimeout time.Duration
 
-	// Evictions, Pods and CloneSets are informers that the caller shares and runs. The controller
-	// adds indexes to those of Evictions and pods, so they must not have been started before New.
-	// If one is nil, the controller makes and runs its own, whose objects it keeps small.
+	// Evictions, Pods and CloneSets are shared informers, see ControllerOptions.
 	Evictions, Pods, CloneSets cache.SharedIndexInformer
 }
 

@@ -13,7 +13,16 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 )
+
+// BudgetMetrics receives what is left of each budget. Implementations must be safe for use by several goroutines.
+type BudgetMetrics interface {
+	// Counted is called with the status of a budget whenever it was computed.
+	Counted(namespace, budget string, status *v1alpha1.PodUnavailableBudgetStatus)
+	// Gone is called when a budget no longer exists.
+	Gone(namespace, budget string)
+}
 
 // ReasonPodsElsewhere is the reason of a Warning about a budget that is about pods of another one. (PUB-20)
 const ReasonPodsElsewhere = v1alpha1.PodsElsewhereCondition
@@ -46,7 +55,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if plan.Computed == nil {
 		return told, errors.Join(a.status(ctx), plan.Problem)
 	}
-	r.options.BudgetMetrics.Counted(a.Key.Namespace, a.Key.Name, plan.Computed)
+	controller.Measure(r.options.BudgetMetrics, func(m BudgetMetrics) { m.Counted(a.Key.Namespace, a.Key.Name, plan.Computed) })
 	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx), s.Unknown)
 	return apply.Soonest(plan.RequeueAfter, told), apply.WorthRetrying(err)
 }

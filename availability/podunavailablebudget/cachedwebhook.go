@@ -96,17 +96,13 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	if pods != nil {
 		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
 	}
-	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer()), Features: o.Features}
-	gone := noMetrics{}.Gone
-	if o.Metrics != nil {
-		guard.Metrics, gone = o.Metrics, o.Metrics.Gone
-	}
+	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer()), Features: o.Features, Metrics: o.Metrics}
 	first := sync.OnceFunc(func() { close(w.first) })
 	_, err = budgets.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { first() },
 		DeleteFunc: func(object any) {
 			if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
-				gone(key.Namespace, key.Name)
+				controller.Measure(o.Metrics, func(m AdmissionMetrics) { m.Gone(key.Namespace, key.Name) })
 			}
 		},
 	})

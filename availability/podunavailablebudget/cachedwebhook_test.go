@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +22,9 @@ import (
 )
 
 // gone are AdmissionMetrics that name the budgets that have gone.
-type gone struct {
-	noMetrics
-	all []string
-}
+type gone struct{ all []string }
+
+func (g *gone) Decided(string, string, v1alpha1.PubOperation, bool, time.Duration) {}
 
 func (g *gone) Gone(namespace, budget string) { g.all = append(g.all, namespace+"/"+budget) }
 

@@ -3,12 +3,8 @@
 package podunavailablebudget
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -35,15 +31,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "podunavailablebudget", Objects: "budgets", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
-	scales  *scaleCache // nil without Options.Scales
-
-	creations      apply.Creations           // of PodDisruptionBudgets
-	deletedMirrors apiwriter.Last[types.UID] // which caches may go on to show
-	readings       readings                  // of pods
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -25,7 +26,16 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/manifests"
 )
+
+// DecisionMetrics receives the answers of a Guard. Implementations must be safe for use by
+// several goroutines.
+type DecisionMetrics interface {
+	// Decided is called with every answer about a pod that a budget protects, and how long it
+	// took. Errors are left out, and so are pods that name a budget which is not there.
+	Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration)
+}
 
 // GuardOptions says what a Guard works with. Availability and Budgets are required.
 type GuardOptions struct {
@@ -64,9 +74,6 @@ func NewGuard(o GuardOptions) (*Guard, error) {
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
-	}
-	if o.Metrics == nil {
-		o.Metrics = noMetrics{}
 	}
 	return &Guard{options: o}, nil
 }
@@ -128,7 +135,9 @@ func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) 
 	for attempt := 1; ; attempt++ {
 		d, protected, err := g.try(ctx, key, q, attempt > 1)
 		if err == nil && protected {
-			g.options.Metrics.Decided(key.Namespace, key.Name, q.operation, d.Allowed, g.options.Clock.Since(start))
+			controller.Measure(g.options.Metrics, func(m DecisionMetrics) {
+				m.Decided(key.Namespace, key.Name, q.operation, d.Allowed, g.options.Clock.Since(start))
+			})
 		}
 		if err == nil {
 			return d, nil
@@ -272,4 +281,13 @@ func (g *Guard) book(ctx context.Context, b *v1alpha1.PodUnavailableBudget, stat
 	}
 	g.last.set(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, written, g.options.Clock.Now())
 	return nil
+}
+
+// Rules returns the RBAC rules that a Guard needs, and none beyond. Reading the cache of budgets counts. Rules of workloads and
+// SidecarSets include them, if their option Budget is a Guard.
+func (g *Guard) Rules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets", "get list watch"),
+		manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets/status", "patch"),
+	}
 }

@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +22,7 @@ import (
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/workload"
@@ -131,11 +131,19 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	scales  *scaleCache // nil without Options.Scales
+
+	creations      apply.Creations           // of PodDisruptionBudgets
+	deletedMirrors apiwriter.Last[types.UID] // which caches may go on to show
+	readings       readings                  // of pods
+}
+
 // kind describes budgets to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.BudgetMetrics == nil {
-		o.BudgetMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	if o.Scales != nil {
 		r.scales = &scaleCache{scales: o.Scales, clock: o.Clock}
@@ -152,18 +160,15 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.creations.Forget(key)
 	r.deletedMirrors.Forget(key)
 	r.readings.forget(key.Namespace)
-	r.options.BudgetMetrics.Gone(key.Namespace, key.Name)
+	controller.Measure(r.options.BudgetMetrics, func(m BudgetMetrics) { m.Gone(key.Namespace, key.Name) })
 }
 
 // observe reads everything that a plan for the budget depends on. It returns nil
 // when the budget does not exist.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	b, err := caches.Get[*v1alpha1.PodUnavailableBudget](r.options.Reader, ResourceBudgets, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
+	b, err := caches.Object[v1alpha1.PodUnavailableBudget](r.options.Reader, ResourceBudgets, "PodUnavailableBudget", key)
+	if b == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Budget: b, Features: r.options.Features, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.options.Clock.Now()}
 	if s.Others, err = r.options.budgets(key.Namespace); err != nil {

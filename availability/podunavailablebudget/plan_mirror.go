@@ -71,3 +71,26 @@ func (s *Snapshot) wantedMirror(p *Plan, selection budget.Selection, stands *pol
 	}
 	return wanted
 }
+
+// MirrorPolicy says what becomes of the PodDisruptionBudgets that show budgets to autoscalers. (PUB-30)
+type MirrorPolicy string
+
+const (
+	// MirrorNone leaves PodDisruptionBudgets alone: none is read or written.
+	MirrorNone MirrorPolicy = ""
+	// MirrorAnnotated keeps one for each budget that asks for it with
+	// v1alpha1.PodDisruptionBudgetAnnotation.
+	MirrorAnnotated MirrorPolicy = "Annotated"
+	// MirrorRemove deletes those that were made. It is for the time before MirrorNone, with
+	// which no controller would keep them up to date.
+	MirrorRemove MirrorPolicy = "Remove"
+)
+
+// CheckMirrorPolicy returns an error for what is none of the constants.
+func CheckMirrorPolicy(policy MirrorPolicy) error {
+	switch policy {
+	case MirrorNone, MirrorAnnotated, MirrorRemove:
+		return nil
+	}
+	return fmt.Errorf("%q: want %q, %q or none", policy, MirrorAnnotated, MirrorRemove)
+}

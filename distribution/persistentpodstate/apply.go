@@ -20,7 +20,19 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 )
+
+// StateMetrics receives what is recorded of pods. Implementations must be safe for use by several goroutines.
+type StateMetrics interface {
+	// Counted is called whenever the status of a PersistentPodState was computed. It gets the status, which it must not
+	// change, and how many pods' states do not fit.
+	Counted(namespace, name string, status *v1alpha1.PersistentPodStateStatus, refused int)
+	// Replaced is called with the number of pods that were deleted since they waited for a node that does not exist.
+	Replaced(namespace, name string, pods int)
+	// Gone is called when a PersistentPodState no longer exists.
+	Gone(namespace, name string)
+}
 
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
@@ -55,7 +67,9 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	case len(plan.Problems) > 0:
 		return 0, rollout.ErrorOf(plan.Problems)
 	}
-	r.options.StateMetrics.Counted(a.Key.Namespace, a.Key.Name, &plan.Record.Status, len(plan.Record.Refused))
+	controller.Measure(r.options.StateMetrics, func(m StateMetrics) {
+		m.Counted(a.Key.Namespace, a.Key.Name, &plan.Record.Status, len(plan.Record.Refused))
+	})
 	err = errors.Join(a.status(ctx), apply.Each(ctx, plan.Replace, a.replace))
 	return plan.RequeueAfter, apply.WorthRetrying(err)
 }
@@ -168,7 +182,7 @@ func (a *applier) replace(ctx context.Context, stuck podstate.Stuck) error {
 	if !deleted || err != nil {
 		return err
 	}
-	a.options.StateMetrics.Replaced(a.Key.Namespace, a.Key.Name, 1)
+	controller.Measure(a.options.StateMetrics, func(m StateMetrics) { m.Replaced(a.Key.Namespace, a.Key.Name, 1) })
 	if a.Recorder != nil {
 		a.Recorder.Eventf(stuck.Pod, corev1.EventTypeWarning, v1alpha1.TopologyLostEvent, "PersistentPodState %s: %s", a.Key.Name, stuck.Reason)
 	}

@@ -3,11 +3,8 @@
 package persistentpodstate
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -36,12 +33,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "persistentpodstate", Objects: "PersistentPodStates", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options   Options
-	writer    *apply.Writer
-	kinds     []schema.GroupKind // of workloads, always in the same order
-	resources map[schema.GroupKind]podwright.Resource
 }

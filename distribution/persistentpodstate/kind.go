@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
@@ -100,11 +101,16 @@ func (o *Options) workloads() (all []readWorkload) {
 	return all
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	writer    *apply.Writer
+	kinds     []schema.GroupKind // of workloads, always in the same order
+	resources map[schema.GroupKind]podwright.Resource
+}
+
 // kind describes PersistentPodStates to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.StateMetrics == nil {
-		o.StateMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o), resources: map[schema.GroupKind]podwright.Resource{}}
 	for _, w := range o.workloads() {
 		r.kinds = append(r.kinds, w.kind)
@@ -118,7 +124,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.options.StateMetrics.Gone(key.Namespace, key.Name)
+	controller.Measure(r.options.StateMetrics, func(m StateMetrics) { m.Gone(key.Namespace, key.Name) })
 }
 
 // shows tells whether a snapshot holds an object that was written.

@@ -40,7 +40,7 @@ type Plan struct {
 	// Problems say why the status cannot be told, and does not change. Empty if it can.
 	Problems []rollout.Problem
 
-	stuck []podstate.Stuck // those of Waiting
+	now time.Time // that of the Snapshot
 }
 
 // NewPlan decides what to do about a PersistentPodState. It never fails: a Snapshot of nothing gives an empty plan with
@@ -88,6 +88,7 @@ func (p *Plan) generates() bool {
 // planReplacements finds the pods that wait in vain. The condition that they are lost is written before the first of them
 // goes, since they wait from then on.
 func (p *Plan) planReplacements(in podstate.Input) {
+	p.now = in.Now
 	after := *in.State
 	after.Status = p.Record.Status
 	in.State = &after
@@ -97,7 +98,7 @@ func (p *Plan) planReplacements(in podstate.Input) {
 		} else {
 			wait := rollout.PodWaits(stuck.Pod, &rollout.Reason{Rule: ruleNodeMissing, Limit: int32(podstate.StuckFor / time.Second), Message: stuck.Reason})
 			wait.Since = stuck.Since
-			p.stuck, p.Waiting = append(p.stuck, stuck), append(p.Waiting, wait)
+			p.Waiting = append(p.Waiting, wait)
 		}
 	}
 }
@@ -105,8 +106,8 @@ func (p *Plan) planReplacements(in podstate.Input) {
 // lookAgain says when to look at what no event may tell of: the end of a wait, a node that its pod was
 // there before, and nodes that go while a pod waits for them.
 func (p *Plan) lookAgain(s *Snapshot) {
-	for _, stuck := range p.stuck {
-		p.within(stuck.After)
+	for i := range p.Waiting {
+		p.within(p.replacedAfter(&p.Waiting[i]))
 	}
 	if len(p.Record.UnknownNodes) > 0 {
 		p.within(podstate.StuckFor)
@@ -116,6 +117,11 @@ func (p *Plan) lookAgain(s *Snapshot) {
 			p.within(podstate.StuckFor)
 		}
 	}
+}
+
+// replacedAfter is how long a pod waits still before it is replaced.
+func (p *Plan) replacedAfter(wait *rollout.Wait) time.Duration {
+	return wait.Since.Add(podstate.StuckFor).Sub(p.now)
 }
 
 func (p *Plan) within(after time.Duration) {
@@ -155,8 +161,9 @@ func (p *Plan) String() string {
 	for _, stuck := range p.Replace {
 		say("delete %s: %s", stuck.Pod.Name, stuck.Reason)
 	}
-	for _, stuck := range p.stuck {
-		say("in %s %s is deleted: %s", stuck.After, stuck.Pod.Name, stuck.Reason)
+	for i := range p.Waiting {
+		wait := &p.Waiting[i]
+		say("in %s %s is deleted: %s", p.replacedAfter(wait), wait.Name, wait.Reason.Message)
 	}
 	for _, problem := range p.Problems {
 		say("%s", problem)

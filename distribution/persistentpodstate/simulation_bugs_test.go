@@ -75,7 +75,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods wait for ever", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.Replace = nil })},
 		{"no look after a while", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"pods are given up at once", invariants.Needless, 36, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Replace, p.Waiting = append(p.Replace, p.stuck...), nil
+			for _, wait := range p.Waiting {
+				p.Replace = append(p.Replace, podstate.Stuck{Pod: wait.Pod, Reason: wait.Reason.Message})
+			}
+			p.Waiting = nil
 		})},
 		{"pods are given up whatever nodes there are", invariants.Needless, 0, inPlan(func(s *Snapshot, p *Plan) {
 			p.Replace = nil

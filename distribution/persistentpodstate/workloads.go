@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/podstate"
@@ -15,6 +17,16 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/workload"
 )
+
+// CustomKind is a kind of the white list, whose pods have names and ordinals as those of a StatefulSet. (PPS-2)
+type CustomKind struct {
+	// Kind is the kind, Resource the plural name by which the API server serves it. Both are required.
+	Kind     schema.GroupVersionKind
+	Resource string
+	// Informer is one of its objects, as *unstructured.Unstructured, which the caller shares and runs. Default nil: the
+	// controller makes and runs its own, of Options.Dynamic.
+	Informer cache.SharedIndexInformer
+}
 
 // The kinds of workloads that are known by themselves.
 var (

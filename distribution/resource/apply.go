@@ -20,7 +20,18 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 )
+
+// TargetMetrics receives how many namespaces have their copies. Implementations must be
+// safe for use by several goroutines.
+type TargetMetrics interface {
+	// Counted is called in every reconcile of a ResourceDistribution with the numbers of
+	// namespaces that have a copy, and that do not.
+	Counted(distribution string, succeeded, failed int)
+	// Gone is called for a ResourceDistribution that no longer exists.
+	Gone(distribution string)
+}
 
 // atOnce limits the requests under way for one ResourceDistribution.
 const atOnce = 16
@@ -207,10 +218,10 @@ func (a *applier) status(ctx context.Context) error {
 	status := a.plan.Status(a.failures, a.snapshot.Now)
 	observed := &a.snapshot.Distribution.Status
 	if status == nil {
-		a.options.TargetMetrics.Counted(a.Key.Name, int(observed.Succeeded), int(observed.Failed))
+		controller.Measure(a.options.TargetMetrics, func(m TargetMetrics) { m.Counted(a.Key.Name, int(observed.Succeeded), int(observed.Failed)) })
 		return nil
 	}
-	a.options.TargetMetrics.Counted(a.Key.Name, int(status.Succeeded), int(status.Failed))
+	controller.Measure(a.options.TargetMetrics, func(m TargetMetrics) { m.Counted(a.Key.Name, int(status.Succeeded), int(status.Failed)) })
 	if err := a.WriteStatus(ctx, observed, status); err != nil {
 		return err
 	}

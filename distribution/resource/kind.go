@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
@@ -110,11 +111,16 @@ func (o *Options) namespaceChanged(before, after *corev1.Namespace, enqueue cont
 	}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	writer    *apply.Writer
+	conflicts apiwriter.Last[conflicts]
+	contests  apiwriter.Contests
+}
+
 // kind describes ResourceDistributions to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.TargetMetrics == nil {
-		o.TargetMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
@@ -133,18 +139,15 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 func (r *reconciler) forget(key types.NamespacedName) {
 	r.conflicts.Forget(key)
 	r.contests.Forget(key)
-	r.options.TargetMetrics.Gone(key.Name)
+	controller.Measure(r.options.TargetMetrics, func(m TargetMetrics) { m.Gone(key.Name) })
 }
 
 // observe reads everything that a plan for the ResourceDistribution depends on. It returns
 // nil when it does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	distribution, err := apiwriter.Found(caches.Get[*v1alpha1.ResourceDistribution](r.options.Reader, resourceDistributions, "", key.Name))
-	if err != nil {
-		return nil, fmt.Errorf("read ResourceDistribution %s: %w", key.Name, err)
-	}
-	if distribution == nil {
-		return nil, nil
+	distribution, err := caches.Object[v1alpha1.ResourceDistribution](r.options.Reader, resourceDistributions, "ResourceDistribution", key)
+	if distribution == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Distribution: distribution, HeldSince: r.writer.HeldSince(distribution), Now: r.options.Clock.Now()}
 	if known := r.conflicts.Get(key); known.of(distribution) {

@@ -18,7 +18,17 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 )
+
+// SpreadMetrics receives how the pods of each workload are spread. Implementations must be safe for
+// use by several goroutines.
+type SpreadMetrics interface {
+	// Counted is called with the status of a WorkloadSpread whenever it was computed.
+	Counted(namespace, spread string, status *v1alpha1.WorkloadSpreadStatus)
+	// Gone is called when a WorkloadSpread no longer exists.
+	Gone(namespace, spread string)
+}
 
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
@@ -52,7 +62,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if plan.Computed == nil {
 		return told, errors.Join(a.status(ctx), rollout.ErrorOf(plan.Problems))
 	}
-	r.options.SpreadMetrics.Counted(a.Key.Namespace, a.Key.Name, &plan.Computed.Status)
+	controller.Measure(r.options.SpreadMetrics, func(m SpreadMetrics) { m.Counted(a.Key.Namespace, a.Key.Name, &plan.Computed.Status) })
 	err = apply.Each(ctx, plan.Patches, a.patch)
 	if statusErr := a.status(ctx); statusErr != nil {
 		return 0, apply.WorthRetrying(err, statusErr)

@@ -5,7 +5,6 @@ package workloadspread
 import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -23,9 +22,8 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when the WorkloadSpread changes, or when one of its pods appears, goes, or
-// comes to another state. So it is when the workload is scaled, gets another revision, appears or
-// goes.
+// A reconcile is due when the WorkloadSpread changes, or when one of its pods appears, goes, or comes to another state. So
+// it is when the workload is scaled, gets another revision, appears or goes.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
@@ -33,10 +31,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "workloadspread", Objects: "WorkloadSpreads", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
 }

@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +22,7 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/workload"
@@ -100,11 +100,14 @@ func (o *Options) readWorkload(kind schema.GroupKind, object runtime.Object, inf
 	}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+}
+
 // kind describes WorkloadSpreads to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.SpreadMetrics == nil {
-		o.SpreadMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
@@ -120,18 +123,15 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.options.SpreadMetrics.Gone(key.Namespace, key.Name)
+	controller.Measure(r.options.SpreadMetrics, func(m SpreadMetrics) { m.Gone(key.Namespace, key.Name) })
 }
 
 // observe reads everything that a plan for the WorkloadSpread depends on. It returns nil
 // when the WorkloadSpread does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	ws, err := caches.Get[*v1alpha1.WorkloadSpread](r.options.Reader, resourceSpreads, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read WorkloadSpread %s: %w", key, err)
+	ws, err := caches.Object[v1alpha1.WorkloadSpread](r.options.Reader, resourceSpreads, "WorkloadSpread", key)
+	if ws == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Now: r.options.Clock.Now()}
 	target, known := spread.KindOf(ws)

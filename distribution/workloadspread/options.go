@@ -10,19 +10,10 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/distribution/internal/whitelist"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
-
-// SpreadMetrics receives how the pods of each workload are spread. Implementations must be safe for
-// use by several goroutines.
-type SpreadMetrics interface {
-	// Counted is called with the status of a WorkloadSpread whenever it was computed.
-	Counted(namespace, spread string, status *v1alpha1.WorkloadSpreadStatus)
-	// Gone is called when a WorkloadSpread no longer exists.
-	Gone(namespace, spread string)
-}
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and Distribution are
 // required; every other field has a useful zero value.
@@ -35,9 +26,8 @@ type Options struct {
 	Kubernetes kubernetes.Interface
 	// Distribution reads WorkloadSpreads and writes their status.
 	Distribution client.Interface
-	// Workloads reads CloneSets and Advanced StatefulSets (v1beta1). Both kinds must be
-	// served. Default nil: WorkloadSpreads of such workloads are reported as failures, unless the
-	// informers are given.
+	// Workloads reads CloneSets and Advanced StatefulSets (v1beta1). Both kinds must be served. Default nil:
+	// WorkloadSpreads of such workloads are reported as failures, unless the informers are given.
 	Workloads workloadsclient.Interface
 
 	// Custom are further kinds of workloads, which the API server must serve. CustomKinds finds those of a white list.
@@ -49,15 +39,13 @@ type Options struct {
 	// It needs Dynamic. Default: it takes Custom. New ignores it.
 	ConfigNamespace string
 
-	// These are informers that the caller shares and runs. If one is nil, the controller
-	// makes and runs its own, whose objects it keeps small.
+	// These are shared informers, see ControllerOptions.
 	Spreads, Pods, Nodes cache.SharedIndexInformer
 	// The same holds for the workloads: Deployments, ReplicaSets, StatefulSets, Jobs, CloneSets and
 	// AdvancedStatefulSets (v1beta1).
 	Deployments, ReplicaSets, StatefulSets, Jobs cache.SharedIndexInformer
 	CloneSets, AdvancedStatefulSets              cache.SharedIndexInformer
-	// NoNodes says not to read nodes: pods that were there before a WorkloadSpread get no
-	// subset then. Default: they do.
+	// NoNodes says not to read nodes: pods that were there before a WorkloadSpread get no subset then. Default: they do.
 	NoNodes bool
 
 	// PlacedByWorkloads has a Placer leave pods alone, in the webhook, whose controllers are of the group
@@ -76,16 +64,7 @@ type Options struct {
 func (o *Options) check(c *controller.Checks) {
 	c.Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
 		That(o.ConfigNamespace == "" || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the kinds of the white list in Options.ConfigNamespace")
-	for i := range o.Custom {
-		custom := &o.Custom[i]
-		c.That(custom.Kind.Kind != "" && custom.Resource != "", "Options.Custom has an entry without Kind or Resource: give both, such as Rollout and rollouts").
-			That(custom.Informer != nil || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the "+custom.Resource+" of Options.Custom, which have no Informer")
+	for _, custom := range o.Custom {
+		whitelist.CheckKind(c, custom.Kind, custom.Resource, custom.Informer != nil || o.Dynamic != nil, "Rollout and rollouts")
 	}
 }
-
-// noMetrics measures nothing.
-type noMetrics struct{}
-
-func (noMetrics) Counted(string, string, *v1alpha1.WorkloadSpreadStatus) {}
-
-func (noMetrics) Gone(string, string) {}

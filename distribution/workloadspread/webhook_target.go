@@ -102,7 +102,7 @@ func (w *Webhook) targetRules() (rules []rbacv1.PolicyRule) {
 			manifests.Rule("apps", "statefulsets", "list"), manifests.Rule("batch", "jobs", "list"))
 	}
 	if w.Features.TryPatches && w.Templates != nil {
-		rules = append(rules, manifests.Rule("", "podtemplates", "create"))
+		rules = append(rules, manifests.JudgeTemplates())
 	}
 	if w.Workloads != nil {
 		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "clonesets", "list"),

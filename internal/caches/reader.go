@@ -117,6 +117,19 @@ func Get[T any](r podwright.Reader, resource podwright.Resource, namespace, name
 	return object, nil
 }
 
+// Object returns an object, nil if there is none of that name. Its kind is a word for errors. (The namespace of objects without
+// one is empty.)
+func Object[T any](r podwright.Reader, resource podwright.Resource, kind string, key types.NamespacedName) (*T, error) {
+	object, err := Get[*T](r, resource, key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", kind, cache.NamespacedNameAsObjectName(key), err)
+	}
+	return object, nil
+}
+
 // Find returns an object, nil if there is none of that name. If known is false, there is no cache of the resource.
 func Find(r podwright.Reader, resource podwright.Resource, namespace, name string) (object any, known bool, err error) {
 	switch object, err = r.Get(resource, namespace, name); {

@@ -7,14 +7,21 @@ import (
 	"fmt"
 	"slices"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 // Checks collects what is wrong with the options of a package.
 type Checks struct {
+	// OfReconciler says that the options are those of NewReconciler, not of New.
+	OfReconciler bool
+
 	pkg  string
 	errs []error
 }
@@ -51,6 +58,11 @@ func (c *Checks) PreDownload(feature, jobs bool) *Checks {
 // reader checks Options.Reader of a Reconciler.
 func (c *Checks) reader(given bool) *Checks {
 	return c.That(given, "Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
+}
+
+// EventRules allows to record events, if the options have a recorder.
+func EventRules(o *podwright.ControllerOptions, recorder record.EventRecorder) []rbacv1.PolicyRule {
+	return manifests.If(recorder != nil || o.Recorders != nil, manifests.Events())
 }
 
 // Err joins what is wrong; nil if nothing is.

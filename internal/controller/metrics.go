@@ -9,3 +9,11 @@ type noMetrics struct{}
 
 // Reconciled does nothing.
 func (noMetrics) Reconciled(string, time.Duration, error) {}
+
+// Measure calls a function with metrics, unless there are none.
+func Measure[M comparable](metrics M, call func(M)) {
+	var none M
+	if metrics != none {
+		call(metrics)
+	}
+}

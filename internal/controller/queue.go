@@ -55,6 +55,13 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
+// The back-off on a node. There are no conflicts that another try would solve at once; but a runtime
+// that was restarted is asked again soon. (CRR-5.1, IMG-3.4)
+const (
+	FirstNodeRetry = 500 * time.Millisecond
+	LastNodeRetry  = 50 * time.Second
+)
+
 // Queue is one more queue of a controller, with work of another kind about the same objects.
 type Queue struct {
 	// Name stands in logs and metrics.

@@ -52,6 +52,8 @@ type Definition[S, P any] struct {
 
 	// Run runs the controller by run, which ends with the context. Default: nothing beside.
 	Run func(ctx context.Context, run func(context.Context) error) error
+	// Close ends what reconciles have started, once the controller has ended. Optional.
+	Close func()
 	// Beside are further queues of the controller. Default: none.
 	Beside []Queue
 	// Wake is set to what has an object reconciled after the settle time, unless another framework
@@ -61,13 +63,13 @@ type Definition[S, P any] struct {
 	// plan, the longer, see SettleTime.
 	Settle time.Duration
 	// OnNode goes on with caches that cannot tell how far they are, which may be those of a
-	// kubelet, and asks no API server how far it is.
+	// kubelet, and asks no API server how far it is. Its default of FirstRetry is FirstNodeRetry, that of LastRetry LastNodeRetry.
 	OnNode bool
 
-	// firstRetry and lastRetry are the first and the longest back-off of a key
+	// FirstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
-	// retryWhenDue has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
+	// RetryWhenDue has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
 	RetryWhenDue bool
 }
@@ -98,6 +100,9 @@ type reconciler[S, P any] struct {
 
 // newReconciler returns the reconciler of a kind.
 func newReconciler[S, P any](kind Definition[S, P]) *reconciler[S, P] {
+	if kind.OnNode {
+		kind.FirstRetry, kind.LastRetry = cmp.Or(kind.FirstRetry, FirstNodeRetry), cmp.Or(kind.LastRetry, LastNodeRetry)
+	}
 	r := &reconciler[S, P]{Definition: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
 	for _, read := range kind.reads {
 		r.collects = r.collects || read.CollectEvents

@@ -36,7 +36,7 @@ type Setup[S, P any] struct {
 
 // New returns a controller that is not yet running.
 func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
-	if err := s.checks().Err(); err != nil {
+	if err := s.checks(false).Err(); err != nil {
 		return nil, err
 	}
 	reads := s.Reads()
@@ -58,7 +58,7 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 
 // NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader reads.
 func NewReconciler[S, P any](s Setup[S, P]) (podwright.Reconciler[S, P], error) {
-	checks := s.checks()
+	checks := s.checks(true)
 	checks.reader(s.Options.Reader != nil)
 	if err := checks.Err(); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func NewReconciler[S, P any](s Setup[S, P]) (podwright.Reconciler[S, P], error) 
 	return s.reconciler(reads), nil
 }
 
-func (s *Setup[S, P]) checks() *Checks {
-	checks := &Checks{pkg: s.Package}
+func (s *Setup[S, P]) checks(ofReconciler bool) *Checks {
+	checks := &Checks{OfReconciler: ofReconciler, pkg: s.Package}
 	workers := cmp.Or(s.Workers, defaultWorkers)
 	checks.That(s.Options.Workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", s.Objects, workers))
 	checks.That(s.Options.CacheSyncTimeout >= 0, "Options.CacheSyncTimeout is negative: it is how long Run waits for caches, 0 means 2 minutes")
@@ -103,6 +103,9 @@ type controller[S, P any] struct {
 func (c *controller[S, P]) Run(ctx context.Context) error {
 	if err := c.once.begin(c.Name); err != nil {
 		return err
+	}
+	if c.Close != nil {
+		defer c.Close()
 	}
 	if c.Definition.Run != nil {
 		return c.Definition.Run(ctx, c.runLoops)

@@ -14,25 +14,39 @@ func Rule(group, resource, verbs string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{Verbs: strings.Fields(verbs), APIGroups: []string{group}, Resources: []string{resource}}
 }
 
+// Watch allows to read resources of a group through caches.
+func Watch(group string, resources ...string) (rules []rbacv1.PolicyRule) {
+	for _, resource := range resources {
+		rules = append(rules, Rule(group, resource, "list watch"))
+	}
+	return rules
+}
+
 // Events allows to record events.
 func Events() rbacv1.PolicyRule { return Rule("", "events", "create patch") }
+
+// Reconciled allows the verbs on objects of a resource, and to write their status.
+func Reconciled(group, resource, verbs string) []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{Rule(group, resource, verbs), Rule(group, resource+"/status", "patch")}
+}
+
+// Own allows to make an object of the resource the owner of others: if OwnerReferencesPermissionEnforcement is on, as in
+// OpenShift, this lets them block the deletion of their owner. Owners are set only of what may be deleted.
+func Own(group, resource string) rbacv1.PolicyRule {
+	return Rule(group, resource+"/finalizers", "update")
+}
 
 // PodOwner allows what takes a controller that makes pods, claims and revisions
 // for a workload. The verbs are those on the workload itself.
 func PodOwner(group, resource, verbs string) []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{
-		Rule(group, resource, verbs),
-		Rule(group, resource+"/status", "patch"),
-		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
-		// lets a pod block the deletion of its owner. Owners are set only of
-		// what may be deleted.
-		Rule(group, resource+"/finalizers", "update"),
+	return append(Reconciled(group, resource, verbs),
+		Own(group, resource),
 		// get and list find out what became of a write without an answer.
 		Rule("", "pods", "get list watch create patch delete"),
 		Rule("", "pods/status", "patch"),
 		Rule("", "persistentvolumeclaims", "get list watch create patch delete"),
 		Rule("apps", "controllerrevisions", "get list watch create patch delete"),
-	}
+	)
 }
 
 // ResizePods allows to change cpu and memory of pods.
@@ -53,3 +67,14 @@ func Of(parts ...any) (rules []rbacv1.PolicyRule) {
 	}
 	return rules
 }
+
+// If returns the rules if a condition holds, and none otherwise.
+func If(condition bool, rules ...rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	if !condition {
+		return nil
+	}
+	return rules
+}
+
+// JudgeTemplates allows to have pod templates judged, which a dry run creates.
+func JudgeTemplates() rbacv1.PolicyRule { return Rule("", "podtemplates", "create") }

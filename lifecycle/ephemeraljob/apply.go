@@ -10,8 +10,21 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
+
+// JobMetrics receives what jobs do. Implementations must be safe for use by several
+// goroutines.
+type JobMetrics interface {
+	// Injected is called after a reconcile has tried to inject. Its arguments are the numbers of pods
+	// that got their containers, and of those that the API server has refused.
+	Injected(served, refused int)
+	// Finished is called when a job has succeeded or failed, with the numbers of pods by result,
+	// and the time since its start. A job whose last write of the status had no answer is
+	// left out.
+	Finished(phase v1alpha1.EphemeralJobPhase, succeeded, failed int32, took time.Duration)
+}
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
@@ -77,7 +90,7 @@ func (a *applier) status(ctx context.Context) error {
 	}
 	a.reported.Set(a.Key, a.snapshot.Now)
 	if s := a.plan.Status; s.CompletionTime != nil && a.job.Status.CompletionTime == nil {
-		a.options.JobMetrics.Finished(s.Phase, s.Succeeded, s.Failed, s.CompletionTime.Sub(s.StartTime.Time))
+		controller.Measure(a.options.JobMetrics, func(m JobMetrics) { m.Finished(s.Phase, s.Succeeded, s.Failed, s.CompletionTime.Sub(s.StartTime.Time)) })
 	}
 	for _, e := range a.plan.Events {
 		a.Event(e.Type, e.Reason, "%s", e.Message)

@@ -3,13 +3,7 @@
 package ephemeraljob
 
 import (
-	"time"
-
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -36,13 +30,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "ephemeraljob", Objects: "EphemeralJobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: defaultWorkers,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options  Options
-	writer   *apply.Writer
-	refusals apiwriter.Last[remembered] // see Snapshot.Refusals
-	reported apiwriter.Last[time.Time]  // see Snapshot.Reported
-	idle     apiwriter.Last[map[types.UID]time.Time]
 }

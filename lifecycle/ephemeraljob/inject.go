@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -67,7 +68,7 @@ func (a *applier) inject(ctx context.Context) (again time.Duration, err error) {
 		err = i.send(ctx, pods[:n])
 		pods = pods[n:]
 	}
-	a.options.JobMetrics.Injected(len(i.served), len(i.refused))
+	controller.Measure(a.options.JobMetrics, func(m JobMetrics) { m.Injected(len(i.served), len(i.refused)) })
 	return i.remember(), err
 }
 

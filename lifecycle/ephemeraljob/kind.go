@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -63,11 +64,17 @@ func selects(matcher labels.Selector, pod *corev1.Pod) bool {
 	return pod != nil && matcher.Matches(labels.Set(pod.Labels))
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options  Options
+	writer   *apply.Writer
+	refusals apiwriter.Last[remembered] // see Snapshot.Refusals
+	reported apiwriter.Last[time.Time]  // see Snapshot.Reported
+	idle     apiwriter.Last[map[types.UID]time.Time]
+}
+
 // kind describes EphemeralJobs to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.JobMetrics == nil {
-		o.JobMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
@@ -91,12 +98,9 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := caches.Get[*v1alpha1.EphemeralJob](r.options.Reader, resourceEphemeralJobs, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read EphemeralJob %s: %w", key, err)
+	job, err := caches.Object[v1alpha1.EphemeralJob](r.options.Reader, resourceEphemeralJobs, "EphemeralJob", key)
+	if job == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Job: job, Refusals: r.refusals.Get(key).of(job), HeldSince: r.writer.HeldSince(job), Reported: r.reported.Get(key), Now: r.options.Clock.Now()}
 	if over(job) {

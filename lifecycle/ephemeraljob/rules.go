@@ -5,27 +5,19 @@ package ephemeraljob
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, even those of the caller; recording
-// events counts if there is a Recorder. Every call returns new rules.
-//
-// The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. A Role is enough if
-// Options.Namespace is set.
+// Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission.
+// A Role is enough if Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{
+	rules := append(
 		// get finds out what became of a write without an answer.
-		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs", "get list watch patch delete"),
-		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs/status", "patch"),
+		manifests.Reconciled(v1alpha1.GroupName, "ephemeraljobs", "get list watch patch delete"),
 		manifests.Rule("", "pods", "get list watch"),
 		manifests.Rule("", "pods/ephemeralcontainers", "patch"),
-	}
-	if o.Recorder != nil || o.Recorders != nil {
-		rules = append(rules, manifests.Events())
-	}
-	return rules
+	)
+	return append(rules, controller.EventRules(&o.ControllerOptions, o.Recorder)...)
 }

@@ -50,6 +50,13 @@ func (f Features) mayChangePlan(before, after *corev1.Pod) bool {
 	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	writer    *apply.Writer
+	creations apply.Creations
+}
+
 // kind describes pods to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.Recorder}}
@@ -67,12 +74,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // The ConfigMap comes from the API server itself. So a reconcile sees what
 // the one before it wrote, and one that a user has deleted is missed.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := caches.Get[*corev1.Pod](r.options.Reader, caches.Pods, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read pod %s: %w", key, err)
+	pod, err := caches.Object[corev1.Pod](r.options.Reader, caches.Pods, "pod", key)
+	if pod == nil || err != nil {
+		return nil, err
 	}
 	if _, found := r.options.Features.turnOf(pod); !found {
 		return nil, nil

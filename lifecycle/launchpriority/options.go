@@ -22,8 +22,7 @@ type Options struct {
 	// needs no other permissions, and none to list ConfigMaps; but see Features.MarkCompleted.
 	Kubernetes kubernetes.Interface
 
-	// Pods is an informer that the caller shares and runs. If it is nil, the
-	// controller makes and runs its own, whose objects it keeps small.
+	// Pods is a shared informer, see ControllerOptions.
 	Pods cache.SharedIndexInformer
 
 	// Features switches behaviour. Its zero value is the default of every feature.

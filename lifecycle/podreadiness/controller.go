@@ -4,8 +4,6 @@ package podreadiness
 
 import (
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -31,11 +29,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "podreadiness", Objects: "pods", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
-	pods    apiwriter.Resource
 }

@@ -4,10 +4,8 @@ package podreadiness
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -44,6 +42,13 @@ func lacks(pod *corev1.Pod) bool {
 	return readiness.Initial(&podpatch.Patch{}, pod, pod.CreationTimestamp.Time)
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	pods    apiwriter.Resource
+}
+
 // kind describes pods to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.Recorder}, pods: apiwriter.Pods(o.Kubernetes)}
@@ -55,12 +60,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 
 // observe returns nil when there is no such pod.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := caches.Get[*corev1.Pod](r.options.Reader, caches.Pods, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read pod %s: %w", key, err)
+	pod, err := caches.Object[corev1.Pod](r.options.Reader, caches.Pods, "pod", key)
+	if pod == nil || err != nil {
+		return nil, err
 	}
 	return &Snapshot{Pod: pod, Now: r.options.Clock.Now()}, nil
 }

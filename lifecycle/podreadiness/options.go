@@ -21,8 +21,7 @@ type Options struct {
 	// Kubernetes patches the status of pods.
 	Kubernetes kubernetes.Interface
 
-	// Pods is an informer that the caller shares and runs. If it is nil, the
-	// controller makes and runs its own, whose objects it keeps small.
+	// Pods is a shared informer, see ControllerOptions.
 	Pods cache.SharedIndexInformer
 }
 

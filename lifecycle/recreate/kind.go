@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -88,6 +88,13 @@ func differ(before, after map[string]string, keys ...string) bool {
 	})
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	running running
+}
+
 // kind describes requests to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
@@ -106,12 +113,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the request depends on. It returns
 // nil when the request does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	request, err := caches.Get[*v1alpha1.ContainerRecreateRequest](r.options.Reader, resourceRequests, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read ContainerRecreateRequest %s: %w", key, err)
+	request, err := caches.Object[v1alpha1.ContainerRecreateRequest](r.options.Reader, resourceRequests, "ContainerRecreateRequest", key)
+	if request == nil || err != nil {
+		return nil, err
 	}
 	pod, err := apiwriter.Found(caches.Get[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, request.Spec.PodName))
 	if err != nil {

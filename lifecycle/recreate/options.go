@@ -19,17 +19,13 @@ type Options struct {
 	// Recorder receives events about ContainerRecreateRequests: what the API server refuses. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Kubernetes gets pods, and patches their status. The controller limits
-	// its own parallelism; a client-side rate limit (QPS) only slows it down.
+	// Kubernetes gets pods, and patches their status.
 	Kubernetes kubernetes.Interface
 	// Lifecycle patches ContainerRecreateRequests and their status, and
 	// deletes them.
 	Lifecycle client.Interface
 
-	// Requests and Pods are informers that the caller shares and runs. The
-	// controller adds an index to that of the requests, so it must not have
-	// been started before New. If one is nil, the controller makes and runs
-	// its own, whose objects it keeps small.
+	// Requests and Pods are shared informers, see ControllerOptions.
 	Requests, Pods cache.SharedIndexInformer
 }
 

@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -50,6 +53,15 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the webhook needs: for Pods to get pods, and for Nodes to
+// get nodes. Without both it needs none.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	return slices.Concat(
+		manifests.If(w.Pods != nil, manifests.Rule("", "pods", "get")),
+		manifests.If(w.Nodes != nil, manifests.Rule("", "nodes", "get")),
+	)
+}
 
 // Default answers CREATE and UPDATE. It refuses a wrong request with the code
 // 400, and a change that is not allowed with the code 403. It gives a cause for

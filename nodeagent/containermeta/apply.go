@@ -23,7 +23,7 @@ import (
 // report applies the part of a plan that reports.
 func (r *reconciler) report(ctx context.Context, s *Snapshot, plan *Plan) (time.Duration, error) {
 	key := cache.MetaObjectToName(s.Pod).AsNamespacedName()
-	if !reportDue(s.Pod, r.features) { // it is for a restart
+	if !reportDue(s.Pod, r.options.Features) { // it is for a restart
 		r.failed.Forget(key)
 		return 0, nil
 	}
@@ -41,7 +41,7 @@ func (r *reconciler) report(ctx context.Context, s *Snapshot, plan *Plan) (time.
 	}
 	err = r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: "pods/status", Wanted: string(data),
 		Send: func() error { return r.send(ctx, key, s, data) },
-		Tell: apiwriter.Warn(r.recorder, s.Pod)}, r.clock.Now)
+		Tell: apiwriter.Warn(r.options.Recorder, s.Pod)}, r.options.Clock.Now)
 	if err == nil {
 		logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
 	}
@@ -57,7 +57,7 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		err = fmt.Errorf("report the containers of pod %s: %w", key, err)
 		if !apierrors.IsConflict(err) {
-			apiwriter.Warn(r.recorder, s.Pod)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.options.Recorder, s.Pod)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}
@@ -97,8 +97,8 @@ func (r *reconciler) rememberFailed(ctx context.Context, key types.NamespacedNam
 		}
 		name := c.GetMetadata().GetName()
 		klog.FromContext(ctx).Info("Cannot read the environment of a container; it is tried again less and less often", "container", name, "reason", env.Err.Error())
-		if r.recorder != nil {
-			r.recorder.Eventf(s.Pod, corev1.EventTypeWarning, "FailedReadEnvironment",
+		if r.options.Recorder != nil {
+			r.options.Recorder.Eventf(s.Pod, corev1.EventTypeWarning, "FailedReadEnvironment",
 				"the environment of container %s is not known, so an in-place update of it by labels or annotations cannot complete: %v", name, env.Err)
 		}
 	}
@@ -122,7 +122,7 @@ func (r *reconciler) stopOutdated(ctx context.Context, key types.NamespacedName,
 	err := apiwriter.Each(ctx, len(plan.Restarts), len(plan.Restarts), func(i int) error {
 		restart := plan.Restarts[i]
 		err := r.stop(ctx, s, restart)
-		stopped[i] = Attempt{Count: attempts[restart.ID].Count + 1, Last: r.clock.Now()}
+		stopped[i] = Attempt{Count: attempts[restart.ID].Count + 1, Last: r.options.Clock.Now()}
 		return err
 	})
 	after := plan.RequeueAfter

@@ -20,7 +20,7 @@ const execTimeout = 3 * time.Second
 // runtime is asked for its own record first, which it has of every container in
 // every state; one that tells of none is asked to run env in the container.
 func (r *reconciler) environment(ctx context.Context, c *criv1.Container) (map[string]string, error) {
-	answer, err := r.runtime.ContainerStatus(ctx, c.GetId(), true)
+	answer, err := r.options.Runtime.ContainerStatus(ctx, c.GetId(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -40,14 +40,14 @@ func (r *reconciler) environment(ctx context.Context, c *criv1.Container) (map[s
 // askedEnvironment runs env in a container, with zero bytes between the
 // variables where it can do that.
 func (r *reconciler) askedEnvironment(ctx context.Context, id string) (map[string]string, error) {
-	answer, err := r.runtime.Exec(ctx, id, []string{"env", "-0"}, execTimeout)
+	answer, err := r.options.Runtime.Exec(ctx, id, []string{"env", "-0"}, execTimeout)
 	if err != nil {
 		return nil, err
 	}
 	if answer.GetExitCode() == 0 {
 		return parseVariables(answer.GetStdout()), nil
 	}
-	answer, err = r.runtime.Exec(ctx, id, []string{"env"}, execTimeout)
+	answer, err = r.options.Runtime.Exec(ctx, id, []string{"env"}, execTimeout)
 	switch {
 	case err != nil:
 		return nil, err

@@ -18,9 +18,8 @@ import (
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = "kruise-daemon-containermeta"
 
-// Options says what a Controller or a Reconciler works with. Kubernetes, Runtime
-// and, for a Controller without Pods, Node are required; every other field has
-// a useful zero value.
+// Options says what a Controller or a Reconciler works with. Kubernetes, Runtime and, for a Controller without Pods, Node
+// are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
 	// Recorder receives events about pods. Default: that of Recorders.
@@ -33,18 +32,16 @@ type Options struct {
 	// Node is the name of the node. Not needed if Pods or Reader is set.
 	Node string
 
-	// Pods is an informer of the pods of the node that the caller shares and
-	// runs; see nodeagent.NewPodInformer. Default: the controller makes and runs
-	// its own.
+	// Pods is an informer of the pods of the node that the caller shares and runs; see nodeagent.NewPodInformer. Default:
+	// the controller makes and runs its own.
 	Pods cache.SharedIndexInformer
 	// PodsOfKubelet says that Pods, or Reader, does not read the API server but the
 	// kubelet of the node. Rules then has no rule to list and watch pods.
 	PodsOfKubelet bool
 
-	// RestartWorkers is the number of pods of which containers are being stopped at the same time.
-	// One namespace gets three quarters of what the others leave. Default 10; that of Workers is 5.
-	// A Reconciler in another framework, which has workers of its own, knows of no limit if
-	// RestartWorkers is 0. (CM-6)
+	// RestartWorkers is the number of pods of which containers are being stopped at the same time. One namespace gets
+	// three quarters of what the others leave. Default 10; that of Workers is 5. A Reconciler in another framework, which
+	// has workers of its own, knows of no limit if RestartWorkers is 0. (CM-6)
 	RestartWorkers int
 	// MaxGracePeriod is the longest time that a container has to stop, whatever its
 	// pod asks for: a worker waits as long. Default 24 h.
@@ -52,13 +49,6 @@ type Options struct {
 
 	// Features switches behaviour. Its zero value is the default of every feature.
 	Features Features
-}
-
-// Features switches what differs between installations.
-type Features struct {
-	// NoEnvFromMetadata reports no hashes of environments, and restarts no
-	// containers.
-	NoEnvFromMetadata bool
 }
 
 func (o *Options) check(c *controller.Checks) {

@@ -85,17 +85,24 @@ func (w *waits) forget(pod types.NamespacedName) {
 	delete(w.pods, pod)
 }
 
+// Tell reconciles a pod once. If its restart has waited for 10 s until Restart can run, an event of the pod says whose containers
+// are being stopped. It takes milliseconds, and returns what Reconcile returns. Without it Restart itself says
+// so, but not of pods that stand in its queue.
+func (r *Reconciler) Tell(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.self.tell(ctx, key)
+}
+
 // tell reconciles a pod once: see Reconciler.Tell. (CM-6)
 func (r *reconciler) tell(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	pod, err := r.pod(key)
 	if err != nil {
 		return 0, err
 	}
-	if pod == nil || !restartDue(pod, r.features) {
+	if pod == nil || !restartDue(pod, r.options.Features) {
 		r.waits.forget(key)
 		return 0, nil
 	}
-	late, again := r.waits.late(key, r.clock.Now())
+	late, again := r.waits.late(key, r.options.Clock.Now())
 	if !late {
 		return again, nil
 	}
@@ -115,7 +122,7 @@ func (r *reconciler) tell(ctx context.Context, key types.NamespacedName) (requeu
 
 // tellOf has an event say whom the restarts of a pod wait for.
 func (r *reconciler) tellOf(s *Snapshot, plan *Plan) {
-	if holders := r.shares.Holders(); len(plan.Restarts) > 0 && holders != "" && r.recorder != nil {
-		r.recorder.Event(s.Pod, corev1.EventTypeNormal, "RestartWaits", plan.waitsFor(holders))
+	if holders := r.shares.Holders(); len(plan.Restarts) > 0 && holders != "" && r.options.Recorder != nil {
+		r.options.Recorder.Event(s.Pod, corev1.EventTypeNormal, "RestartWaits", plan.waitsFor(holders))
 	}
 }

@@ -42,7 +42,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if plan.Status == nil {
 		return plan.RequeueAfter, nil
 	}
-	if early := writePause - r.clock.Since(r.lastWrite()); early > 0 {
+	if early := writePause - r.options.Clock.Since(r.lastWrite()); early > 0 {
 		if plan.RequeueAfter > 0 {
 			early = min(early, plan.RequeueAfter)
 		}
@@ -65,7 +65,7 @@ func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	}
 	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(resourceNodeImages) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
-		Tell: apiwriter.Warn(r.recorder, s.NodeImage)}, r.clock.Now)
+		Tell: apiwriter.Warn(r.options.Recorder, s.NodeImage)}, r.options.Clock.Now)
 }
 
 // send writes the status, and then records how tasks have ended. The patch is
@@ -79,20 +79,20 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 	}
-	written, err := r.distribution.NodeImages().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	written, err := r.options.Distribution.NodeImages().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
 		return nil // the cache will show it
 	}
 	if err != nil {
 		err = fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 		if !apierrors.IsConflict(err) {
-			apiwriter.Warn(r.recorder, s.NodeImage)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.options.Recorder, s.NodeImage)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}
 	r.writer.Own.Wrote(key, resourceNodeImages, written.ResourceVersion)
 	r.lock.Lock()
-	r.written = r.clock.Now()
+	r.written = r.options.Clock.Now()
 	r.lock.Unlock()
 	for i := range plan.Finished {
 		r.recordEvents(s.NodeImage, &plan.Finished[i])
@@ -102,17 +102,17 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 
 // recordEvents records how a task ended. (IMG-3.3)
 func (r *reconciler) recordEvents(n *v1alpha1.NodeImage, f *Finished) {
-	if r.recorder == nil {
+	if r.options.Recorder == nil {
 		return
 	}
 	if !f.Failed {
 		// The word is misspelt in every version; filters of events may know it so.
-		r.recorder.Eventf(n, corev1.EventTypeNormal, v1alpha1.ImagePullEventSucceed, "Image %s:%s, ecalpsedTime %v", f.Image, f.Tag, f.Took)
+		r.options.Recorder.Eventf(n, corev1.EventTypeNormal, v1alpha1.ImagePullEventSucceed, "Image %s:%s, ecalpsedTime %v", f.Image, f.Tag, f.Took)
 		return
 	}
-	r.recorder.Eventf(n, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s", f.Image, f.Tag, f.Message)
+	r.options.Recorder.Eventf(n, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s", f.Image, f.Tag, f.Message)
 	for i := range f.Owners {
-		r.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s",
+		r.options.Recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s",
 			f.Image, f.Tag, f.messageFor(f.Owners[i].Namespace), n.Name)
 	}
 }

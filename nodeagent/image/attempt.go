@@ -34,7 +34,7 @@ func (r *reconciler) attempt(ctx context.Context, s *Start) (imageID string, err
 		}
 		if ctx.Err() == nil {
 			klog.FromContext(ctx).Info("Trying again", "reason", failureOf("", err, nil).Error())
-			timer := r.clock.NewTimer(pause(tries))
+			timer := r.options.Clock.NewTimer(pause(tries))
 			select {
 			case <-timer.C():
 				continue
@@ -81,7 +81,7 @@ func (r *reconciler) pull(ctx context.Context, s *Start) (imageID string, err er
 	}
 	failed := &failure{}
 	for _, c := range credentials {
-		_, err := r.runtime.PullImage(ctx, request(s, c.auth))
+		_, err := r.options.Runtime.PullImage(ctx, request(s, c.auth))
 		if err == nil {
 			return r.imageID(ctx, s), nil
 		}
@@ -99,7 +99,7 @@ func (r *reconciler) pull(ctx context.Context, s *Start) (imageID string, err er
 // then the moment is waited for.
 func (r *reconciler) timeIsUp(ctx context.Context, err error) bool {
 	deadline, _ := ctx.Deadline()
-	if status.Code(err) == codes.DeadlineExceeded && deadline.Sub(r.clock.Now()) < time.Second {
+	if status.Code(err) == codes.DeadlineExceeded && deadline.Sub(r.options.Clock.Now()) < time.Second {
 		<-ctx.Done()
 	}
 	return ctx.Err() != nil
@@ -123,7 +123,7 @@ func sandbox(config *v1alpha1.SandboxConfig) *criv1.PodSandboxConfig {
 // imageID asks for the ID of an image that has been pulled. It is told for
 // information only: that it is not known is no failure.
 func (r *reconciler) imageID(ctx context.Context, s *Start) string {
-	image, err := r.runtime.Image(ctx, s.Reference)
+	image, err := r.options.Runtime.Image(ctx, s.Reference)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The ID of the image is not known")
 	}

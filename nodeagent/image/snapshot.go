@@ -9,6 +9,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 )
 
 // Snapshot is everything that a plan depends on. Its objects are shared with
@@ -76,6 +77,11 @@ const (
 	defaultMaxTimeout      = time.Hour
 	defaultMaxBackoffLimit = 20
 )
+
+func (l Limits) check(c *controller.Checks) {
+	c.That(l.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one attempt may take at most, 0 means an hour")
+	c.That(l.BackoffLimit >= 0, "Options.Limits.BackoffLimit is negative: it is how often an attempt is repeated at most, 0 means 20 times")
+}
 
 func (l Limits) timeout() time.Duration {
 	if l.Timeout <= 0 {

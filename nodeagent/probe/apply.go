@@ -58,14 +58,14 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 func (r *reconciler) untilWrite() time.Duration {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	return min(writePause<<min(r.failures, 8), mostWritePause) - r.clock.Since(r.written)
+	return min(writePause<<min(r.failures, 8), mostWritePause) - r.options.Clock.Since(r.written)
 }
 
 // wrote notes how a write has ended.
 func (r *reconciler) wrote(err error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.written = r.clock.Now()
+	r.written = r.options.Clock.Now()
 	if r.failures++; err == nil {
 		r.failures = 0
 	}
@@ -97,7 +97,7 @@ func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	}
 	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(resourceNodePodProbes) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
-		Tell: apiwriter.Warn(r.recorder, s.NodePodProbe)}, r.clock.Now)
+		Tell: apiwriter.Warn(r.options.Recorder, s.NodePodProbe)}, r.options.Clock.Now)
 }
 
 // send writes the status, and then records what has changed. The patch is
@@ -107,14 +107,14 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
 	}
-	written, err := r.lifecycle.NodePodProbes().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	written, err := r.options.Lifecycle.NodePodProbes().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
 		return nil // the cache will show it
 	}
 	if err != nil {
 		err = fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
 		if !apierrors.IsConflict(err) {
-			apiwriter.Warn(r.recorder, s.NodePodProbe)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.options.Recorder, s.NodePodProbe)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}
@@ -127,13 +127,13 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 
 // record records that a state has changed. (PPM-4.9)
 func (r *reconciler) record(c *Changed) {
-	if r.recorder == nil {
+	if r.options.Recorder == nil {
 		return
 	}
 	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: c.Namespace, Name: c.Pod, UID: c.UID, FieldPath: "spec.containers{" + c.Container + "}"}
 	if c.State == v1alpha1.ProbeSucceeded {
-		r.recorder.Eventf(pod, corev1.EventTypeNormal, v1alpha1.ProbeSucceededEvent, "Probe %s has succeeded", c.Probe)
+		r.options.Recorder.Eventf(pod, corev1.EventTypeNormal, v1alpha1.ProbeSucceededEvent, "Probe %s has succeeded", c.Probe)
 		return
 	}
-	r.recorder.Eventf(pod, corev1.EventTypeNormal, v1alpha1.ProbeFailedEvent, "Probe %s has failed: %s", c.Probe, c.Message)
+	r.options.Recorder.Eventf(pod, corev1.EventTypeNormal, v1alpha1.ProbeFailedEvent, "Probe %s has failed: %s", c.Probe, c.Message)
 }

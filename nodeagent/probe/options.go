@@ -3,8 +3,6 @@
 package probe
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -19,13 +17,6 @@ import (
 // EventSource is the component under which the feature's events have always
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = v1alpha1.ProbeAgentEventSource
-
-// ProbeMetrics receives what comes out of probes. Its methods are called by several goroutines.
-type ProbeMetrics interface {
-	// Probed is called after every run that had a result, Succeeded or Failed, empty if the container has ended, with
-	// the time that it took.
-	Probed(result string, took time.Duration)
-}
 
 // Options says what a Controller or a Reconciler works with. Lifecycle, Runtime and, for a
 // Controller, Node are required; every other field has a useful zero value.
@@ -57,13 +48,8 @@ type Options struct {
 
 func (o *Options) check(c *controller.Checks) {
 	c.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
+	c.That(c.OfReconciler || o.Node != "", "Options.Node is empty: it names the node whose pods to probe")
+	c.That(!c.OfReconciler || o.Wake != nil, "Options.Wake is nil: a Reconciler calls it when a run has ended")
 	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	c.That(o.Limits.Probes >= 0, "Options.Limits.Probes is negative: it is how many probes are run, 0 means 500")
-	c.That(o.Limits.PerSecond >= 0, "Options.Limits.PerSecond is negative: it is how many probes are started in a second, 0 means 50")
-	c.That(o.Limits.Concurrency >= 0, "Options.Limits.Concurrency is negative: it is how many probes are under way at the same time, 0 means 10")
+	o.Limits.check(c)
 }
-
-// noMetrics measures nothing.
-type noMetrics struct{}
-
-func (noMetrics) Probed(string, time.Duration) {}

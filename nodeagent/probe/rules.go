@@ -5,24 +5,14 @@ package probe
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, even those of the caller; recording
-// events counts if there is a Recorder. Every call returns new rules.
-//
-// The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. All rules take a ClusterRole:
-// RBAC knows no nodes.
+// Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission.
+// All rules take a ClusterRole: RBAC knows no nodes.
 func Rules(o Options) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{
-		manifests.Rule(v1alpha1.GroupName, "nodepodprobes", "list watch"),
-		manifests.Rule(v1alpha1.GroupName, "nodepodprobes/status", "patch"),
-	}
-	if o.Recorder != nil || o.Recorders != nil {
-		rules = append(rules, manifests.Events())
-	}
-	return rules
+	rules := manifests.Reconciled(v1alpha1.GroupName, "nodepodprobes", "list watch")
+	return append(rules, controller.EventRules(&o.ControllerOptions, o.Recorder)...)
 }

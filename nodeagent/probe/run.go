@@ -29,7 +29,7 @@ const slack = 10 * time.Second
 
 // run runs a probe once. Every call that it makes ends in time.
 func (r *reconciler) run(ctx context.Context, s *Start) (o probeOutcome) {
-	defer func() { o.At = r.clock.Now() }()
+	defer func() { o.At = r.options.Clock.Now() }()
 	c, err := r.container(ctx, s)
 	if c == nil || err != nil {
 		return probeOutcome{Reason: reason(err, "there is no such container")}
@@ -48,7 +48,7 @@ func (r *reconciler) run(ctx context.Context, s *Start) (o probeOutcome) {
 		o.Reason = err.Error()
 		return o
 	}
-	if at := o.StartedAt.Add(s.InitialDelay); at.After(r.clock.Now()) {
+	if at := o.StartedAt.Add(s.InitialDelay); at.After(r.options.Clock.Now()) {
 		o.Reason, o.Retry = "the container has not run for the initial delay", at
 		return o
 	}
@@ -73,7 +73,7 @@ func reason(err error, otherwise string) string {
 // container returns the newest container of the name, nil for none. One that the kubelet has created for another pod does
 // not count, whatever the UID. (PPM-4.1)
 func (r *reconciler) container(ctx context.Context, s *Start) (*criv1.Container, error) {
-	all, err := r.runtime.Containers(ctx, s.UID)
+	all, err := r.options.Runtime.Containers(ctx, s.UID)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (r *reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container
 	if s.ContainerID == c.GetId() && !s.StartedAt.IsZero() {
 		return s.StartedAt, nil
 	}
-	answer, err := r.runtime.ContainerStatus(ctx, c.GetId(), false)
+	answer, err := r.options.Runtime.ContainerStatus(ctx, c.GetId(), false)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -100,7 +100,7 @@ func (r *reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container
 func (r *reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *probeOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout+slack)
 	defer cancel()
-	answer, err := r.runtime.Exec(ctx, c.GetId(), s.Handler.Exec.Command, s.Timeout)
+	answer, err := r.options.Runtime.Exec(ctx, c.GetId(), s.Handler.Exec.Command, s.Timeout)
 	switch {
 	case err == nil && answer.GetExitCode() == 0:
 		o.Result, o.Output = v1alpha1.ProbeSucceeded, output(answer.GetStdout())
@@ -195,6 +195,6 @@ func (r *reconciler) reach(ctx context.Context, c *criv1.Container) (address str
 			return "", nil, fmt.Errorf("container %s: annotation %s: %w", c.GetId(), nodeagent.PortsAnnotation, err)
 		}
 	}
-	address, err = podnet.Address(ctx, r.runtime, c.GetPodSandboxId(), r.nodeAddress)
+	address, err = podnet.Address(ctx, r.options.Runtime, c.GetPodSandboxId(), r.nodeAddress)
 	return address, ports, err
 }

@@ -19,6 +19,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -47,7 +48,7 @@ func newPod(t *testing.T, ip string, mode criv1.NamespaceMode, ports ...corev1.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.reconciler = &reconciler{runtime: runtime, clock: clock.RealClock{}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
+	p.reconciler = &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}}, Runtime: runtime}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
 	return p
 }
 
@@ -170,7 +171,7 @@ func TestLoopbackOfTheNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	p.reconciler.nodeAddress, p.reconciler.runtime.NodeAddress = nil, "127.0.0.3"
+	p.reconciler.nodeAddress, p.reconciler.options.Runtime.NodeAddress = nil, "127.0.0.3"
 	if got := p.probe(corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: portOf(t, listener.Addr())}}); got != "Succeeded" {
 		t.Errorf("the address that the kubelet has told: %s", got)
 	}

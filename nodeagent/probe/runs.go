@@ -13,7 +13,15 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/controller"
 )
+
+// ProbeMetrics receives what comes out of probes. Its methods are called by several goroutines.
+type ProbeMetrics interface {
+	// Probed is called after every run that had a result, Succeeded or Failed, empty if the container has ended, with
+	// the time that it took.
+	Probed(result string, took time.Duration)
+}
 
 // runs are the probes that an agent knows of, and their runs.
 type runs struct {
@@ -21,8 +29,8 @@ type runs struct {
 	run   func(context.Context, *Start) probeOutcome
 	wake  func(types.NamespacedName)
 	clock clock.PassiveClock
-	// probed is called with every result.
-	probed func(result string, took time.Duration)
+	// metrics receive every result.
+	metrics ProbeMetrics
 
 	lock    sync.Mutex
 	of      map[ID]*known
@@ -95,7 +103,7 @@ func (r *runs) start(ctx context.Context, key types.NamespacedName, s *Start, sp
 		if o.Result == "" && !o.Ended {
 			logger.V(4).Info("No result", "reason", o.Reason)
 		} else {
-			r.probed(string(o.Result), r.clock.Since(began))
+			controller.Measure(r.metrics, func(m ProbeMetrics) { m.Probed(string(o.Result), r.clock.Since(began)) })
 		}
 		r.ended(one, &o, spec)
 		r.wake(key)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -91,6 +92,12 @@ const (
 	defaultConcurrency = 10
 	defaultTimeout     = time.Minute
 )
+
+func (l Limits) check(c *controller.Checks) {
+	c.That(l.Probes >= 0, "Options.Limits.Probes is negative: it is how many probes are run, 0 means 500")
+	c.That(l.PerSecond >= 0, "Options.Limits.PerSecond is negative: it is how many probes are started in a second, 0 means 50")
+	c.That(l.Concurrency >= 0, "Options.Limits.Concurrency is negative: it is how many probes are under way at the same time, 0 means 10")
+}
 
 func (l Limits) probes() int      { return orDefault(l.Probes, defaultProbes) }
 func (l Limits) concurrency() int { return orDefault(l.Concurrency, defaultConcurrency) }

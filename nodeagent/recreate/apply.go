@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
@@ -68,7 +69,7 @@ func (r *reconciler) answer(ctx context.Context, key types.NamespacedName, answe
 		}
 		errs = append(errs, err)
 	}
-	return r.answers.Contests.After(key, r.clock.Now(), requeueAfter, errors.Join(errs...))
+	return r.answers.Contests.After(key, r.options.Clock.Now(), requeueAfter, errors.Join(errs...))
 }
 
 // outdated tells of the error of a write whether it came about because the cache
@@ -80,7 +81,7 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 	case apierrors.IsNotFound(err):
 		return 0, true
 	case apierrors.IsConflict(err) && !apiwriter.OnlyContested(err):
-		return firstBackOff, true
+		return controller.FirstNodeRetry, true
 	}
 	return 0, false
 }
@@ -100,7 +101,7 @@ func (r *reconciler) write(ctx context.Context, writes *apiwriter.Store, key typ
 				"status":   w.status(),
 			})
 		},
-		Tell: apiwriter.Warn(r.recorder, w.Request)}, r.clock.Now)
+		Tell: apiwriter.Warn(r.options.Recorder, w.Request)}, r.options.Clock.Now)
 }
 
 // status is the status of a merge patch, which takes back a message that is there no more.
@@ -121,11 +122,11 @@ func (r *reconciler) patch(ctx context.Context, writes *apiwriter.Store, key typ
 	if err != nil {
 		return fmt.Errorf("encode the status of ContainerRecreateRequest %s: %w", request.Name, err)
 	}
-	patched, err := r.lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	patched, err := r.options.Lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 	if err != nil {
 		err = fmt.Errorf("write the status of ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
 		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			apiwriter.Warn(r.recorder, request)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.options.Recorder, request)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}
@@ -145,7 +146,7 @@ func (r *reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	if err != nil {
 		return "", fmt.Errorf("encode the annotation of ContainerRecreateRequest %s: %w", request.Name, err)
 	}
-	patched, err := r.lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{})
+	patched, err := r.options.Lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{})
 	if apierrors.IsForbidden(err) {
 		klog.FromContext(ctx).V(2).Info("Cannot write down which container is going to be stopped", "request", request.Name, "err", err)
 		return request.ResourceVersion, nil

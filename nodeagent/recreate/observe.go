@@ -39,7 +39,7 @@ func NewRequestInformer(c client.Interface, node string) cache.SharedIndexInform
 
 // requests returns the requests for a pod.
 func (r *reconciler) requests(pod types.NamespacedName) (of []*v1alpha1.ContainerRecreateRequest, err error) {
-	all, err := caches.All[*v1alpha1.ContainerRecreateRequest](r.reader, resourceRequests, pod.Namespace)
+	all, err := caches.All[*v1alpha1.ContainerRecreateRequest](r.options.Reader, resourceRequests, pod.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read ContainerRecreateRequests of namespace %s: %w", pod.Namespace, err)
 	}
@@ -64,14 +64,14 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 		return nil, nil
 	}
 	s.RuntimeErr = r.observeContainers(ctx, s, chosen)
-	s.Now = r.clock.Now()
+	s.Now = r.options.Clock.Now()
 	return s, nil
 }
 
 // snapshot returns what is known of requests now.
 func (r *reconciler) snapshot(key types.NamespacedName, requests []*v1alpha1.ContainerRecreateRequest) *Snapshot {
-	now := r.clock.Now()
-	return &Snapshot{key: key, Requests: requests, Runtime: r.runtime.Name, Seen: r.memory.see(key, requests, now), Now: now}
+	now := r.options.Clock.Now()
+	return &Snapshot{key: key, Requests: requests, Runtime: r.options.Runtime.Name, Seen: r.memory.see(key, requests, now), Now: now}
 }
 
 // newestSandbox returns the sandbox of the newest of some containers.
@@ -86,10 +86,10 @@ func (r *reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen 
 	if uid == "" { // which some runtimes take for any
 		return nil
 	}
-	if s.Containers, err = r.runtime.Containers(ctx, types.UID(uid)); err != nil || len(s.Containers) == 0 {
+	if s.Containers, err = r.options.Runtime.Containers(ctx, types.UID(uid)); err != nil || len(s.Containers) == 0 {
 		return err
 	}
-	if s.Sandbox, err = r.runtime.SandboxStatus(ctx, newestSandbox(s.Containers)); err != nil {
+	if s.Sandbox, err = r.options.Runtime.SandboxStatus(ctx, newestSandbox(s.Containers)); err != nil {
 		return err
 	}
 	if chosen.Spec.Strategy == nil || chosen.Spec.Strategy.MinStartedSeconds <= 0 {
@@ -102,7 +102,7 @@ func (r *reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen 
 		if c.GetState() != criv1.ContainerState_CONTAINER_RUNNING {
 			continue
 		}
-		answer, err := r.runtime.ContainerStatus(ctx, c.GetId(), false)
+		answer, err := r.options.Runtime.ContainerStatus(ctx, c.GetId(), false)
 		switch {
 		case nodeagent.NotFound(err):
 		case err != nil:

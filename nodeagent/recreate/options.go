@@ -19,9 +19,8 @@ import (
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = v1alpha1.ContainerRecreateEventSource
 
-// Options says what a Controller or a Reconciler works with. Lifecycle, Runtime
-// and, for a Controller without Requests, Node are required; every other field
-// has a useful zero value.
+// Options says what a Controller or a Reconciler works with. Lifecycle, Runtime and, for a Controller without Requests,
+// Node are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
 	// Recorder receives events about pods. Default: that of Recorders.
@@ -34,9 +33,8 @@ type Options struct {
 	// Node is the name of the node. Not needed if Requests or Reader is set.
 	Node string
 
-	// Requests is an informer of the active requests of the node that the caller
-	// shares and runs; see NewRequestInformer. Default: the controller makes and
-	// runs its own.
+	// Requests is an informer of the active requests of the node that the caller shares and runs; see NewRequestInformer.
+	// Default: the controller makes and runs its own.
 	Requests cache.SharedIndexInformer
 
 	// MaxGracePeriod is the longest time that a container has to stop, whatever a

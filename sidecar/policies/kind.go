@@ -10,13 +10,13 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
@@ -91,6 +91,14 @@ func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
 	return keys
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+
+	deletedPolicies, deletedBindings apiwriter.Last[types.UID] // the last ones
+}
+
 // kind describes SidecarSets to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
@@ -116,12 +124,9 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // when the SidecarSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
-	set, err := caches.Get[*v1alpha1.SidecarSet](reader, resourceSidecarSets, "", key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
+	set, err := caches.Object[v1alpha1.SidecarSet](reader, resourceSidecarSets, "SidecarSet", key)
+	if set == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy, Webhook: r.options.Webhook, Injection: r.options.Injection}
 	if s.Revisions, err = caches.Labelled[*appsv1.ControllerRevision](reader, caches.Revisions, r.options.namespace(), bySet, key.Name); err != nil {

@@ -31,9 +31,8 @@ type Options struct {
 	// Sidecar reads SidecarSets.
 	Sidecar client.Interface
 
-	// FailurePolicy is what becomes of a pod of which a policy can make nothing, because of
-	// what stands in its annotations, for example. Default Fail: it is refused, as a webhook
-	// would. Ignore: it is created without sidecars.
+	// FailurePolicy is what becomes of a pod of which a policy can make nothing, because of what stands in its
+	// annotations, for example. Default Fail: it is refused, as a webhook would. Ignore: it is created without sidecars.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 
 	// Webhook says that a webhook injects beside the policies: pods that are too large for a policy are left to it. Default
@@ -43,13 +42,10 @@ type Options struct {
 	// Injection switches what differs between releases of how SidecarSets inject. Their controller needs the same.
 	Injection injection.Features
 
-	// ManagerNamespace is the namespace of the revisions of SidecarSets. Default:
-	// sidecarset.DefaultRevisionNamespace.
+	// ManagerNamespace is the namespace of the revisions of SidecarSets. Default: sidecarset.DefaultRevisionNamespace.
 	ManagerNamespace string
-	// SidecarSets, Revisions, Policies and Bindings are informers that the caller shares and
-	// runs; that of revisions may be of Namespace alone. The controller adds an index to it, so
-	// it must not have been started before New. If one is nil, the controller makes and runs
-	// its own.
+	// SidecarSets, Revisions, Policies and Bindings are shared informers, see ControllerOptions; that of revisions
+	// may be of Namespace alone.
 	SidecarSets, Revisions, Policies, Bindings cache.SharedIndexInformer
 
 	// Discovery tells whether policies are served. Default: that of Kubernetes.
@@ -62,9 +58,6 @@ func (o *Options) namespace() string {
 
 func (o *Options) check(c *controller.Checks) {
 	c.Client(o.Kubernetes).KindClient("Sidecar", "sidecar", o.Sidecar != nil)
-	switch o.FailurePolicy {
-	case "", admissionregistrationv1.Fail, admissionregistrationv1.Ignore:
-	default:
-		c.That(false, fmt.Sprintf("Options.FailurePolicy is %q: want Fail or Ignore", o.FailurePolicy))
-	}
+	known := o.FailurePolicy == "" || o.FailurePolicy == admissionregistrationv1.Fail || o.FailurePolicy == admissionregistrationv1.Ignore
+	c.That(known, fmt.Sprintf("Options.FailurePolicy is %q: want Fail or Ignore", o.FailurePolicy))
 }

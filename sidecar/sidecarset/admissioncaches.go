@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -18,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -136,4 +138,22 @@ func (c *AdmissionCaches) Revisions(ctx context.Context, set string) ([]*appsv1.
 // Configuration is AdmissionReader.Configuration.
 func (c *AdmissionCaches) Configuration(ctx context.Context) (*corev1.ConfigMap, error) {
 	return apiwriter.Found(c.options.Kubernetes.CoreV1().ConfigMaps(c.options.ManagerNamespace).Get(ctx, whitelistConfigMap, metav1.GetOptions{}))
+}
+
+// Rules returns the RBAC rules that the caches need, and none beyond, for a ClusterRole;
+// NamespaceRules returns the others. Recording events counts if there is a Recorder.
+func (c *AdmissionCaches) Rules() []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "list watch"),
+		manifests.Rule("", "namespaces", "list watch"),
+	}
+	return append(rules, manifests.If(c.options.Recorder != nil, manifests.Events())...)
+}
+
+// NamespaceRules returns the RBAC rules that the caches need in one namespace, that of
+// the revisions and the white list, for a Role there.
+func (c *AdmissionCaches) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) {
+	configuration := manifests.Rule("", "configmaps", "get")
+	configuration.ResourceNames = []string{whitelistConfigMap}
+	return c.options.ManagerNamespace, []rbacv1.PolicyRule{manifests.Rule("apps", "controllerrevisions", "list watch"), configuration}
 }

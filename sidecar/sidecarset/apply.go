@@ -23,6 +23,15 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
+// SetMetrics receives how far SidecarSets have come. Implementations must be safe for use by several goroutines.
+type SetMetrics interface {
+	// Counted is called in every reconcile of a SidecarSet with its status, which the implementation must not change.
+	// NotInjected is how many pods it selects that were created without its containers.
+	Counted(set string, status *v1alpha1.SidecarSetStatus, notInjected int)
+	// Gone is called when a SidecarSet does not exist any more.
+	Gone(set string)
+}
+
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
@@ -66,7 +75,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 // One pod's failure does not stop the others.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
-	r.options.SetMetrics.Counted(a.Key.Name, cmp.Or(plan.Status, &s.Set.Status), len(plan.NotInjected))
+	controller.Measure(r.options.SetMetrics, func(m SetMetrics) { m.Counted(a.Key.Name, cmp.Or(plan.Status, &s.Set.Status), len(plan.NotInjected)) })
 	if settled, err := a.WriteRevisions(ctx); err != nil {
 		return 0, a.Abandon(ctx, err)
 	} else if !settled {

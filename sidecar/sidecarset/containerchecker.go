@@ -37,7 +37,7 @@ func (k *ContainerChecker) Rules() []rbacv1.PolicyRule {
 	if k == nil {
 		return nil
 	}
-	return []rbacv1.PolicyRule{manifests.Rule("", "podtemplates", "create")}
+	return []rbacv1.PolicyRule{manifests.JudgeTemplates()}
 }
 
 // confirm answers a change that nothing but the containers can be wrong with. (SCS-W4)

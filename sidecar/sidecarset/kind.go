@@ -11,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
@@ -139,11 +139,14 @@ func setsOfRevision(revision metav1.Object) []types.NamespacedName {
 	return []types.NamespacedName{{Name: owner.Name}}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+}
+
 // kind describes SidecarSets to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.SetMetrics == nil {
-		o.SetMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
@@ -153,18 +156,15 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.options.SetMetrics.Gone(key.Name)
+	controller.Measure(r.options.SetMetrics, func(m SetMetrics) { m.Gone(key.Name) })
 }
 
 // observe reads everything that a plan for the SidecarSet depends on. It returns
 // nil when the SidecarSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := caches.Get[*v1alpha1.SidecarSet](r.options.Reader, resourceSidecarSets, "", key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
+	set, err := caches.Object[v1alpha1.SidecarSet](r.options.Reader, resourceSidecarSets, "SidecarSet", key)
+	if set == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Injection: r.options.Injection, Features: r.options.Features,
 		Now: r.options.Clock.Now()}

@@ -23,7 +23,6 @@ import (
 
 // reconciled counts the SidecarSets that were reconciled, each once.
 type reconciled struct {
-	noMetrics
 	n    atomic.Int64
 	seen sync.Map
 }
@@ -33,6 +32,8 @@ func (r *reconciled) Counted(set string, _ *v1alpha1.SidecarSetStatus, _ int) {
 		r.n.Add(1)
 	}
 }
+
+func (r *reconciled) Gone(string) {}
 
 // BenchmarkRestart is the time from the start of a controller until all SidecarSets have
 // been reconciled, of which 1,000 have ten pods each. Nothing is written. 50,000 SidecarSets

@@ -10,6 +10,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -49,6 +50,10 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the webhook needs beside those of its Reader: for
+// Containers to create pod templates, which a dry run does.
+func (w *Webhook) Rules() []rbacv1.PolicyRule { return w.Containers.Rules() }
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults and the
 // hashes. Fields of the object that this version does not know stay as they are.

@@ -16,9 +16,19 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
+
+// PodMetrics receives how soon pods end whose sidecars were terminated. Implementations
+// must be safe for use by several goroutines.
+type PodMetrics interface {
+	// Ended is called once for a pod that has ended, with the time since the last of
+	// its main containers has. That is by the clock of its node, in whole seconds.
+	// Pods that end while no controller runs are left out.
+	Ended(mainExitToComplete time.Duration)
+}
 
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
@@ -52,7 +62,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 func (a *applier) measure() {
 	if a.plan.Took > 0 && a.acted.Get(a.Key) == a.snapshot.Pod.UID {
 		a.acted.Forget(a.Key)
-		a.options.PodMetrics.Ended(a.plan.Took)
+		controller.Measure(a.options.PodMetrics, func(m PodMetrics) { m.Ended(a.plan.Took) })
 	}
 }
 

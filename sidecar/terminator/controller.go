@@ -3,11 +3,7 @@
 package terminator
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -37,13 +33,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "terminator", Objects: "pods", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options   Options
-	writer    *apply.Writer
-	creations apply.Creations
-	acted     apiwriter.Last[types.UID] // pods for which something was written
-	seen      apiwriter.Last[phaseSeen] // see Snapshot.PhaseSeen
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
@@ -94,11 +94,17 @@ func ofRequest(r *lifecyclev1alpha1.ContainerRecreateRequest) (types.NamespacedN
 	return types.NamespacedName{Namespace: r.Namespace, Name: by.Name}, true
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	writer    *apply.Writer
+	creations apply.Creations
+	acted     apiwriter.Last[types.UID] // pods for which something was written
+	seen      apiwriter.Last[phaseSeen] // see Snapshot.PhaseSeen
+}
+
 // kind describes pods to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.PodMetrics == nil {
-		o.PodMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
@@ -140,12 +146,9 @@ func (r *reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now tim
 // observe reads everything that a plan for the pod depends on. It returns nil if
 // there is no such pod, or none of its containers is marked as a sidecar. (ST-5)
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := caches.Get[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read pod %s: %w", key, err)
+	pod, err := caches.Object[corev1.Pod](r.options.Reader, resourcePods, "pod", key)
+	if pod == nil || err != nil {
+		return nil, err
 	}
 	if !hasSidecars(pod) {
 		return nil, nil

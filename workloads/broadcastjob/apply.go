@@ -20,6 +20,15 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// JobMetrics receives how jobs end. Implementations must be safe for use by several
+// goroutines.
+type JobMetrics interface {
+	// Finished is called when a job is completed or has failed, with the numbers of nodes by
+	// result, and the time since its start. A job whose last write of the status had no
+	// answer is left out.
+	Finished(phase v1alpha1.BroadcastJobPhase, succeeded, failed int32, took time.Duration)
+}
+
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
@@ -157,8 +166,8 @@ func (a *applier) status(ctx context.Context) error {
 		return err
 	}
 	a.written = status
-	if a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
-		a.options.JobMetrics.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
+	if m := a.options.JobMetrics; m != nil && a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
+		m.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
 	}
 	return nil
 }
@@ -188,11 +197,5 @@ func (a *applier) events() {
 
 // deleteJob deletes the job, unless another one has taken its name.
 func (a *applier) deleteJob(ctx context.Context) error {
-	err := a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
-	a.RecordFailure(apply.Delete, err)
-	return err
+	return a.DeleteOver(ctx, a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete)
 }

@@ -4,11 +4,7 @@ package broadcastjob
 
 import (
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/nodefit"
-	"github.com/podwright/podwright/internal/podplan"
 )
 
 // component is the controller's name, in events too.
@@ -31,13 +27,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "broadcastjob", Objects: "BroadcastJobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
-	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
-	misfits podplan.BackOff                 // see Snapshot.BackOff
-	formers nodefit.Formers                 // see Snapshot.Former
 }

@@ -8,14 +8,16 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -58,11 +60,17 @@ func nodeChanged(o *Options) controller.Concern {
 	}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
+	misfits podplan.BackOff                 // see Snapshot.BackOff
+	formers nodefit.Formers                 // see Snapshot.Former
+}
+
 // kind describes BroadcastJobs to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.JobMetrics == nil {
-		o.JobMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
@@ -86,12 +94,9 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := caches.Get[*v1alpha1.BroadcastJob](r.options.Reader, resourceBroadcastJobs, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
+	job, err := caches.Object[v1alpha1.BroadcastJob](r.options.Reader, resourceBroadcastJobs, "BroadcastJob", key)
+	if job == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.Features.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.options.Clock.Now()}
 	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })

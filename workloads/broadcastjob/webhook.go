@@ -7,9 +7,11 @@ import (
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads"
@@ -43,6 +45,12 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the webhook needs: for Templates to create
+// pod templates, which a dry run does. Nil needs none.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	return manifests.If(w.Templates != nil, manifests.JudgeTemplates())
+}
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
 // Fields of the object that this version does not know stay as they are.

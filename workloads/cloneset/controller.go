@@ -3,12 +3,7 @@
 package cloneset
 
 import (
-	"sync/atomic"
-	"time"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -32,12 +27,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "cloneset", Objects: "CloneSets", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
-	unused  apiwriter.Last[map[string]bool] // see Snapshot.Unused
-	began   atomic.Pointer[time.Time]       // when the first reconcile did, see reusedBy
 }

@@ -5,11 +5,11 @@ package cloneset
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
@@ -73,6 +74,14 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	unused  apiwriter.Last[map[string]bool] // see Snapshot.Unused
+	began   atomic.Pointer[time.Time]       // when the first reconcile did, see reusedBy
+}
+
 // kind describes CloneSets to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
@@ -95,12 +104,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the CloneSet depends on. It returns
 // nil when the CloneSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := caches.Get[*v1alpha1.CloneSet](r.options.Reader, ResourceCloneSets, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read CloneSet %s: %w", key, err)
+	set, err := caches.Object[v1alpha1.CloneSet](r.options.Reader, ResourceCloneSets, "CloneSet", key)
+	if set == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Set: set, Unused: r.unused.Get(key), Now: r.options.Clock.Now(), Features: r.options.Features}
 	if s.Pods, err = caches.ControlledBy[*corev1.Pod](r.options.Reader, ResourcePods, key.Namespace, set.UID); err != nil {

@@ -20,18 +20,14 @@ type Options struct {
 	// Recorder receives events about CloneSets. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Kubernetes reads and writes pods, claims and revisions. The controller
-	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	// Kubernetes reads and writes pods, claims and revisions.
 	Kubernetes kubernetes.Interface
 	// Workloads reads and writes CloneSets.
 	Workloads client.Interface
 
-	// CloneSets, Pods, Claims, Revisions and Nodes are informers that the caller
-	// shares and runs. New adds indexes to them, so they must not have been started
-	// before. If one is nil, the controller makes and runs its own, whose objects
-	// it keeps small. Nodes rank pods under topology spread constraints, and tell which pods
-	// wait for a kubelet that is gone (CS-38). With NoNodes they are not watched: every node
-	// counts as a topology of its own, and as reachable.
+	// CloneSets, Pods, Claims, Revisions and Nodes are shared informers, see ControllerOptions. Nodes rank pods
+	// under topology spread constraints, and tell which pods wait for a kubelet that is gone (CS-38). With NoNodes
+	// they are not watched: every node counts as a topology of its own, and as reachable.
 	CloneSets, Pods, Claims, Revisions, Nodes cache.SharedIndexInformer
 	NoNodes                                   bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place

@@ -5,12 +5,15 @@ package cloneset
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads"
@@ -58,6 +61,16 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the webhook needs. For Templates it creates
+// pod templates, which a dry run does, and for Pods it gets pods. Nil fields
+// need none.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	return slices.Concat(
+		manifests.If(w.Templates != nil, manifests.JudgeTemplates()),
+		manifests.If(w.Pods != nil, manifests.Rule("", "pods", "get")),
+	)
+}
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
 // Fields of the object that this version does not know stay as they are.

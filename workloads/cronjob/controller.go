@@ -4,8 +4,6 @@ package cronjob
 
 import (
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -32,16 +30,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "cronjob", Objects: "cron jobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: workers,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options   Options
-	clients   map[podwright.Resource]jobClient
-	writer    *apply.Writer
-	creations apply.Creations
-	claims    apiwriter.Last[claim]
-	refusals  apiwriter.Last[refused]
-	notes     apiwriter.Last[noted]
-	recorded  apiwriter.Last[recorded]
 }

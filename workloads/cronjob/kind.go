@@ -9,7 +9,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +18,7 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
@@ -113,11 +113,20 @@ func ownerOf[O metav1.Object](job O) owner {
 	return owner{types.NamespacedName{Namespace: job.GetNamespace(), Name: by.Name}, by.UID}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	clients   map[podwright.Resource]jobClient
+	writer    *apply.Writer
+	creations apply.Creations
+	claims    apiwriter.Last[claim]
+	refusals  apiwriter.Last[refused]
+	notes     apiwriter.Last[noted]
+	recorded  apiwriter.Last[recorded]
+}
+
 // kind describes cron jobs to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.ScheduleMetrics == nil {
-		o.ScheduleMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, clients: o.clients(), writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name:     component,
@@ -168,12 +177,9 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the cron job depends on. It returns nil
 // when the cron job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	cronJob, err := caches.Get[*v1alpha1.AdvancedCronJob](r.options.Reader, resourceCronJobs, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read AdvancedCronJob %s: %w", key, err)
+	cronJob, err := caches.Object[v1alpha1.AdvancedCronJob](r.options.Reader, resourceCronJobs, "AdvancedCronJob", key)
+	if cronJob == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, NoImageListPullJobs: r.options.Distribution == nil, Now: r.options.Clock.Now()}
 	switch claim := r.claims.Get(key); {

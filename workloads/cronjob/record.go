@@ -9,7 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/controller"
 )
+
+// ScheduleMetrics receives how well the controller keeps to schedules.
+// Implementations must be safe for use by several goroutines.
+type ScheduleMetrics interface {
+	// Started is called when a job has been created, with the time that has passed since its scheduled time.
+	Started(late time.Duration)
+	// Missed is called with a number of scheduled times that have no job: a later one had come, or the starting deadline
+	// was over. Of more than 100 times in a row 100 are counted.
+	Missed(times int)
+}
 
 // The reasons of events about AdvancedCronJobs. (ACJ-15)
 const (
@@ -98,7 +109,7 @@ func (a *applier) countMissed(r *recorded, times int) {
 		r.since, r.times = last, 0
 	}
 	if times > r.times {
-		a.options.ScheduleMetrics.Missed(times - r.times)
+		controller.Measure(a.options.ScheduleMetrics, func(m ScheduleMetrics) { m.Missed(times - r.times) })
 		r.times = times
 	}
 }
@@ -107,7 +118,7 @@ func (a *applier) countMissed(r *recorded, times int) {
 func (a *applier) recordStart() {
 	job, _ := a.plan.Start.object()
 	a.Event(corev1.EventTypeNormal, reasonSuccessfulCreate, "created job %s", job.GetName())
-	a.options.ScheduleMetrics.Started(a.options.Clock.Now().Sub(a.plan.Start.Scheduled))
+	controller.Measure(a.options.ScheduleMetrics, func(m ScheduleMetrics) { m.Started(a.options.Clock.Now().Sub(a.plan.Start.Scheduled)) })
 }
 
 // waits is why no job is created; empty if one is.

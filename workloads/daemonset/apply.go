@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -21,6 +22,16 @@ import (
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
+
+// SetMetrics receives how far DaemonSets have come. Implementations must be safe
+// for use by several goroutines.
+type SetMetrics interface {
+	// Counted is called in every reconcile of a DaemonSet with its status, which the
+	// implementation must not change.
+	Counted(set types.NamespacedName, status *v1alpha1.DaemonSetStatus)
+	// Gone is called when a DaemonSet does not exist any more.
+	Gone(set types.NamespacedName)
+}
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
@@ -65,7 +76,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 // One pod's failure does not stop the others.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
-	r.options.SetMetrics.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status))
+	controller.Measure(r.options.SetMetrics, func(m SetMetrics) { m.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status)) })
 	if a.Begins("SelectingAll", plan.SelectsAll) {
 		a.Event(corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
 	}

@@ -4,10 +4,7 @@ package daemonset
 
 import (
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/nodefit"
-	"github.com/podwright/podwright/internal/podplan"
 )
 
 // component is the controller's name, in events too.
@@ -30,13 +27,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "daemonset", Objects: "DaemonSets", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options  Options
-	writer   *apply.Writer
-	ended    podplan.BackOff
-	attempts attempts
-	formers  nodefit.Formers // see Snapshot.Former
 }

@@ -12,7 +12,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,8 +19,10 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -99,11 +100,17 @@ func nodeChanged(o *Options) controller.Concern {
 	}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options  Options
+	writer   *apply.Writer
+	ended    podplan.BackOff
+	attempts attempts
+	formers  nodefit.Formers // see Snapshot.Former
+}
+
 // kind describes DaemonSets to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.SetMetrics == nil {
-		o.SetMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, writer: newWriter(o), ended: podplan.BackOff{Most: mostBackOff}}
 	return controller.Definition[Snapshot, Plan]{
 		Name: component, Self: r,
@@ -122,18 +129,15 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.ended.Forget(key)
 	r.attempts.forget(key)
 	r.formers.Forget(key)
-	r.options.SetMetrics.Gone(key)
+	controller.Measure(r.options.SetMetrics, func(m SetMetrics) { m.Gone(key) })
 }
 
 // observe reads everything that a plan for the DaemonSet depends on. It returns
 // nil when the DaemonSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := caches.Get[*v1alpha1.DaemonSet](r.options.Reader, resourceDaemonSets, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read DaemonSet %s: %w", key, err)
+	set, err := caches.Object[v1alpha1.DaemonSet](r.options.Reader, resourceDaemonSets, "DaemonSet", key)
+	if set == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Set: set, Now: r.options.Clock.Now(), Features: r.options.Features}
 	selector, err := s.selector()

@@ -3,7 +3,6 @@
 package daemonset
 
 import (
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -12,24 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
-
-// SetMetrics receives how far DaemonSets have come. Implementations must be safe
-// for use by several goroutines.
-type SetMetrics interface {
-	// Counted is called in every reconcile of a DaemonSet with its status, which the
-	// implementation must not change.
-	Counted(set types.NamespacedName, status *v1alpha1.DaemonSetStatus)
-	// Gone is called when a DaemonSet does not exist any more.
-	Gone(set types.NamespacedName)
-}
-
-// noMetrics is SetMetrics that measures nothing.
-type noMetrics struct{}
-
-func (noMetrics) Counted(types.NamespacedName, *v1alpha1.DaemonSetStatus) {}
-func (noMetrics) Gone(types.NamespacedName)                               {}
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Workloads are required; every other field has a useful zero value.
@@ -38,16 +20,13 @@ type Options struct {
 	// Recorder receives events about DaemonSets. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Kubernetes reads nodes, and reads and writes pods and revisions. The controller
-	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	// Kubernetes reads nodes, and reads and writes pods and revisions.
 	Kubernetes kubernetes.Interface
 	// Workloads reads and writes DaemonSets.
 	Workloads client.Interface
 
-	// DaemonSets, Pods, Revisions and Nodes are informers that the caller shares and
-	// runs. New adds indexes to them, so they must not have been started before.
-	// If one is nil, the controller makes and runs its own, whose objects it keeps
-	// small. Nodes must hold all nodes: those that it lacks do not exist.
+	// DaemonSets, Pods, Revisions and Nodes are shared informers, see ControllerOptions. Nodes must hold all
+	// nodes: those that it lacks do not exist.
 	DaemonSets, Pods, Revisions, Nodes cache.SharedIndexInformer
 	// Jobs creates and deletes the jobs that pull images ahead of an update;
 	// workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.

@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
@@ -67,6 +67,20 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
 			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}
+}
+
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	places  podplan.BackOff
+	kept    apiwriter.Last[map[string]string] // the sizes of claim templates for which it was told which claims stay larger
+}
+
+// forget drops what is remembered of a StatefulSet that is gone.
+func (r *reconciler) forget(key types.NamespacedName) {
+	r.places.Forget(key)
+	r.kept.Forget(key)
 }
 
 // kind describes StatefulSets to the shell.
@@ -125,12 +139,9 @@ func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
 // observe reads everything that a plan for the StatefulSet depends on. It
 // returns nil when the StatefulSet does not exist.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := caches.Get[*v1beta1.StatefulSet](r.options.Reader, resourceStatefulSets, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read StatefulSet %s: %w", key, err)
+	set, err := caches.Object[v1beta1.StatefulSet](r.options.Reader, resourceStatefulSets, "StatefulSet", key)
+	if set == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Set: set, Now: r.options.Clock.Now(), Features: r.options.Features}
 	if s.Pods, err = caches.Members[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, set.Name); err != nil {

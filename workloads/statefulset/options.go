@@ -23,16 +23,12 @@ type Options struct {
 	// Recorder receives events about StatefulSets. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Kubernetes reads and writes pods, claims and revisions. The controller
-	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	// Kubernetes reads and writes pods, claims and revisions.
 	Kubernetes kubernetes.Interface
 	// Workloads reads and writes StatefulSets.
 	Workloads client.Interface
 
-	// AdvancedStatefulSets, Pods, Claims and Revisions are informers that the caller shares
-	// and runs. New adds indexes to them, so they must not have been started before.
-	// If one is nil, the controller makes and runs its own, whose objects it keeps
-	// small.
+	// AdvancedStatefulSets, Pods, Claims and Revisions are shared informers, see ControllerOptions.
 	AdvancedStatefulSets, Pods, Claims, Revisions cache.SharedIndexInformer
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
 	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.

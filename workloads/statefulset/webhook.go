@@ -5,13 +5,16 @@ package statefulset
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads"
@@ -62,6 +65,15 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the webhook needs: for Templates to create
+// pod templates, which a dry run does, and for StorageClasses to read them. Without either it needs none.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	return slices.Concat(
+		manifests.If(w.Templates != nil, manifests.JudgeTemplates()),
+		manifests.If(w.StorageClasses != nil && w.Features.ResizeClaims, manifests.Rule("storage.k8s.io", "storageclasses", "get list")),
+	)
+}
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults,
 // in the version of the request. Fields of the object that this version does

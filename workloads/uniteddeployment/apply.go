@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -19,6 +20,13 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
+
+// SubsetMetrics receives the state of subsets. Implementations must be safe for use by several goroutines.
+type SubsetMetrics interface {
+	// Subsets is called in each reconcile of a UnitedDeployment with the state of its subsets,
+	// in the order of the topology. It gets none if the UnitedDeployment is gone.
+	Subsets(of types.NamespacedName, subsets []SubsetState)
+}
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
@@ -68,7 +76,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		}
 	}
 	err = a.workloads(ctx, refused)
-	r.options.SubsetMetrics.Subsets(a.Key, a.plan.states())
+	controller.Measure(r.options.SubsetMetrics, func(m SubsetMetrics) { m.Subsets(a.Key, a.plan.states()) })
 	err = errors.Join(err, a.markAll(ctx))
 	statusErr := a.writeStatus(ctx)
 	if statusErr == nil {
@@ -177,6 +185,14 @@ func (a *applier) writeStatus(ctx context.Context) error {
 		return nil
 	}
 	return a.WriteStatus(ctx, &a.snapshot.Set.Status, a.status)
+}
+
+// SubsetState is the state of a subset: how many pods it is to have, has, and has ready.
+type SubsetState struct {
+	// Name is that of the subset.
+	Name string
+	// Wanted, Replicas and Ready count pods: those that the subset is to have, has, and has ready.
+	Wanted, Replicas, Ready int32
 }
 
 // states are the states of the subsets.

@@ -3,11 +3,7 @@
 package uniteddeployment
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -34,21 +30,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "uniteddeployment", Objects: "UnitedDeployments", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options   Options
-	targets   map[TemplateKind]target
-	sets      apiwriter.Live
-	writer    *apply.Writer
-	creations apply.Creations
-	taken     apiwriter.Last[taken]
-	problems  apiwriter.Last[string] // that have been recorded
-}
-
-// taken are names that workloads of others have.
-type taken struct {
-	of    types.UID
-	names []string
 }

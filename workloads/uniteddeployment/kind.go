@@ -8,7 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
@@ -81,11 +81,25 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	targets   map[TemplateKind]target
+	sets      apiwriter.Live
+	writer    *apply.Writer
+	creations apply.Creations
+	taken     apiwriter.Last[taken]
+	problems  apiwriter.Last[string] // that have been recorded
+}
+
+// taken are names that workloads of others have.
+type taken struct {
+	of    types.UID
+	names []string
+}
+
 // kind describes UnitedDeployments to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	if o.SubsetMetrics == nil {
-		o.SubsetMetrics = noMetrics{}
-	}
 	r := &reconciler{options: *o, targets: o.targets(), sets: apiwriter.Typed(o.Workloads.UnitedDeployments), writer: newWriter(o)}
 	return controller.Definition[Snapshot, Plan]{
 		Name: component, Self: r,
@@ -116,19 +130,16 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.creations.Forget(key)
 	r.taken.Forget(key)
 	r.problems.Forget(key)
-	r.options.SubsetMetrics.Subsets(key, nil)
+	controller.Measure(r.options.SubsetMetrics, func(m SubsetMetrics) { m.Subsets(key, nil) })
 }
 
 // observe reads everything that a plan for the UnitedDeployment depends on. It returns nil
 // when the UnitedDeployment does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
-	set, err := caches.Get[*v1alpha1.UnitedDeployment](reader, resourceUnitedDeployments, key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read UnitedDeployment %s: %w", key, err)
+	set, err := caches.Object[v1alpha1.UnitedDeployment](reader, resourceUnitedDeployments, "UnitedDeployment", key)
+	if set == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Set: set, Without: r.options.Without, Features: r.options.Features, HeldSince: r.writer.HeldSince(set), Now: r.options.Clock.Now()}
 	if taken := r.taken.Get(key); taken.of == set.UID {

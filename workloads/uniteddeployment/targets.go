@@ -66,10 +66,10 @@ func newTarget[C objects[T, L], T Workload, L metav1.ListInterface](resource pod
 // targets are those of the kinds of templates that the options allow.
 func (o *Options) targets() map[TemplateKind]target {
 	all := map[TemplateKind]target{
-		StatefulSet:         newTarget(resourceStatefulSets, o.statefulSets),
+		StatefulSet:         newTarget(resourceStatefulSets, o.Kubernetes.AppsV1().StatefulSets),
 		AdvancedStatefulSet: newTarget(resourceAdvancedStatefulSets, o.Workloads.StatefulSets),
 		CloneSet:            newTarget(resourceCloneSets, o.Workloads.CloneSets),
-		Deployment:          newTarget(resourceDeployments, o.deployments),
+		Deployment:          newTarget(resourceDeployments, o.Kubernetes.AppsV1().Deployments),
 	}
 	for _, kind := range o.Without {
 		delete(all, kind)

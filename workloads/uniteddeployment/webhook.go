@@ -70,10 +70,7 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 // Rules returns the RBAC rules that the webhook needs: for Templates to create
 // pod templates, which a dry run does. Without Templates it needs none.
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
-	if w.Templates == nil {
-		return nil
-	}
-	return []rbacv1.PolicyRule{manifests.Rule("", "podtemplates", "create")}
+	return manifests.If(w.Templates != nil, manifests.JudgeTemplates())
 }
 
 type change = admission.Change[v1alpha1.UnitedDeployment]

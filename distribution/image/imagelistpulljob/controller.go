@@ -3,11 +3,7 @@
 package imagelistpulljob
 
 import (
-	"time"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -31,13 +27,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "imagelistpulljob", Objects: "jobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options   Options
-	writer    *apply.Writer
-	creations apply.Creations
-	refusals  apiwriter.Last[map[string]string] // of images, why their ImagePullJobs could not be created
-	reported  apiwriter.Last[time.Time]         // when the status was last written
 }

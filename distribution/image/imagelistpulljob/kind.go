@@ -5,6 +5,7 @@ package imagelistpulljob
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -66,6 +68,15 @@ func ownerOf(job *v1alpha1.ImagePullJob) *types.NamespacedName {
 	return &types.NamespacedName{Namespace: job.Namespace, Name: by.Name}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	writer    *apply.Writer
+	creations apply.Creations
+	refusals  apiwriter.Last[map[string]string] // of images, why their ImagePullJobs could not be created
+	reported  apiwriter.Last[time.Time]         // when the status was last written
+}
+
 // kind describes jobs to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
@@ -91,12 +102,9 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := apiwriter.Found(caches.Get[*v1alpha1.ImageListPullJob](r.options.Reader, resourceLists, key.Namespace, key.Name))
-	if err != nil {
-		return nil, fmt.Errorf("read ImageListPullJob %s: %w", key, err)
-	}
-	if job == nil {
-		return nil, nil
+	job, err := caches.Object[v1alpha1.ImageListPullJob](r.options.Reader, resourceLists, "ImageListPullJob", key)
+	if job == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Job: job, Refused: r.refusals.Get(key), Reported: r.reported.Get(key), Now: r.options.Clock.Now()}
 	if s.Jobs, err = caches.ControlledBy[*v1alpha1.ImagePullJob](r.options.Reader, resourceJobs, key.Namespace, job.UID); err != nil {

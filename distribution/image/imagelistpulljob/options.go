@@ -17,12 +17,11 @@ type Options struct {
 	// Recorder receives events about ImageListPullJobs. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Distribution reads ImageListPullJobs and writes their status, and reads, creates, changes and deletes ImagePullJobs. The
-	// controller limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	// Distribution reads ImageListPullJobs and writes their status, and reads, creates, changes and deletes
+	// ImagePullJobs.
 	Distribution client.Interface
 
-	// ImageListPullJobs and ImagePullJobs are informers that the caller shares and runs. The controller adds an index to the second
-	// one. If one is nil, the controller makes and runs its own, whose objects it keeps small.
+	// ImageListPullJobs and ImagePullJobs are shared informers, see ControllerOptions.
 	ImageListPullJobs, ImagePullJobs cache.SharedIndexInformer
 }
 

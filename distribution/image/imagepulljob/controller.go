@@ -3,11 +3,7 @@
 package imagepulljob
 
 import (
-	"time"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -31,12 +27,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "imagepulljob", Objects: "jobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options  Options
-	writer   *apply.Writer
-	copier   *copier
-	reported apiwriter.Last[time.Time] // when the status was last written
 }

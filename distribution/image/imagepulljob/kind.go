@@ -5,6 +5,7 @@ package imagepulljob
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
@@ -79,6 +81,14 @@ func (o *Options) reads() []controller.Read {
 // OpenKruise 1.9 have no label by which to select them.
 func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	return typedclient.NewInformer(client.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace), client, &corev1.Secret{}, 0, nil)
+}
+
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options  Options
+	writer   *apply.Writer
+	copier   *copier
+	reported apiwriter.Last[time.Time] // when the status was last written
 }
 
 // kind describes jobs to the shell.

@@ -22,19 +22,16 @@ type Options struct {
 	// Recorder receives events about ImagePullJobs: what of them the API server refuses. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Distribution reads and writes ImagePullJobs and NodeImages. The
-	// controller limits its own parallelism; a client-side rate limit (QPS)
-	// only slows it down.
+	// Distribution reads and writes ImagePullJobs and NodeImages.
 	Distribution client.Interface
 	// Kubernetes reads pods, and the pull secrets that jobs name, which it copies to
 	// the namespace v1alpha1.DaemonConfigNamespace.
 	Kubernetes kubernetes.Interface
-	// ReferToSourceSecrets copies no pull secrets: tasks refer to them in the namespaces of the
-	// jobs. The agents of nodes must be allowed to read any secret of the cluster there. Those of
-	// OpenKruise before 1.8 are allowed to, and those of podwright with
-	// image.Options.ReadSourceSecrets. The option is for a cluster in which another manager may
-	// lead that knows of no copies. It is also for one in which kubelets pull (see
-	// nodeimage.PullPods), so that no agent reads them. Default false.
+	// ReferToSourceSecrets copies no pull secrets: tasks refer to them in the namespaces of the jobs. The agents of nodes
+	// must be allowed to read any secret of the cluster there. Those of OpenKruise before 1.8 are allowed to, and those of
+	// podwright with image.Options.ReadSourceSecrets. The option is for a cluster in which another manager may lead that
+	// knows of no copies. It is also for one in which kubelets pull (see nodeimage.PullPods), so that no agent reads them.
+	// Default false.
 	ReferToSourceSecrets bool
 	// TTLReserve is how much longer than its job's time to live a finished task stays on a node, of jobs of the type Always; whole
 	// seconds. Default: 5 minutes. (IMG-1.4)
@@ -44,13 +41,9 @@ type Options struct {
 	// nodes are taken in the order of the names of the pods, unless the informers are given.
 	Workloads workloadsclient.Interface
 
-	// ImagePullJobs, NodeImages, Pods, CloneSets and AdvancedStatefulSets are
-	// informers that the caller shares and runs. The controller adds indexes to
-	// the first one. If one is nil, the controller makes and runs its own,
-	// whose objects it keeps small.
+	// ImagePullJobs, NodeImages, Pods, CloneSets and AdvancedStatefulSets are shared informers, see ControllerOptions.
 	ImagePullJobs, NodeImages, Pods, CloneSets, AdvancedStatefulSets cache.SharedIndexInformer
-	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace. The
-	// controller adds an index to it.
+	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace.
 	Copies cache.SharedIndexInformer
 }
 

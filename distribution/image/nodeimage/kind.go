@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
@@ -55,6 +56,14 @@ func (o *Options) reads() []controller.Read {
 func NewPullPodInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	labelled := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.PullPodLabel }
 	return typedclient.NewInformer(typedclient.Select(client.CoreV1().Pods(metav1.NamespaceAll), labelled), client, &corev1.Pod{}, 0, nil)
+}
+
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	gone    *goneJobs
+	puller  puller
 }
 
 // kind describes nodes to the shell.

@@ -23,25 +23,19 @@ type Options struct {
 	// their tasks. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Distribution reads and writes NodeImages, and reads ImagePullJobs. The
-	// controller limits its own parallelism; a client-side rate limit (QPS)
-	// only slows it down.
+	// Distribution reads and writes NodeImages, and reads ImagePullJobs.
 	Distribution client.Interface
 	// Kubernetes reads nodes and, with PullPods, writes pods.
 	Kubernetes kubernetes.Interface
 
-	// NodeImages, Nodes and ImagePullJobs (those of all namespaces) are
-	// informers that the caller shares and runs. The controller adds an index to
-	// the first one. If one is nil, the controller makes and runs its own,
-	// whose objects it keeps small.
+	// NodeImages, Nodes and ImagePullJobs (those of all namespaces) are shared informers, see ControllerOptions.
 	NodeImages, Nodes, ImagePullJobs cache.SharedIndexInformer
 
 	// PullPods has the kubelets of nodes pull, in place of agents, which must not do so
 	// then. Default nil: agents pull.
 	PullPods *PullPods
-	// Pods is such an informer of the pods with the label v1alpha1.PullPodLabel, or of
-	// all pods, of all namespaces. It is read with PullPods. The controller adds an
-	// index to it.
+	// Pods is such an informer of the pods with the label v1alpha1.PullPodLabel, or of all pods, of all
+	// namespaces. It is read with PullPods.
 	Pods cache.SharedIndexInformer
 
 	// Timing says how long to wait for what.

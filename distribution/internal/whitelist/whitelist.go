@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
 )
 
@@ -37,9 +38,16 @@ func Rules() []rbacv1.PolicyRule {
 // KindRules returns the RBAC rules that reading workloads of further kinds takes, each named by resource and group.
 func KindRules(resources ...schema.GroupResource) (rules []rbacv1.PolicyRule) {
 	for _, r := range resources {
-		rules = append(rules, manifests.Rule(r.Group, r.Resource, "list watch"))
+		rules = append(rules, manifests.Watch(r.Group, r.Resource)...)
 	}
 	return rules
+}
+
+// CheckKind checks an entry of Options.Custom, of which read says that there is an informer, or a client to make one of. The
+// example names one.
+func CheckKind(c *controller.Checks, kind schema.GroupVersionKind, resource string, read bool, example string) {
+	c.That(kind.Kind != "" && resource != "", "Options.Custom has an entry without Kind or Resource: give both, such as "+example).
+		That(read, "Options.Dynamic is nil: it is needed to read the "+resource+" of Options.Custom, which have no Informer")
 }
 
 // Read has a white list read from the data of the ConfigMap; the zero value if there is none. It takes Rules.

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -77,10 +76,8 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 }
 
 func (o *Options) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	toy, err := caches.Get[*v1alpha1.Toy](o.Reader, "toys", key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	} else if err != nil {
+	toy, err := caches.Object[v1alpha1.Toy](o.Reader, "toys", "Toy", key)
+	if toy == nil || err != nil {
 		return nil, err
 	}
 	pods, err := caches.All[*corev1.Pod](o.Reader, caches.Pods, key.Namespace)

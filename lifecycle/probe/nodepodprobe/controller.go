@@ -3,11 +3,7 @@
 package nodepodprobe
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -35,12 +31,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "nodepodprobe", Objects: "nodes", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
-	wrote   apiwriter.Last[map[types.UID]Wrote]
-	leftOut apiwriter.Last[map[types.UID]bool] // the markers that were told that a node has no room, by node
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -43,6 +44,14 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Indexes: []podwright.Index{caches.ByNode, caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
 	}
+}
+
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+	wrote   apiwriter.Last[map[types.UID]Wrote]
+	leftOut apiwriter.Last[map[types.UID]bool] // the markers that were told that a node has no room, by node
 }
 
 // kind describes nodes to the shell.

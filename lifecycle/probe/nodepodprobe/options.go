@@ -19,16 +19,13 @@ type Options struct {
 	// Recorder receives events about PodProbeMarkers for whose probes a node has no room. Default: that of Recorders.
 	Recorder record.EventRecorder
 
-	// Kubernetes reads nodes and pods, and writes results to pods. The controller
-	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	// Kubernetes reads nodes and pods, and writes results to pods.
 	Kubernetes kubernetes.Interface
 	// Lifecycle reads and writes NodePodProbes, and reads PodProbeMarkers.
 	Lifecycle client.Interface
 
-	// NodePodProbes, Nodes, and Pods and Markers (those of the namespace) are
-	// informers that the caller shares and runs. The controller adds indexes to
-	// the first and the third. If one is nil, the controller makes and runs its own,
-	// whose objects it keeps small.
+	// NodePodProbes, Nodes, and Pods and Markers (those of the namespace) are shared informers, see
+	// ControllerOptions.
 	NodePodProbes, Nodes, Pods, Markers cache.SharedIndexInformer
 
 	// Features switches behaviour. Its zero value is the default of every feature.

@@ -5,14 +5,12 @@ package nodepodprobe
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Rules returns the RBAC rules that a Controller needs, and none beyond.
-// Reading shared informers counts, even those of the caller; recording events counts if there
-// is a Recorder. Every call returns new rules.
-//
+// Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission.
 // If Options.Namespace is set, a Role is enough for all but nodes and nodepodprobes.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
@@ -23,8 +21,5 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "get list watch"),
 		manifests.Rule("", "pods/status", "patch"),
 	}
-	if o.Recorder != nil || o.Recorders != nil {
-		rules = append(rules, manifests.Events())
-	}
-	return rules
+	return append(rules, controller.EventRules(&o.ControllerOptions, o.Recorder)...)
 }

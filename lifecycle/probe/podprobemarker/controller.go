@@ -4,7 +4,6 @@ package podprobemarker
 
 import (
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -31,10 +30,4 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 		Package: "podprobemarker", Objects: "PodProbeMarkers", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
-}
-
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	options Options
-	writer  *apply.Writer
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -90,6 +91,12 @@ func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqu
 	}
 }
 
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options Options
+	writer  *apply.Writer
+}
+
 // kind describes PodProbeMarkers to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
@@ -103,12 +110,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the marker depends on. It returns nil
 // when the marker does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	marker, err := apiwriter.Found(caches.Get[*v1alpha1.PodProbeMarker](r.options.Reader, resourceMarkers, key.Namespace, key.Name))
-	if marker == nil && err == nil {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read PodProbeMarker %s: %w", key, err)
+	marker, err := caches.Object[v1alpha1.PodProbeMarker](r.options.Reader, resourceMarkers, "PodProbeMarker", key)
+	if marker == nil || err != nil {
+		return nil, err
 	}
 	s := &Snapshot{Marker: marker, HeldSince: r.writer.HeldSince(marker), Now: r.options.Clock.Now()}
 	if marker.DeletionTimestamp != nil || withoutCondition(marker) {

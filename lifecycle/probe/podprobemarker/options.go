@@ -24,9 +24,7 @@ type Options struct {
 	// Lifecycle reads and writes PodProbeMarkers, and reads NodePodProbes.
 	Lifecycle client.Interface
 
-	// Markers, Pods and NodePodProbes are informers that the caller shares and runs. The
-	// controller adds an index to the last one. If one is nil, the controller makes and runs its own,
-	// whose objects it keeps small.
+	// Markers, Pods and NodePodProbes are shared informers, see ControllerOptions.
 	Markers, Pods, NodePodProbes cache.SharedIndexInformer
 }
 

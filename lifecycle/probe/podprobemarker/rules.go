@@ -5,26 +5,17 @@ package podprobemarker
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, even those of the caller; recording
-// events counts if there is a Recorder. Every call returns new rules.
-//
-// The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. If Options.Namespace is set, a Role is
-// enough for all but nodepodprobes.
+// Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission.
+// If Options.Namespace is set, a Role is enough for all but nodepodprobes.
 func Rules(o Options) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{
-		manifests.Rule(v1alpha1.GroupName, "podprobemarkers", "list watch patch"),
-		manifests.Rule(v1alpha1.GroupName, "podprobemarkers/status", "patch"),
+	rules := append(manifests.Reconciled(v1alpha1.GroupName, "podprobemarkers", "list watch patch"),
 		manifests.Rule(v1alpha1.GroupName, "nodepodprobes", "list watch"),
 		manifests.Rule("", "pods", "list watch"),
-	}
-	if o.Recorder != nil || o.Recorders != nil {
-		rules = append(rules, manifests.Events())
-	}
-	return rules
+	)
+	return append(rules, controller.EventRules(&o.ControllerOptions, o.Recorder)...)
 }

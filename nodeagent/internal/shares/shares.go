@@ -10,7 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
+
+// Again is when to look again if a namespace has its share of the workers.
+const Again = 2 * time.Second
 
 // Shares are those of a number of workers, each of which may wait for a long time for a pod. A namespace may hold three quarters of
 // what the others leave, and one worker in any case. So of five or more workers one is left for a third namespace, whatever

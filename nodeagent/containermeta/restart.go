@@ -8,57 +8,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/shares"
-	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
-// reconciler is what the steps of a reconcile share.
-type reconciler struct {
-	runtime  *nodeagent.Runtime
-	reader   podwright.Reader
-	pods     apiwriter.Resource
-	clock    clock.PassiveClock
-	recorder record.EventRecorder
-	stopper  *stop.Stopper
-	features Features
-	// shares are those of the namespaces in the workers that wait for containers.
-	shares shares.Shares
-
-	writer apply.Writer // remembers writes
-	// failed are the environments that could not be read, by pod and container ID.
-	failed apiwriter.Last[map[string]Environment]
-	// attempts are those to restart the containers of a pod, by container ID.
-	attempts apiwriter.Last[map[string]Attempt]
-	waits    waits
-}
-
-// kind describes pods to the shell.
-func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	recorder := o.Recorder
-	r := &reconciler{
-		runtime: o.Runtime, reader: o.Reader,
-		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(caches.Pods)},
-		clock: o.Clock, recorder: recorder, features: o.Features, shares: shares.Shares{Workers: o.RestartWorkers},
-		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: recorder, MaxGrace: o.MaxGracePeriod},
-	}
-	return controller.Definition[Snapshot, Plan]{
-		Name: "runtime_container_meta", Self: r, OnNode: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime,
-		Observe: r.observe, Plan: NewPlan, Apply: r.report, Writer: &r.writer, Forget: r.failed.Forget,
-		Beside: []controller.Queue{{
-			Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.restart, Concern: o.toRestart,
-		}, {
-			Name: "runtime_container_meta_waits", Workers: 1, Reconcile: r.tell, Concern: o.toRestart}},
-	}
+// Restart reconciles a pod once: it stops the containers whose environment is outdated, when it is time to. It returns what
+// Reconcile returns. An error also says that a container may not have stopped, which is tried again later.
+func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.self.restart(ctx, key)
 }
 
 // restart reconciles a pod once: see Reconciler.Restart.
@@ -67,7 +27,7 @@ func (r *reconciler) restart(ctx context.Context, key types.NamespacedName) (req
 	if err != nil {
 		return 0, err
 	}
-	if pod == nil || !restartDue(pod, r.features) {
+	if pod == nil || !restartDue(pod, r.options.Features) {
 		r.attempts.Forget(key)
 		r.waits.forget(key)
 		return 0, nil
@@ -87,9 +47,9 @@ func (r *reconciler) restart(ctx context.Context, key types.NamespacedName) (req
 	}
 	next := requeueAfter
 	if err != nil {
-		next = lastBackOff
+		next = controller.LastNodeRetry
 	}
-	r.waits.end(key, r.clock.Now().Add(next))
+	r.waits.end(key, r.options.Clock.Now().Add(next))
 	return requeueAfter, err
 }
 
@@ -100,37 +60,24 @@ func (r *reconciler) waitForShare(ctx context.Context, key types.NamespacedName,
 	if late, _ := r.waits.late(key, s.Now); late {
 		r.tellOf(s, plan)
 	}
-	return shareAgain
-}
-
-// shareAgain is when to look again if a namespace has its share of the workers.
-const shareAgain = 2 * time.Second
-
-// observe reads what a plan depends on; nil if the pod is gone.
-func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := r.pod(key)
-	if pod == nil || err != nil {
-		return nil, err
-	}
-	s, _, err := r.plan(ctx, key, pod)
-	return s, err
+	return shares.Again
 }
 
 // look reads what a plan depends on, but for environments that are not yet
 // known to be needed.
 func (r *reconciler) look(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, error) {
 	s := &Snapshot{
-		Pod: pod, Runtime: r.runtime.Name, Now: r.clock.Now(), Features: r.features,
+		Pod: pod, Runtime: r.options.Runtime.Name, Now: r.options.Clock.Now(), Features: r.options.Features,
 		Environments: map[string]Environment{}, Attempts: r.attempts.Get(key),
 	}
 	for id, env := range r.failed.Get(key) {
 		s.Environments[id] = env
 	}
-	if runtime, ok := runtimeOf(pod); !ok || runtime != r.runtime.Name {
+	if runtime, ok := runtimeOf(pod); !ok || runtime != r.options.Runtime.Name {
 		return s, nil
 	}
 	var err error
-	s.Containers, err = r.runtime.Containers(ctx, pod.UID)
+	s.Containers, err = r.options.Runtime.Containers(ctx, pod.UID)
 	return s, err
 }
 

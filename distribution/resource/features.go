@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+// Features are what a Controller can do otherwise.
+type Features struct {
+	// Sources reads spec.sourceRef: the copies have the content of a Secret or ConfigMap that it
+	// names, as far as that has the label v1alpha1.ResourceSourceLabel. Default false: nothing is
+	// done if it is set. The controller does not ask whether that is allowed. Turn it on only if
+	// Webhook.Access is set, and no ResourceDistribution can be written without being asked about.
+	// (RD-17, RD-18)
+	Sources bool
+}
