@@ -117,7 +117,7 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 // sidecarsServe tells whether all containers of the SidecarSet in a pod are ready, with the
 // images of their spec.
 func (p *planner) sidecarsServe(pod *pod) bool {
-	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool {
+	return pod.waiting == "" && pod.starting == "" && !slices.ContainsFunc(p.names, func(name string) bool {
 		return podstate.Lasting(pod.Pod, name) != nil && !podstate.LastingReady(pod.Pod, name)
 	})
 }
