@@ -19,7 +19,8 @@ import (
 // updated in place is complete. The error says which record of the pod cannot
 // be read.
 //
-// It decodes the records of the pod; Refresh gives the same answer at less cost.
+// It decodes the records of the pod; Refresh gives the same answer at less cost. It reads no clock: AnyStarting
+// says whether a startup probe is still to be asked.
 func Complete(pod *corev1.Pod) (bool, string, error) {
 	state, waiting, err := running(pod)
 	if err != nil || waiting != "" || state == nil {

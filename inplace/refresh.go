@@ -20,8 +20,8 @@ import (
 
 // Progress is how far the in-place update of a pod has come.
 type Progress struct {
-	// RequeueAfter is when to look again although nothing happens to the pod. It is what is left of the
-	// grace period, or of the time in which a node may answer a resize, in whole seconds. Zero: no need to.
+	// RequeueAfter is when to look again although nothing happens to the pod. It is what is left of the grace period, of the
+	// time in which a node may answer a resize, or of Starting, in whole seconds. Zero: no need to.
 	RequeueAfter time.Duration
 	// Complete tells that the pod, as it was read, has taken the whole update.
 	// It is true for a pod that was never updated in place.
@@ -84,6 +84,9 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 		}
 		if names := putBack(pod, state); len(names) > 0 {
 			return refreshPutBack(p, pod, state, names, now)
+		}
+		if waiting, left := AnyStarting(pod, state, now); left > 0 {
+			return Progress{RequeueAfter: wholeSeconds(left), Waiting: waiting}, nil
 		}
 		retried := state.NextContainerRetries > 0
 		state.NextContainerRetries = 0

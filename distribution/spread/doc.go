@@ -34,7 +34,8 @@
 //     behind it have been tried. OpenKruise refuses more than 295 s for all together.
 //   - The new field targetFilter of OpenKruise 1.8 without a selector spreads all pods. A path of it that leads nowhere is
 //     told by the status.
-//   - The status does not count by versions of pods: versionedSubsetStatuses stays empty.
+//   - The status does not count by versions of pods: versionedSubsetStatuses stays empty, of whatever release
+//     the switches are. (WS-20)
 //   - Kinds of the white list may have any name. An owner that no cache shows is asked for, and its pod is not refused.
 //   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.
 //   - Injecting twice changes nothing.

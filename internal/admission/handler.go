@@ -59,6 +59,7 @@ func answer(ctx context.Context, f Func, request *admissionv1.AdmissionRequest) 
 	if given == nil {
 		return nil, errors.New("the webhook gave no answer: want an AdmissionResponse, got nil")
 	}
+	tell(ctx, request, given)
 	copied := *given // the function may give the same answer to many
 	copied.UID = uid
 	return &admissionv1.AdmissionReview{Response: &copied}, nil

@@ -5,6 +5,7 @@ package validation
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,6 +25,9 @@ func Protected(object metav1.Object) availabilityv1alpha1.DeletionProtection {
 
 // words begin every refusal, before the value of the label. (DP-5)
 const words = "forbidden by ResourcesProtectionDeletion for " + availabilityv1alpha1.DeletionProtectionLabel + "="
+
+// IsProtection tells whether a message is that of a refusal to delete what a label protects.
+func IsProtection(message string) bool { return strings.HasPrefix(message, words) }
 
 // Always is why an object must not be deleted that is always protected. (DP-5)
 func Always() error { return errors.New(words + string(availabilityv1alpha1.AlwaysDeletionProtection)) }

@@ -22,7 +22,7 @@
 //
 // The container that is replaced is emptied once the new one is ready. Give hot containers a
 // readinessProbe. Since Kubernetes 1.35 one that has a startupProbe alone is called ready from its
-// start until that probe has run once. That is too early for a container that starts slowly.
+// start until that probe has run once. The controller waits for that (IP-45); Services do not.
 //
 // # Differences
 //

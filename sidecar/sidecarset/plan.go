@@ -99,7 +99,7 @@ const (
 	ruleNotInjected rollout.Rule = "NotInjected"
 	// ruleIncomplete: the pod lacks some of what the SidecarSet injects.
 	ruleIncomplete rollout.Rule = "Incomplete"
-	// ruleUnreadable: an annotation of the pod that the update needs cannot be read.
+	// ruleUnreadable: an annotation of the pod that the update needs cannot be read, or the strategy.
 	ruleUnreadable rollout.Rule = "Unreadable"
 )
 

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -150,8 +151,12 @@ func (w *world) run(containers []corev1.Container, before []corev1.ContainerStat
 		case strings.HasSuffix(c.Image, ":broken"):
 			status.Ready, status.State = false, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
 		case status.Image != c.Image:
+			if status.ContainerID != "" {
+				status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ContainerID: status.ContainerID}
+			}
 			status.Image, status.ImageID, status.ContainerID = c.Image, "id-of-"+c.Image, "containerd://"+w.version()
-			status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+			status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(w.now)}}
+			status.Started = ptr.To(true) // of one with a startup probe it says so too early, as kubelets of 1.35 to 1.37 do
 			fallthrough
 		default:
 			status.Ready = !strings.HasSuffix(c.Image, ":crash")

@@ -78,6 +78,9 @@ func (p *planner) awaitsReset(pod *pod) *rollout.Reason {
 	if waiting := p.inconsistent(pod, works); waiting != "" {
 		return &rollout.Reason{Rule: ruleHotUpgrade, Message: waiting + "; the containers that it replaces go on meanwhile"}
 	}
+	if starting := p.starts(pod, works); starting != "" {
+		return &rollout.Reason{Rule: ruleHotUpgrade, Message: starting + "; the containers that it replaces go on meanwhile"}
+	}
 	if !lifecycle.Ready(pod.Pod) {
 		for _, name := range p.mustServe(pod) {
 			if !podstate.LastingReady(pod.Pod, name) && works(name) {

@@ -23,8 +23,10 @@ import (
 type pod struct {
 	podplan.View
 	waiting string // why a container has not taken its image; empty if all have
-	ready   bool   // it serves, and no hot container is still to be emptied
-	out     bool   // it is out of service because of an update
+	// starting says which container the kubelet calls started, and may not know it yet; empty for none. (IP-45)
+	starting string
+	ready    bool // it serves, and no hot container is still to be emptied
+	out      bool // it is out of service because of an update
 
 	states *states // nil: not read yet
 }
@@ -74,13 +76,34 @@ func (p *planner) view(pod *pod) (incomplete string) {
 	}
 	pod.Updated = p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation) == p.hashes.Containers
 	pod.waiting = p.inconsistent(pod, nil)
+	pod.starting = p.starts(pod, nil)
 	pod.ready = pod.serves() && !p.flipping(pod)
 	pod.Available = pod.ready && pod.waiting == ""
 	return ""
 }
 
+// starts says which container of the SidecarSet the kubelet calls started, and may not know it yet; empty for none. Without
+// counts it is about all of them. (IP-45)
+func (p *planner) starts(pod *pod, counts func(name string) bool) (starting string) {
+	for _, name := range p.names {
+		if counts != nil && !counts(name) {
+			continue
+		}
+		if left := inplace.Starting(pod.Pod, name, p.own(pod), p.Now); left > 0 {
+			p.RequeueAfter(left)
+			starting = inplace.StartingWords(name)
+		}
+	}
+	return starting
+}
+
+// own returns what reads what the SidecarSet has recorded of its updates of a pod; it gives nil for nothing.
+func (p *planner) own(pod *pod) func() *inplacev1alpha1.State {
+	return func() *inplacev1alpha1.State { return p.statesOf(pod).own }
+}
+
 // serves tells whether a pod is in service, whatever its hot containers do.
-func (pod *pod) serves() bool { return lifecycle.Ready(pod.Pod) }
+func (pod *pod) serves() bool { return lifecycle.Ready(pod.Pod) && pod.starting == "" }
 
 // worker names the container of a hot one that works; empty if it is not known. An entry
 // in its most common form is read without decoding the others.
@@ -144,7 +167,7 @@ func (p *planner) inconsistent(pod *pod, counts func(name string) bool) (waiting
 
 // awaits says why a container does not run the image of its spec; empty if it does.
 func (p *planner) awaits(pod *pod, name string) string {
-	waiting, err := inplace.Running(pod.Pod, name, func() *inplacev1alpha1.State { return p.statesOf(pod).own })
+	waiting, err := inplace.Running(pod.Pod, name, p.own(pod))
 	if err != nil { // of the report of a node agent, which will write another one
 		return err.Error()
 	}

@@ -54,6 +54,8 @@ func (p *planner) planHeld() {
 	for _, pod := range p.pods {
 		switch {
 		case !p.outOfService(pod):
+		case readiness.Ready(pod.Pod) && pod.starting != "":
+			p.Hold("pod", pod.Namespace+"/"+pod.Name, pod.Pod, &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: pod.starting})
 		case readiness.Ready(pod.Pod):
 			p.Hold("pod", pod.Namespace+"/"+pod.Name, pod.Pod, inconsistent)
 		default:

@@ -39,6 +39,8 @@ var (
 func (p *planner) planUpdate() []*pod {
 	if err := p.readStrategy(); err != nil {
 		p.UpdateProblem(err)
+		p.unreadable = &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()}
+		p.candidates() // there are none, but for each pod there is something to say
 		return nil
 	}
 	for _, pod := range p.pods {
@@ -51,7 +53,11 @@ func (p *planner) planUpdate() []*pod {
 	p.plan.Rollout.Candidates = int32(len(candidates))
 	ordered, err := p.order(candidates)
 	if err != nil {
-		p.UpdateProblem(fmt.Errorf("spec.updateStrategy.%w", err))
+		err = fmt.Errorf("spec.updateStrategy.%w", err)
+		p.UpdateProblem(err)
+		for _, pod := range candidates {
+			p.Wait(pod.Pod, &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()})
+		}
 		return nil
 	}
 	return p.take(p.leave(ordered))
@@ -88,6 +94,8 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 		return reason
 	}
 	switch {
+	case p.unreadable != nil:
+		return p.unreadable
 	case strategy.Paused:
 		return paused
 	case !p.chosen.Matches(labels.Set(pod.Labels)):
@@ -109,7 +117,7 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 // sidecarsServe tells whether all containers of the SidecarSet in a pod are ready, with the
 // images of their spec.
 func (p *planner) sidecarsServe(pod *pod) bool {
-	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool {
+	return pod.waiting == "" && pod.starting == "" && !slices.ContainsFunc(p.names, func(name string) bool {
 		return podstate.Lasting(pod.Pod, name) != nil && !podstate.LastingReady(pod.Pod, name)
 	})
 }

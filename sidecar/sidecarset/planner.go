@@ -40,6 +40,8 @@ type planner struct {
 	selector  *injection.Selector
 	chosen    labels.Selector // of the pods to update
 	selection v1alpha1.SidecarSetSelection
+	// unreadable says why the strategy of updates cannot be read; nil if it can.
+	unreadable *rollout.Reason
 
 	pods []*pod // the matched ones, by namespace and name
 

@@ -10,8 +10,12 @@ import (
 )
 
 // RolloutStatus says how far the rollout of a DaemonSet is, by the DaemonSet alone. It is complete when as many pods are updated as
-// the partition lets, every node has its pod, and all pods are available.
-func RolloutStatus(set *v1alpha1.DaemonSet) rollout.Status {
+// the partition lets, every node has its pod, and all pods are available. A controller with other Features may round the partition
+// otherwise: ask them.
+func RolloutStatus(set *v1alpha1.DaemonSet) rollout.Status { return Features{}.RolloutStatus(set) }
+
+// RolloutStatus is the function of this name, of a controller that has these features.
+func (f Features) RolloutStatus(set *v1alpha1.DaemonSet) rollout.Status {
 	s, stalled := &set.Status, ""
 	for i := range s.Conditions {
 		if c := &s.Conditions[i]; c.Type == v1alpha1.DaemonSetConditionStalled && c.Status == corev1.ConditionTrue {
@@ -19,7 +23,7 @@ func RolloutStatus(set *v1alpha1.DaemonSet) rollout.Status {
 		}
 	}
 	want := s.DesiredNumberScheduled
-	heldBack, err := rollout.Partition(partitionOf(set), want)
+	heldBack, err := f.Partition(partitionOf(set), want)
 	if err != nil && stalled == "" {
 		stalled = err.Error()
 	}

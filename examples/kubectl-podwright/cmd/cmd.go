@@ -58,7 +58,7 @@ func New(name string, flags *genericclioptions.ConfigFlags, streams genericioopt
 func newRoot(name string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, clock clock.WithTicker) *cobra.Command {
 	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, interval: time.Second, IOStreams: streams, gates: features.Flags{Release: podwright.Release14}, settings: switches.NewSettings()}
 	workload.Install()
-	rollout.Install(c.factory, clock)
+	rollout.Install(c.factory, clock, c.managerGates)
 	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	rest.SetDefaultWarningHandler(warnings)
 	var warningsAsErrors bool

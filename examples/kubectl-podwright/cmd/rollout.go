@@ -28,7 +28,10 @@ func (c *commands) rollout() *cobra.Command {
 			kubectl rollout status cloneset/web --timeout=10m
 
 			# Watch revision 3 of an advanced statefulset, and fail where the template changes meanwhile
-			kubectl rollout status asts/db --revision=3`,
+			kubectl rollout status asts/db --revision=3
+
+			# Watch the rollout of a sidecarset, of a manager that rounds partitions as OpenKruise 1.9 does
+			kubectl rollout status sidecarset/mesh --release=1.9`,
 		"history": `
 			# View the rollout history of a cloneset
 			kubectl rollout history cloneset/web
@@ -56,6 +59,9 @@ func (c *commands) rollout() *cobra.Command {
 			kubectl rollout resume cloneset/web`,
 	}
 	for _, sub := range cmd.Commands() {
+		if sub.Name() == "status" {
+			c.addGateFlags(sub)
+		}
 		c.knows(sub, examples[sub.Name()], rolledOut...)
 		for _, flag := range []string{"revision", "to-revision"} {
 			if sub.Flags().Lookup(flag) != nil {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // withPlans are the kinds that plan, explain and tree know.
@@ -191,17 +192,31 @@ func (c *commands) planner() (*plan.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	gates, err := c.gates.Parse()
+	gates, err := c.managerGates()
 	if err != nil {
-		return nil, fmt.Errorf("--feature-gates=%s: %w", c.gates.Gates, err)
+		return nil, err
 	}
 	return plan.NewPlanner(config, mapper, c.clock, gates, c.settings)
 }
 
-// addManagerFlags lets users say which behaviour the manager has been told: what it does next depends on that.
-func (c *commands) addManagerFlags(cmd *cobra.Command) {
+// managerGates are the gates that the manager is said to have.
+func (c *commands) managerGates() (*features.Gates, error) {
+	gates, err := c.gates.Parse()
+	if err != nil {
+		return nil, fmt.Errorf("--feature-gates=%s: %w", c.gates.Gates, err)
+	}
+	return gates, nil
+}
+
+// addGateFlags lets users say which gates the manager has.
+func (c *commands) addGateFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.gates.Gates, "feature-gates", c.gates.Gates, "The --feature-gates of the manager: Name=true|false,…")
 	cmd.Flags().Var(&c.gates.Release, "release", "The --release of the manager: 1.4 or 1.9.")
+}
+
+// addManagerFlags lets users say which behaviour the manager has been told: what it does next depends on that.
+func (c *commands) addManagerFlags(cmd *cobra.Command) {
+	c.addGateFlags(cmd)
 	ofManager := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	c.settings.AddFlags(ofManager)
 	ofManager.VisitAll(func(f *pflag.Flag) {

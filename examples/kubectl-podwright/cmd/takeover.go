@@ -112,8 +112,8 @@ func (c *commands) checkTakeover(ctx context.Context, reader *takeover.Reader, b
 	if reader.Mapper, err = c.factory.ToRESTMapper(); err != nil {
 		return nil, err
 	}
-	if reader.Gates, err = c.gates.Parse(); err != nil {
-		return nil, fmt.Errorf("--feature-gates=%s: %w", c.gates.Gates, err)
+	if reader.Gates, err = c.managerGates(); err != nil {
+		return nil, err
 	}
 	reader.Clock = c.clock
 	if reader.Back = backTo != ""; reader.Back {

@@ -14,11 +14,13 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // Install replaces the functions of kubectl's rollout commands, for the whole process. Each falls back to the one
-// that was there before. Clients are made from the getter, and restarts are dated by the clock.
-func Install(getter genericclioptions.RESTClientGetter, clock clock.PassiveClock) {
+// that was there before. Clients are made from the getter, and restarts are dated by the clock. The gates are those that the
+// manager is said to have: they decide how partitions are rounded.
+func Install(getter genericclioptions.RESTClientGetter, clock clock.PassiveClock, gates func() (*features.Gates, error)) {
 	restart, pause, resume := polymorphichelpers.ObjectRestarterFn, polymorphichelpers.ObjectPauserFn, polymorphichelpers.ObjectResumerFn
 	polymorphichelpers.ObjectRestarterFn = func(obj runtime.Object) ([]byte, error) {
 		if o, ok := obj.(*workload.Object); ok {
@@ -38,17 +40,17 @@ func Install(getter genericclioptions.RESTClientGetter, clock clock.PassiveClock
 		}
 		return resume(obj)
 	}
-	installViewers(getter)
+	installViewers(getter, gates)
 }
 
-func installViewers(getter genericclioptions.RESTClientGetter) {
+func installViewers(getter genericclioptions.RESTClientGetter, gates func() (*features.Gates, error)) {
 	status, history, rollback := polymorphichelpers.StatusViewerFn, polymorphichelpers.HistoryViewerFn, polymorphichelpers.RollbackerFn
 	polymorphichelpers.StatusViewerFn = func(mapping *meta.RESTMapping) (polymorphichelpers.StatusViewer, error) {
 		if !known(mapping.GroupVersionKind) {
 			return status(mapping)
 		}
 		revisions, err := newRevisions(getter, mapping)
-		return &statusViewer{revisions}, err
+		return &statusViewer{revisions, gates}, err
 	}
 	polymorphichelpers.HistoryViewerFn = func(getter genericclioptions.RESTClientGetter, mapping *meta.RESTMapping) (polymorphichelpers.HistoryViewer, error) {
 		if !known(mapping.GroupVersionKind) {

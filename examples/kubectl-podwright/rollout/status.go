@@ -14,22 +14,29 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/switches"
 	inplace "github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/workloads/cloneset"
-	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
 // statusViewer says how far a rollout is.
-type statusViewer struct{ *revisions }
+type statusViewer struct {
+	*revisions
+	gates func() (*features.Gates, error)
+}
 
 // Status returns a line about the rollout of a workload, and whether it is over. A revision other than 0 that is not
 // the one being rolled out is an error. (KC-4)
 func (v *statusViewer) Status(obj runtime.Unstructured, number int64) (string, bool, error) {
 	o := &workload.Object{Unstructured: unstructured.Unstructured{Object: obj.UnstructuredContent()}}
-	status, err := statusOf(o)
+	gates, err := v.gates()
+	if err != nil {
+		return "", false, err
+	}
+	status, err := statusOf(o, gates)
 	if err != nil {
 		return "", false, err
 	}
@@ -56,7 +63,7 @@ func (v *statusViewer) Status(obj runtime.Unstructured, number int64) (string, b
 }
 
 // statusOf asks the package of a workload's kind, in whichever version the workload is.
-func statusOf(o *workload.Object) (inplace.Status, error) {
+func statusOf(o *workload.Object, gates *features.Gates) (inplace.Status, error) {
 	switch o.GetKind() {
 	case "CloneSet":
 		return of(withAvailable(o), cloneset.RolloutStatus)
@@ -64,13 +71,13 @@ func statusOf(o *workload.Object) (inplace.Status, error) {
 		return of(o, statefulset.RolloutStatus)
 	case "DaemonSet":
 		if set, err := o.DaemonSet(); err == nil {
-			return daemonset.RolloutStatus(set), nil
+			return switches.DaemonSet(gates).RolloutStatus(set), nil
 		}
-		return of(o, daemonset.RolloutStatus) // of a version that nothing converts: what it has of the known fields
+		return of(o, switches.DaemonSet(gates).RolloutStatus) // of a version that nothing converts: what it has of the known fields
 	case "UnitedDeployment":
 		return of(o, uniteddeployment.RolloutStatus)
 	case "SidecarSet":
-		return of(o, sidecarset.RolloutStatus)
+		return of(o, switches.SidecarSet(gates).RolloutStatus)
 	}
 	return inplace.Status{}, fmt.Errorf("no status viewer has been implemented for %s", o.GetKind())
 }

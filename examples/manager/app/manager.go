@@ -30,6 +30,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/availability/deletion"
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/kit"
 	"github.com/podwright/podwright/examples/kit/connect"
@@ -46,6 +47,7 @@ import (
 var (
 	reconciles = metrics.New(ctrlmetrics.Registry)
 	injections = metrics.NewInjections(ctrlmetrics.Registry)
+	deletions  = metrics.NewDeletions(ctrlmetrics.Registry)
 	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
 
@@ -303,7 +305,7 @@ func (m *Manager) serve(config *rest.Config) (err error) {
 
 // handlers returns what answers the API server, by path.
 func (m *Manager) handlers() map[string]http.Handler {
-	handlers := m.served.Handlers()
+	handlers := deletion.Counted(m.served.Handlers(), deletions)
 	maps.Copy(handlers, webhooks.Conversions())
 	return handlers
 }

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/image/imagelistpulljob"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -99,6 +100,25 @@ func TestRolloutStatus(t *testing.T) {
 			if got := status.String(); !strings.HasPrefix(got, test.want) || test.want == "complete" && got != test.want || status.Done() != strings.HasPrefix(test.want, "complete") {
 				t.Errorf("%s %s: %q, done %v, want %q", kind, test.object, got, status.Done(), test.want)
 			}
+		}
+	}
+}
+
+// A partition in percent lets as many pods be updated as the controller's switches say. (SCS-30, DS-25)
+func TestRolloutStatusRoundsAsTheControllerDoes(t *testing.T) {
+	const sidecars = "spec: {updateStrategy: {partition: 50%}}, status: {observedGeneration: 2, matchedPods: 3, updatedPods: 1, updatedReadyPods: 1}"
+	const daemons = "spec: {updateStrategy: {rollingUpdate: {partition: 50%}}}, status: {observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 3, numberAvailable: 3, updatedNumberScheduled: 1}"
+	for name, test := range map[string]struct {
+		ask          func(*testing.T, string) rollout.Status
+		object, want string
+	}{
+		"SidecarSet, down": {asked(sidecarset.RolloutStatus), sidecars, "in progress: 1 out of 2 new pods have been updated"},
+		"SidecarSet, up":   {asked(sidecarset.FeaturesOf(podwright.Release19).RolloutStatus), sidecars, "complete: 1 new pods have been updated"},
+		"DaemonSet, up":    {asked(daemonset.RolloutStatus), daemons, "complete: 1 new pods have been updated"},
+		"DaemonSet, down":  {asked(daemonset.FeaturesOf(podwright.Release19).RolloutStatus), daemons, "in progress: 1 out of 2 new pods have been updated"},
+	} {
+		if got := test.ask(t, test.object).String(); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
 }

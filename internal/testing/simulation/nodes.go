@@ -79,14 +79,16 @@ func (h *history) schedule(pod *corev1.Pod) string {
 	return ""
 }
 
+// newNode is a node whose kubelet is ready, and says how much it has to allocate: no scheduler finds place on one that does not.
+func newNode(name, zone, ring string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{Zone: zone, Ring: ring}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+			Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("64Gi")}}}
+}
+
 // join has a node join the cluster.
 func (h *history) join(name, zone, ring string) error {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{Zone: zone, Ring: ring}},
-		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
-	if h.workload.Resizes {
-		node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("64Gi")}
-	}
-	_, err := h.kube.CoreV1().Nodes().Create(context.Background(), node, metav1.CreateOptions{})
+	_, err := h.kube.CoreV1().Nodes().Create(context.Background(), newNode(name, zone, ring), metav1.CreateOptions{})
 	return err
 }
 

@@ -84,7 +84,7 @@ func (j *sidecarSetJudge) checkReported(s *State) {
 		}
 		switch {
 		case !j.matches(pod, s) || j.set.Spec.UpdateStrategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
-		case j.confused || len(j.all) == 0 || j.isUpdated(pod) || j.upgradable(pod):
+		case len(j.all) == 0 || j.isUpdated(pod) || j.upgradable(pod):
 			if j.hasOldNative(pod) {
 				differ = append(differ, name)
 			}

@@ -195,12 +195,13 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	}
 }
 
-// checkConverged: every pod that can be updated is, and serves; unless pods that only their owners can help,
-// since no update reaches them, have all places.
+// checkConverged: every pod that can be updated is, and serves; unless pods that only their owners can help, since no
+// update reaches them, have all places. The selector of the update may leave them out by now. (SCS-8, SCS-18)
 func (j *sidecarSetJudge) checkConverged(s *State) {
 	stuck := 0
 	for _, pod := range j.matching(s) {
-		if !j.upgradable(pod) && j.hasState(pod) && !j.available(pod) {
+		reached := j.upgradable(pod) && (j.isUpdated(pod) || j.chosen.Matches(labels.Set(pod.Labels)))
+		if !reached && j.hasState(pod) && !j.available(pod) {
 			stuck++
 		}
 	}
