@@ -19,8 +19,8 @@ import (
 // updated in place is complete. The error says which record of the pod cannot
 // be read.
 //
-// It decodes the records of the pod; Refresh gives the same answer at less cost. It reads no clock: AnyStarting
-// says whether a startup probe is still to be asked.
+// It decodes the records of the pod; Refresh gives the same answer at less cost. It reads no clock, so unlike Refresh it does not wait
+// until the kubelet asks the startup probe of a restarted container. (IP-45)
 func Complete(pod *corev1.Pod) (bool, string, error) {
 	state, waiting, err := running(pod)
 	if err != nil || waiting != "" || state == nil {

@@ -59,8 +59,8 @@ func StartingWords(name string) string {
 	return fmt.Sprintf("container %s: the kubelet has still to ask its startup probe after the restart", name)
 }
 
-// AnyStarting is Starting for the containers that state records. It says in words what it waits for, empty for nothing.
-func AnyStarting(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (waiting string, left time.Duration) {
+// anyStarting is Starting for the containers that state records. It says in words what it waits for, empty for nothing.
+func anyStarting(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (waiting string, left time.Duration) {
 	if state == nil {
 		return "", 0
 	}

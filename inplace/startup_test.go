@@ -84,7 +84,7 @@ func TestStarting(t *testing.T) {
 			if got := Starting(pod, "c", func() *v1alpha1.State { return state }, now); got != test.want {
 				t.Errorf("%s, native %v: %s, want %s", test.name, native, got, test.want)
 			}
-			waiting, left := AnyStarting(pod, state, now)
+			waiting, left := anyStarting(pod, state, now)
 			if want := test.want > 0; left != test.want || (waiting != "") != want || want && waiting != StartingWords("c") {
 				t.Errorf("%s, native %v: any: %q %s, want %s", test.name, native, waiting, left, test.want)
 			}
@@ -94,7 +94,7 @@ func TestStarting(t *testing.T) {
 	if left := Starting(pod, "c", func() *v1alpha1.State { return nil }, start); left != 0 {
 		t.Errorf("not updated in place: %s", left)
 	}
-	if waiting, left := AnyStarting(pod, nil, start); waiting != "" || left != 0 {
+	if waiting, left := anyStarting(pod, nil, start); waiting != "" || left != 0 {
 		t.Errorf("not updated in place: %q %s", waiting, left)
 	}
 }
@@ -109,7 +109,7 @@ func TestAnyStarting(t *testing.T) {
 		pod.Spec.Containers, pod.Status.ContainerStatuses = append(pod.Spec.Containers, c), append(pod.Status.ContainerStatuses, s)
 		state.LastContainers[name] = state.LastContainers["c"]
 	}
-	if waiting, left := AnyStarting(pod, state, start); waiting != StartingWords("a") || left != 25*time.Second {
+	if waiting, left := anyStarting(pod, state, start); waiting != StartingWords("a") || left != 25*time.Second {
 		t.Errorf("%q, %s", waiting, left)
 	}
 }

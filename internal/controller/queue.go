@@ -81,7 +81,7 @@ func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 	for _, queue := range r.Beside {
 		options := r.ControllerOptions
 		options.Workers = queue.Workers
-		beside := newLoop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.FirstRetry, lastRetry: r.LastRetry})
+		beside := newLoop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.firstRetry, lastRetry: r.LastRetry})
 		read := sources.reads[0]
 		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | identity, concern: queue.Concern, enqueue: beside.add, initial: beside.addInitial})
 		if err2 != nil {
@@ -94,7 +94,7 @@ func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 
 func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	loop := newLoop(Config{
-		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.FirstRetry, lastRetry: r.LastRetry, retryWhenDue: r.RetryWhenDue,
+		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.firstRetry, lastRetry: r.LastRetry, retryWhenDue: r.RetryWhenDue,
 	})
 	collected := func(key types.NamespacedName) { loop.addAfter(key, r.SettleTime(key)) }
 	if r.Wake != nil {

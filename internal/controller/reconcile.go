@@ -63,12 +63,12 @@ type Definition[S, P any] struct {
 	// plan, the longer, see SettleTime.
 	Settle time.Duration
 	// OnNode goes on with caches that cannot tell how far they are, which may be those of a
-	// kubelet, and asks no API server how far it is. Its default of FirstRetry is FirstNodeRetry, that of LastRetry LastNodeRetry.
+	// kubelet, and asks no API server how far it is. Its default of firstRetry is FirstNodeRetry, that of LastRetry LastNodeRetry.
 	OnNode bool
 
-	// FirstRetry and LastRetry are the first and the longest back-off of a key
+	// firstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
-	FirstRetry, LastRetry time.Duration
+	firstRetry, LastRetry time.Duration
 	// RetryWhenDue has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
 	RetryWhenDue bool
@@ -101,7 +101,7 @@ type reconciler[S, P any] struct {
 // newReconciler returns the reconciler of a kind.
 func newReconciler[S, P any](kind Definition[S, P]) *reconciler[S, P] {
 	if kind.OnNode {
-		kind.FirstRetry, kind.LastRetry = cmp.Or(kind.FirstRetry, FirstNodeRetry), cmp.Or(kind.LastRetry, LastNodeRetry)
+		kind.firstRetry, kind.LastRetry = cmp.Or(kind.firstRetry, FirstNodeRetry), cmp.Or(kind.LastRetry, LastNodeRetry)
 	}
 	r := &reconciler[S, P]{Definition: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
 	for _, read := range kind.reads {
@@ -132,7 +132,7 @@ func (r *reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 
 // backOff is how long the queue of a Loop waits after so many failures in a row.
 func (r *reconciler[S, P]) backOff(failures int) time.Duration {
-	d, most := cmp.Or(r.FirstRetry, firstRetry), cmp.Or(r.LastRetry, lastRetry)
+	d, most := cmp.Or(r.firstRetry, firstRetry), cmp.Or(r.LastRetry, lastRetry)
 	for ; failures > 1 && d < most; failures-- {
 		d *= 2
 	}

@@ -68,7 +68,7 @@ func keysOf[T any](all []T, name func(T) string) []uint64 {
 func inOrder(keys []uint64) []uint64 {
 	sorted := make([]uint64, len(keys))
 	for shift := placeBits; shift < 64; shift += 8 {
-		var from [257]int // where the keys with a byte begin
+		var from [257]int // the place of the first key with a byte
 		for _, key := range keys {
 			from[key>>shift&0xff+1]++
 		}

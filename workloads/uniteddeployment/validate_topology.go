@@ -138,7 +138,7 @@ func validateToleration(t *corev1.Toleration, path *field.Path) (errs field.Erro
 	if t.Key != "" {
 		errs = append(errs, metav1validation.ValidateLabelName(t.Key, path.Child("key"))...)
 	} else if t.Operator != corev1.TolerationOpExists {
-		errs = append(errs, field.Invalid(path.Child("operator"), t.Operator, "must be Exists where there is no key: it stands for all taints"))
+		errs = append(errs, field.Invalid(path.Child("operator"), t.Operator, "must be Exists if there is no key: it stands for all taints"))
 	}
 	if t.Operator == corev1.TolerationOpExists && t.Value != "" {
 		errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be empty with the operator Exists"))

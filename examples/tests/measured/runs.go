@@ -108,7 +108,7 @@ type plan struct {
 	Bytes, Allocations int
 }
 
-var benchmark = regexp.MustCompile(`(?m)^BenchmarkPlan/([a-z-]+)/(\d+)-\d+\s+\d+\s+([\d.]+) ns/op\s+(\d+) B/op\s+(\d+) allocs/op$`)
+var benchmark = regexp.MustCompile(`(?m)^BenchmarkPlan/([a-z-]+)/(\d+)-\d+\s+\d+\s+([\d.]+) ns/op(?:\s+[\d.]+ [a-z-]+)?\s+(\d+) B/op\s+(\d+) allocs/op$`)
 
 // readPlans reads what "go test -bench Plan -benchmem" printed. With -count it takes the quickest run: others had to wait for the machine.
 func readPlans(folder, name string) (all []plan, err error) {
