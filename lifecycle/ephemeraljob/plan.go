@@ -82,7 +82,7 @@ const (
 	ruleParallelism rollout.Rule = "Parallelism"
 	// ruleNotStarted: the pod has no node, or its containers do not start. Such pods hold no place of spec.parallelism.
 	ruleNotStarted rollout.Rule = "NotStarted"
-	// ruleNameTaken: the pod has another ephemeral container of the name.
+	// ruleNameTaken: the pod has another ephemeral container of the name, or so many that it gets no more.
 	ruleNameTaken = rollout.RuleNameTaken
 	// ruleProblem: the spec has an error.
 	ruleProblem rollout.Rule = "Problem"

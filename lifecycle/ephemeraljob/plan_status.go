@@ -117,8 +117,8 @@ func (p *planner) report() {
 		p.condition(v1alpha1.EphemeralJobConditionFailed, true, v1alpha1.EphemeralJobReasonCreateFailed, failures(s))
 	}
 	p.condition(v1alpha1.EphemeralJobNamesTaken, len(p.plan.Skipped) > 0, v1alpha1.EphemeralJobReasonTaken,
-		"Left out are pods that have such containers of others, which can never be removed: "+shorten(p.plan.Skipped)+
-			". Use other names, or the annotation "+v1alpha1.EphemeralJobUniqueNamesAnnotation, v1alpha1.EphemeralJobReasonFree)
+		"Left out are pods with ephemeral containers of others, which can never be removed: "+shorten(p.plan.Skipped)+
+			". If a name is taken, use another one, or the annotation "+v1alpha1.EphemeralJobUniqueNamesAnnotation, v1alpha1.EphemeralJobReasonFree)
 	p.condition(v1alpha1.EphemeralJobNotStarted, len(p.stuck) > 0, v1alpha1.EphemeralJobReasonNotStarted, shorten(p.stuck), v1alpha1.EphemeralJobReasonStarted)
 	if refused := p.refused(); p.Refusals.Tried || !slices.ContainsFunc(p.targets, notInjected) { // else it is not known any more
 		p.condition(v1alpha1.EphemeralJobRefused, len(refused) > 0, v1alpha1.EphemeralJobReasonRefused, shorten(refused), v1alpha1.EphemeralJobReasonAccepted)

@@ -39,9 +39,8 @@ func (p *planner) findTargets(matcher labels.Selector) {
 			}
 			continue
 		}
-		if name := taken(pod, wanted); name != "" {
-			p.plan.Skipped = append(p.plan.Skipped, rollout.PodWaits(pod, &rollout.Reason{Rule: ruleNameTaken,
-				Message: fmt.Sprintf("it has another ephemeral container %s", name)}))
+		if why := closed(pod, wanted); why != "" {
+			p.plan.Skipped = append(p.plan.Skipped, rollout.PodWaits(pod, &rollout.Reason{Rule: ruleNameTaken, Message: why}))
 			continue
 		}
 		others = append(others, t)
@@ -62,8 +61,23 @@ func byAge(pods []*corev1.Pod) []*corev1.Pod {
 	})
 }
 
+// mostContainers is how many ephemeral containers a pod may have, those of others included. None can be removed again, and a pod
+// that grows for ever can be stored no more.
+const mostContainers = 100
+
+// closed says why a pod can get no containers of the wanted names; empty if it can. (EJ-5)
+func closed(pod *corev1.Pod, wanted []string) string {
+	if name := taken(pod, wanted); name != "" {
+		return fmt.Sprintf("it has another ephemeral container %s", name)
+	}
+	if n := len(pod.Spec.EphemeralContainers); n+len(wanted) > mostContainers {
+		return fmt.Sprintf("it has %d ephemeral containers, and may have %d", n, mostContainers)
+	}
+	return ""
+}
+
 // taken returns the name of an ephemeral container of a pod that is wanted for another one;
-// empty if there is none. (EJ-5)
+// empty if there is none.
 func taken(pod *corev1.Pod, wanted []string) string {
 	for i := range pod.Spec.EphemeralContainers {
 		if name := pod.Spec.EphemeralContainers[i].Name; slices.Contains(wanted, name) {

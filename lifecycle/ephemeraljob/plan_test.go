@@ -159,8 +159,8 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	const initialized = "Initialized=True Initialized: The controller has seen the job"
-	const taken = "NamesTaken=True Taken: Left out are pods that have such containers of others, which can never be removed: p1: it has another ephemeral container debug" +
-		". Use other names, or the annotation ephemeraljobs.podwright.io/unique-names"
+	const taken = "NamesTaken=True Taken: Left out are pods with ephemeral containers of others, which can never be removed: p1: it has another ephemeral container debug" +
+		". If a name is taken, use another one, or the annotation ephemeraljobs.podwright.io/unique-names"
 	step("no pods", "", initialized, "MatchedEmpty=True MatchEmpty: The job is for no pod")
 	step("EJ-5: one that is left out", "p1:taken", initialized, "MatchedEmpty=True MatchEmpty: The job is for no pod", taken)
 	step("a pod", "p1:taken p2", initialized, "MatchedEmpty=False Matched", taken)
@@ -199,6 +199,32 @@ func TestWaiting(t *testing.T) {
 		}
 		if strings.Join(got, "\n") != test.want {
 			t.Errorf("%s: waiting %v, want %s", test.job, got, test.want)
+		}
+	}
+}
+
+// EJ-5: a pod that has as many ephemeral containers as a pod may have is left out. One into which the job has injected is not.
+func TestFullPods(t *testing.T) {
+	for _, test := range []struct {
+		pods string
+		more int // ephemeral containers of others, in p1
+		want string
+	}{
+		{"p1 p2", 99, ""},
+		{"p1 p2", 100, "p1: it has 100 ephemeral containers, and may have 100"},
+		{"p1:running p2", 100, ""},
+	} {
+		s := place(t, jobOf(t, "spec: {parallelism: 2}"), test.pods)
+		for i := range test.more {
+			s.Pods[0].Spec.EphemeralContainers = append(s.Pods[0].Spec.EphemeralContainers,
+				corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: fmt.Sprint("other-", i)}})
+		}
+		var got []string
+		for _, w := range NewPlan(s).Skipped {
+			got = append(got, w.String())
+		}
+		if strings.Join(got, "\n") != test.want {
+			t.Errorf("%s, %d others: left out %v, want %s", test.pods, test.more, got, test.want)
 		}
 	}
 }
