@@ -102,8 +102,8 @@ type change = admission.Change[v1alpha1.PodUnavailableBudget]
 // gatesOff says why no budget can be saved. (PUB-26)
 const gatesOff = "feature PodUnavailableBudget is invalid, please open via feature-gate(PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate)"
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.PodUnavailableBudget] {
-	return admission.Kind[v1alpha1.PodUnavailableBudget]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.PodUnavailableBudget] {
+	return admission.Webhook[v1alpha1.PodUnavailableBudget]{
 		GroupKind: v1alpha1.Kind(kind), ValidatePath: ValidatePath,
 		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
 			errs, err := w.check(ctx, c)

@@ -69,8 +69,8 @@ func (w *Webhook) Rules() (rules []rbacv1.PolicyRule) {
 
 type change = admission.Change[v1alpha1.ResourceDistribution]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.ResourceDistribution] {
-	return admission.Kind[v1alpha1.ResourceDistribution]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.ResourceDistribution] {
+	return admission.Webhook[v1alpha1.ResourceDistribution]{
 		GroupKind: v1alpha1.Kind(Kind), ValidatePath: ValidatePath,
 		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
 			errs := c.Errors(ValidateCreate, ValidateUpdate)

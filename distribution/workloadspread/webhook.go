@@ -73,8 +73,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type change = admission.Change[v1alpha1.WorkloadSpread]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.WorkloadSpread] {
-	return admission.Kind[v1alpha1.WorkloadSpread]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.WorkloadSpread] {
+	return admission.Webhook[v1alpha1.WorkloadSpread]{
 		GroupKind: v1alpha1.Kind(kind), ValidatePath: ValidatePath,
 		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
 			errs, err := w.check(ctx, c)

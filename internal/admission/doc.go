@@ -2,7 +2,7 @@
 
 // Package admission serves the webhooks of the API server over HTTP.
 //
-// The webhooks of a kind are a Kind: the functions that set defaults and find
+// The webhooks of a kind are a Webhook: the functions that set defaults and find
 // errors, to which it adds all the rest.
 //
 // Beneath, an admission webhook is a Func, which sees a request and answers it.

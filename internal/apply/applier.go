@@ -17,11 +17,11 @@ import (
 	"github.com/podwright/podwright/internal/predownload"
 )
 
-// Kind says how the plans of a kind whose status is an S are applied.
-type Kind[S any] struct {
+// Reporting says how a status, which is an S, reports what came of a plan.
+type Reporting[S any] struct {
 	// FailedCreate, FailedUpdate and FailedDelete name the conditions that report failures. A deletion for an update is an update.
 	FailedCreate, FailedUpdate, FailedDelete string
-	// Recreates says that an event is recorded the deletions for updates apart.
+	// Recreates has deletions for updates recorded by an event of their own.
 	Recreates bool
 	// Status is the podplan.Status of the kind.
 	Status Status[S]
@@ -39,9 +39,9 @@ type Status[S any] interface {
 // this order: WriteRevisions, and Hold or Abandon if that fails; Outdated; CreateClaims, ApplyPods and PullAhead; Report; and
 // TruncateHistory. One failure does not stop the rest: errors are joined, so that the reconcile is repeated.
 type Applier[S any] struct {
-	Sync *Sync
-	Kind *Kind[S]
-	Plan *rollout.Plan
+	Sync      *Sync
+	Reporting *Reporting[S]
+	Plan      *rollout.Plan
 	// Status is the status to write, nil if the observed one stands.
 	Status, Observed *S
 	// Uncreated is the status without the pods that are to be created. Nil if Status does not count those.
@@ -68,7 +68,7 @@ type Applier[S any] struct {
 func (a *Applier[S]) WriteRevisions(ctx context.Context) (settled bool, err error) {
 	state, err := a.Sync.PrepareRevisions(ctx, &a.Plan.Revisions, a.Selector, sameTemplate)
 	if state == Collided {
-		err = a.Sync.WriteStatus(ctx, a.Observed, a.Kind.Status.Collided(a.Observed, a.Now))
+		err = a.Sync.WriteStatus(ctx, a.Observed, a.Reporting.Status.Collided(a.Observed, a.Now))
 	}
 	return state == Settled, err
 }
@@ -76,14 +76,14 @@ func (a *Applier[S]) WriteRevisions(ctx context.Context) (settled bool, err erro
 // Hold goes on with a plan without the update revision, which RefusedRevision has found to be refused: missing pods come from the
 // current one. The status keeps its numbers, which are about revisions that there are, and says why. (CT-9)
 func (a *Applier[S]) Hold(plan *rollout.Plan, refused error) {
-	_ = a.failures.Add(a.Kind.FailedUpdate, refused)
+	_ = a.failures.Add(a.Reporting.FailedUpdate, refused)
 	a.Plan, a.Status, a.Uncreated, a.refused = plan, nil, nil, refused
 	a.Plan.Revisions.Delete = nil
 }
 
 // Abandon ends a reconcile that could not write its revisions: the status says why.
 func (a *Applier[S]) Abandon(ctx context.Context, err error) error {
-	_ = a.failures.Add(a.Kind.FailedUpdate, err)
+	_ = a.failures.Add(a.Reporting.FailedUpdate, err)
 	if a.Status != nil {
 		a.Status = nil // it is about revisions that there are not
 	} else if a.Uncreated != nil {
@@ -116,7 +116,7 @@ func (a *Applier[S]) Outdated(ctx context.Context) (outdated bool, err error) {
 
 // SetStatus has a status written, unless it says what the present one does.
 func (a *Applier[S]) SetStatus(status *S) {
-	if a.Status = status; a.Kind.Status.Same(a.stored(), status) {
+	if a.Status = status; a.Reporting.Status.Same(a.stored(), status) {
 		a.Status = nil
 	}
 }
@@ -139,8 +139,8 @@ func (a *Applier[S]) Report(ctx context.Context) error {
 func (a *Applier[S]) writeStatus(ctx context.Context) error {
 	status, stored := a.Status, a.stored()
 	if failures := a.reports(); len(failures) > 0 {
-		status = a.Kind.Status.Report(cmp.Or(status, stored), a.Observed, append(failures, a.Plan.Problems...), a.Now)
-		if a.Kind.Status.Same(stored, status) {
+		status = a.Reporting.Status.Report(cmp.Or(status, stored), a.Observed, append(failures, a.Plan.Problems...), a.Now)
+		if a.Reporting.Status.Same(stored, status) {
 			status = nil
 		}
 	}
@@ -165,7 +165,7 @@ func (a *Applier[S]) TruncateHistory(ctx context.Context) error {
 
 // CreateClaims creates claims that pods wait for.
 func (a *Applier[S]) CreateClaims(ctx context.Context) error {
-	return a.failures.Add(a.Kind.FailedCreate, Each(ctx, a.Plan.CreateClaims, a.Sync.CreateClaim))
+	return a.failures.Add(a.Reporting.FailedCreate, Each(ctx, a.Plan.CreateClaims, a.Sync.CreateClaim))
 }
 
 // ChangeClaims gives claims their owners.

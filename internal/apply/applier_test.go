@@ -48,7 +48,7 @@ func (s *fixture) applier(plan *rollout.Plan) *Applier[v1beta1.StatefulSetStatus
 	status := s.set.Status.DeepCopy()
 	status.Replicas = 5
 	return &Applier[v1beta1.StatefulSetStatus]{Sync: s.Sync, Plan: plan, Status: status, Observed: &s.set.Status, Now: time.Unix(1000, 0),
-		Kind: &Kind[v1beta1.StatefulSetStatus]{FailedCreate: "FailedCreate", FailedUpdate: "FailedUpdate", FailedDelete: "FailedDelete", Status: statuses{}}}
+		Reporting: &Reporting[v1beta1.StatefulSetStatus]{FailedCreate: "FailedCreate", FailedUpdate: "FailedUpdate", FailedDelete: "FailedDelete", Status: statuses{}}}
 }
 
 // reported is the status that the API server has: how many pods it counts, and its conditions.

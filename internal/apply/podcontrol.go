@@ -48,7 +48,7 @@ func (a *Applier[S]) Delete(ctx context.Context, d *rollout.PodDeletion) (delete
 // Remove is Delete without the event about a pod that has ended.
 func (a *Applier[S]) Remove(ctx context.Context, d *rollout.PodDeletion) (deleted bool, err error) {
 	action, remove := Delete, a.Sync.DeletePod
-	if d.For == rollout.DeleteForUpdate && a.Kind.Recreates {
+	if d.For == rollout.DeleteForUpdate && a.Reporting.Recreates {
 		action = Recreate
 	}
 	if d.Unchanged {
@@ -76,7 +76,7 @@ func (a *Applier[S]) ApplyPods(ctx context.Context, control PodControl) error {
 	}
 	return a.Sync.ApplyStages(ctx, &a.Plan.Stages, func(ctx context.Context, stage *rollout.Stage) error {
 		return errors.Join(a.deletePods(ctx, control, stage), a.patchPods(ctx, control, stage),
-			a.failures.Add(a.Kind.FailedCreate, a.Sync.CreatePods(ctx, stage.Create, control.Create)))
+			a.failures.Add(a.Reporting.FailedCreate, a.Sync.CreatePods(ctx, stage.Create, control.Create)))
 	})
 }
 
@@ -91,7 +91,7 @@ func (a *Applier[S]) deletePods(ctx context.Context, control PodControl, stage *
 	if reason == rollout.DeleteForUpdate {
 		return a.failedUpdates(err)
 	}
-	return a.failures.Add(a.Kind.FailedDelete, err)
+	return a.failures.Add(a.Reporting.FailedDelete, err)
 }
 
 // deletePod deletes a pod, if that is allowed, after its claims say whose they are.

@@ -195,7 +195,7 @@ func TestDeletionsOfAPlan(t *testing.T) {
 				test.set(s)
 			}
 			a := s.applier(&rollout.Plan{})
-			a.Kind.Recreates = test.recreates
+			a.Reporting.Recreates = test.recreates
 			deleted, err := a.Delete(t.Context(), &test.deletion)
 			if deleted != test.deleted || (err != nil) != test.fails {
 				t.Errorf("deleted %t, error %v", deleted, err)

@@ -52,7 +52,7 @@ func TestBudgetsAreAskedInOrder(t *testing.T) {
 				}
 				var free atomic.Int32
 				begin := time.Now()
-				a := &Applier[string]{Sync: (&Writer{}).Begin(&corev1.Pod{}), Kind: &Kind[string]{}}
+				a := &Applier[string]{Sync: (&Writer{}).Begin(&corev1.Pod{}), Reporting: &Reporting[string]{}}
 				a.Budget = budget(func(pod *corev1.Pod) (bool, error) {
 					time.Sleep(time.Millisecond)
 					asked = append(asked, pod.Name)
@@ -85,7 +85,7 @@ func TestTurnsEndWithoutAQuestion(t *testing.T) {
 				pod := func(name string) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 				stage := &rollout.Stage{Patch: []rollout.PodPatch{{Pod: pod("web-0"), Patch: first, ForUpdate: true},
 					{Pod: pod("web-1"), Patch: &podpatch.Patch{}, ForUpdate: true}}}
-				a := &Applier[string]{Sync: (&Writer{}).Begin(pod("web")), Kind: &Kind[string]{}}
+				a := &Applier[string]{Sync: (&Writer{}).Begin(pod("web")), Reporting: &Reporting[string]{}}
 				for range 4 {
 					a.Sync.Own.Contests.Wrote(a.Sync.Key, "pod /web-0", "", time.Now())
 				}

@@ -64,5 +64,5 @@ func (a *Applier[S]) reports() Failures {
 	if report == nil {
 		return a.failures
 	}
-	return slices.Insert(slices.Clone(a.failures), a.updates.at, rollout.Problem{Condition: a.Kind.FailedUpdate, Err: report})
+	return slices.Insert(slices.Clone(a.failures), a.updates.at, rollout.Problem{Condition: a.Reporting.FailedUpdate, Err: report})
 }

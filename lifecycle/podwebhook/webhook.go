@@ -88,8 +88,8 @@ func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionReq
 	return w.admission().Mutate(ctx, request)
 }
 
-func (w *Webhook) admission() admission.Kind[corev1.Pod] {
-	return admission.Kind[corev1.Pod]{
+func (w *Webhook) admission() admission.Webhook[corev1.Pod] {
+	return admission.Webhook[corev1.Pod]{
 		GroupKind: schema.GroupKind{Kind: "Pod"}, MutatePath: MutatePath, CreateOnly: true,
 		Default: func(ctx context.Context, c admission.Change[corev1.Pod]) error {
 			for _, mutate := range w.steps() {

@@ -73,8 +73,8 @@ func (w *Webhook) Default(ctx context.Context, review *admissionv1.AdmissionRequ
 
 type change = admission.Change[v1alpha1.ContainerRecreateRequest]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.ContainerRecreateRequest] {
-	return admission.Kind[v1alpha1.ContainerRecreateRequest]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.ContainerRecreateRequest] {
+	return admission.Webhook[v1alpha1.ContainerRecreateRequest]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath,
 		Default: func(ctx context.Context, c change) error {
 			switch {

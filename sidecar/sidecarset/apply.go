@@ -45,8 +45,8 @@ func newWriter(o *Options) *apply.Writer {
 	return w
 }
 
-// statusKind says how the status of a SidecarSet reports what came of a plan.
-var statusKind = apply.Kind[v1alpha1.SidecarSetStatus]{
+// reporting says how the status of a SidecarSet reports what came of a plan.
+var reporting = apply.Reporting[v1alpha1.SidecarSetStatus]{
 	FailedCreate: failedUpdate,
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedUpdate,
@@ -67,7 +67,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	sync := r.writer.Begin(s.Set)
 	sync.Refusals = s.Refused
 	return &applier{reconciler: r, Sync: sync, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
-		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Budget: r.options.Budget, Now: s.Now,
+		Sync: sync, Reporting: &reporting, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Budget: r.options.Budget, Now: s.Now,
 	}}
 }
 

@@ -69,8 +69,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type admissionChange = admission.Change[v1alpha1.SidecarSet]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.SidecarSet] {
-	return admission.Kind[v1alpha1.SidecarSet]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.SidecarSet] {
+	return admission.Webhook[v1alpha1.SidecarSet]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c admissionChange) error { return setDefaults(c.Object, w.Injection) },
 		Check: func(ctx context.Context, c admissionChange) (field.ErrorList, error) {

@@ -66,8 +66,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type change = admission.Change[v1alpha1.BroadcastJob]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.BroadcastJob] {
-	return admission.Kind[v1alpha1.BroadcastJob]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.BroadcastJob] {
+	return admission.Webhook[v1alpha1.BroadcastJob]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})

@@ -30,8 +30,8 @@ func newWriter(o *Options) *apply.Writer {
 	return w
 }
 
-// statusKind says how the status of a CloneSet reports what came of a plan.
-var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
+// reporting says how the status of a CloneSet reports what came of a plan.
+var reporting = apply.Reporting[v1alpha1.CloneSetStatus]{
 	FailedCreate: failedScale,
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedScale,
@@ -56,7 +56,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	sync := r.writer.Begin(s.Set)
 	sync.Refusals, sync.Placement = s.Refused, r.options.Placement
 	a := &applier{reconciler: r, Sync: sync, snapshot: s, set: s.Set, plan: plan, reusedBy: r.reusedBy(s.Now), Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
-		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Sync: sync, Reporting: &reporting, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,
 	}}
 	if len(plan.Create) > 0 {

@@ -99,8 +99,8 @@ func (w *Webhook) numberStrings(c change) field.ErrorList {
 
 type change = admission.Change[v1alpha1.CloneSet]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.CloneSet] {
-	k := admission.Kind[v1alpha1.CloneSet]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.CloneSet] {
+	k := admission.Webhook[v1alpha1.CloneSet]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})

@@ -52,8 +52,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type change = admission.Change[v1alpha1.AdvancedCronJob]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.AdvancedCronJob] {
-	return admission.Kind[v1alpha1.AdvancedCronJob]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.AdvancedCronJob] {
+	return admission.Webhook[v1alpha1.AdvancedCronJob]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})

@@ -43,8 +43,8 @@ func newWriter(o *Options) *apply.Writer {
 	return w
 }
 
-// statusKind says how the status of a DaemonSet reports what came of a plan.
-var statusKind = apply.Kind[v1alpha1.DaemonSetStatus]{
+// reporting says how the status of a DaemonSet reports what came of a plan.
+var reporting = apply.Reporting[v1alpha1.DaemonSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedUpdate,
@@ -66,7 +66,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	sync := r.writer.Begin(s.Set)
 	sync.Refusals = s.Refused
 	return &applier{reconciler: r, Sync: sync, snapshot: s, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{
-		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Sync: sync, Reporting: &reporting, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Shrinks:  cmp.Or(plan.Status, &s.Set.Status).CurrentNumberScheduled < s.Set.Status.CurrentNumberScheduled,
 		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,
 	}}

@@ -74,8 +74,8 @@ func (w *Webhook) selectorUnchanged(c change) field.ErrorList {
 
 type change = admission.Change[v1alpha1.DaemonSet]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.DaemonSet] {
-	return admission.Kind[v1alpha1.DaemonSet]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.DaemonSet] {
+	return admission.Webhook[v1alpha1.DaemonSet]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			Default(c.Object)

@@ -34,8 +34,8 @@ func newWriter(o *Options) *apply.Writer {
 	return w
 }
 
-// statusKind says how the status of a StatefulSet reports what came of a plan.
-var statusKind = apply.Kind[v1beta1.StatefulSetStatus]{
+// reporting says how the status of a StatefulSet reports what came of a plan.
+var reporting = apply.Reporting[v1beta1.StatefulSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedUpdate,
@@ -58,7 +58,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	sync.Refusals, sync.Placement = s.Refused, r.options.Placement
 	before, after := &s.Set.Status, cmp.Or(plan.Status, &s.Set.Status)
 	return &applier{reconciler: r, Sync: sync, snapshot: s, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
-		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: before,
+		Sync: sync, Reporting: &reporting, Plan: &plan.Plan, Status: plan.Status, Observed: before,
 		// A pod that comes back under the name of one that is gone is not ready yet.
 		Shrinks:  after.Replicas < before.Replicas || after.ReadyReplicas < before.ReadyReplicas,
 		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,

@@ -93,9 +93,9 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type change = admission.Change[v1beta1.StatefulSet]
 
-func (w *Webhook) admission() admission.Kind[v1beta1.StatefulSet] {
+func (w *Webhook) admission() admission.Webhook[v1beta1.StatefulSet] {
 	confirmTemplates := validation.ConfirmTemplates(func(set *v1beta1.StatefulSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates)
-	k := admission.Kind[v1beta1.StatefulSet]{
+	k := admission.Webhook[v1beta1.StatefulSet]{
 		GroupKind: v1beta1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			o := DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults, ResizeClaims: w.Features.ResizeClaims}

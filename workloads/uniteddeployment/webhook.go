@@ -75,8 +75,8 @@ func (w *Webhook) Rules() []rbacv1.PolicyRule {
 
 type change = admission.Change[v1alpha1.UnitedDeployment]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.UnitedDeployment] {
-	k := admission.Kind[v1alpha1.UnitedDeployment]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.UnitedDeployment] {
+	k := admission.Webhook[v1alpha1.UnitedDeployment]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})

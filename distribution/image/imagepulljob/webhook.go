@@ -63,8 +63,8 @@ func warn(_ context.Context, c change) *admissionv1.AdmissionResponse {
 
 type change = admission.Change[v1alpha1.ImagePullJob]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.ImagePullJob] {
-	return admission.Kind[v1alpha1.ImagePullJob]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.ImagePullJob] {
+	return admission.Webhook[v1alpha1.ImagePullJob]{
 		GroupKind: v1alpha1.Kind("ImagePullJob"), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			Default(c.Object)

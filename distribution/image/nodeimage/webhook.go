@@ -59,8 +59,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type change = admission.Change[v1alpha1.NodeImage]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.NodeImage] {
-	return admission.Kind[v1alpha1.NodeImage]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.NodeImage] {
+	return admission.Webhook[v1alpha1.NodeImage]{
 		GroupKind: v1alpha1.Kind("NodeImage"), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			now := time.Now

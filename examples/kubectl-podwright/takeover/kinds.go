@@ -47,8 +47,6 @@ const (
 	newIn15 = "ImagePullJobGate=false,ResourceDistributionGate=false,"
 	// newIn17 has the one that AllAlpha turned on first in 1.7.
 	newIn17 = "EnableExternalCerts=true,"
-	// targetsFlag names further kinds of workloads that budgets are about.
-	targetsFlag = "--podunavailablebudget-crds"
 	// copiesNamespace is where copies of pull secrets are.
 	copiesNamespace = distributionv1alpha1.DaemonConfigNamespace
 	// olderPath is in the path of a webhook that 1.9 does not serve.

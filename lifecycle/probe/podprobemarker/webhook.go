@@ -44,8 +44,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 
 type change = admission.Change[v1alpha1.PodProbeMarker]
 
-func (w *Webhook) admission() admission.Kind[v1alpha1.PodProbeMarker] {
-	return admission.Kind[v1alpha1.PodProbeMarker]{
+func (w *Webhook) admission() admission.Webhook[v1alpha1.PodProbeMarker] {
+	return admission.Webhook[v1alpha1.PodProbeMarker]{
 		GroupKind: v1alpha1.Kind("PodProbeMarker"), ValidatePath: ValidatePath,
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
 			errs := c.Errors(ValidateCreate, ValidateUpdate)

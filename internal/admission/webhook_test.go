@@ -28,7 +28,7 @@ type set struct {
 
 // sets has defaults of 1, sizes of up to 3 that do not shrink, and no deletion of
 // what is locked. Version v0 calls the size "count".
-var sets = admission.Kind[set]{
+var sets = admission.Webhook[set]{
 	GroupKind: schema.GroupKind{Group: "shop.io", Kind: "Set"}, MutatePath: "/mutate", ValidatePath: "/validate",
 	Default: func(_ context.Context, c admission.Change[set]) error {
 		switch {
@@ -81,12 +81,12 @@ var sets = admission.Kind[set]{
 
 func TestKind(t *testing.T) {
 	const create, update, remove, connect = admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect
-	none := admission.Kind[set]{GroupKind: sets.GroupKind}
+	none := admission.Webhook[set]{GroupKind: sets.GroupKind}
 	newOnly := sets
 	newOnly.CreateOnly = true
 	for _, test := range []struct {
 		name              string
-		kind              admission.Kind[set]
+		kind              admission.Webhook[set]
 		operation         admissionv1.Operation
 		about             string // kind, or kind/subresource
 		object, old       string
@@ -153,12 +153,12 @@ func TestKindHandlers(t *testing.T) {
 	mutating := sets
 	mutating.ValidatePath = ""
 	for name, test := range map[string]struct {
-		kind admission.Kind[set]
+		kind admission.Webhook[set]
 		want []string
 	}{
 		"both": {sets, []string{"/mutate", "/validate"}},
 		"one":  {mutating, []string{"/mutate"}},
-		"none": {admission.Kind[set]{}, nil},
+		"none": {admission.Webhook[set]{}, nil},
 	} {
 		if diff := cmp.Diff(test.want, slices.Sorted(maps.Keys(test.kind.Handlers()))); diff != "" {
 			t.Errorf("%s: paths (-want +got):\n%s", name, diff)

@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Kind is what the webhooks of a kind do with its objects; they do the rest.
+// Webhook is what the webhooks of a kind do with its objects; they do the rest.
 // Objects are decoded as T, which has the fields of all versions that are served.
 // A function that is nil is left out: what it would be asked about is allowed.
 //
 // Requests for other kinds and for subresources are allowed as they are. An
 // object that cannot be decoded is refused with the code 400.
-type Kind[T any] struct {
+type Webhook[T any] struct {
 	schema.GroupKind
 	// MutatePath and ValidatePath are where webhook configurations look for Mutate
 	// and Validate. Empty: there is no such webhook.
@@ -58,26 +58,26 @@ func (c Change[T]) Errors(create func(*T) field.ErrorList, update func(object, o
 }
 
 // Handlers returns the HTTP handlers by their paths.
-func (k Kind[T]) Handlers() map[string]http.Handler {
+func (w Webhook[T]) Handlers() map[string]http.Handler {
 	handlers := map[string]http.Handler{}
-	if k.MutatePath != "" {
-		handlers[k.MutatePath] = Handler(k.Mutate)
+	if w.MutatePath != "" {
+		handlers[w.MutatePath] = Handler(w.Mutate)
 	}
-	if k.ValidatePath != "" {
-		handlers[k.ValidatePath] = Handler(k.Validate)
+	if w.ValidatePath != "" {
+		handlers[w.ValidatePath] = Handler(w.Validate)
 	}
 	return handlers
 }
 
 // Mutate answers CREATE and UPDATE with a JSON patch that does what Default did.
 // Fields of the object that T does not know stay as they are.
-func (k Kind[T]) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !k.concerns(request) || k.Default == nil {
+func (w Webhook[T]) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if !w.concerns(request) || w.Default == nil {
 		return Allowed()
 	}
 	change, err := changeOf[T](request)
 	if err == nil {
-		err = k.Default(ctx, change)
+		err = w.Default(ctx, change)
 	}
 	if err != nil {
 		return Errored(err)
@@ -87,19 +87,19 @@ func (k Kind[T]) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 
 // Validate answers CREATE, UPDATE and DELETE with what Check, Confirm and
 // CheckDelete say.
-func (k Kind[T]) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if k.concerns(request) && k.Check != nil {
-		return k.validateChange(ctx, request)
+func (w Webhook[T]) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if w.concerns(request) && w.Check != nil {
+		return w.validateChange(ctx, request)
 	}
-	if request.Operation == admissionv1.Delete && k.CheckDelete != nil && IsAbout(request, k.GroupKind) {
-		return Deleted(request, k.CheckDelete)
+	if request.Operation == admissionv1.Delete && w.CheckDelete != nil && IsAbout(request, w.GroupKind) {
+		return Deleted(request, w.CheckDelete)
 	}
 	return Allowed()
 }
 
-func (k Kind[T]) validateChange(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if k.Convert != nil {
-		converted, err := k.Convert(request)
+func (w Webhook[T]) validateChange(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if w.Convert != nil {
+		converted, err := w.Convert(request)
 		if err != nil {
 			return Errored(err)
 		}
@@ -109,20 +109,20 @@ func (k Kind[T]) validateChange(ctx context.Context, request *admissionv1.Admiss
 	if err != nil {
 		return Errored(err)
 	}
-	errs, err := k.Check(ctx, change)
+	errs, err := w.Check(ctx, change)
 	if err != nil {
 		return Errored(err)
 	}
-	if len(errs) > 0 || k.Confirm == nil {
+	if len(errs) > 0 || w.Confirm == nil {
 		return Validated(request, errs)
 	}
-	return k.Confirm(ctx, change)
+	return w.Confirm(ctx, change)
 }
 
 // concerns tells whether a request changes an object of the kind.
-func (k Kind[T]) concerns(request *admissionv1.AdmissionRequest) bool {
-	return IsAbout(request, k.GroupKind) &&
-		(request.Operation == admissionv1.Create || request.Operation == admissionv1.Update && !k.CreateOnly)
+func (w Webhook[T]) concerns(request *admissionv1.AdmissionRequest) bool {
+	return IsAbout(request, w.GroupKind) &&
+		(request.Operation == admissionv1.Create || request.Operation == admissionv1.Update && !w.CreateOnly)
 }
 
 func changeOf[T any](request *admissionv1.AdmissionRequest) (Change[T], error) {
