@@ -27,7 +27,7 @@ func read(folder string) (d data, err error) {
 			return d, err
 		}
 	}
-	if d.plans, err = readPlans(folder, "2026-11-27-plans.txt"); err != nil {
+	if d.plans, err = readPlans(folder, "2026-11-29-plans.txt"); err != nil {
 		return d, err
 	}
 	d.builds, err = readBuilds(folder, "2026-11-27-builds.jsonl")
