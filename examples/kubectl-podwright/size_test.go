@@ -13,7 +13,9 @@ import (
 func TestSize(t *testing.T) {
 	const most = 60 << 20
 	binary := filepath.Join(t.TempDir(), "kubectl-podwright")
-	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build has it
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
 	built, err := os.Stat(binary)
