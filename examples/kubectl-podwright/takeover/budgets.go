@@ -72,7 +72,7 @@ func (c *check) budgets() {
 		switch {
 		case kind != "" && !slices.Contains(knownTargets, kind):
 			c.answer(title(budget), "PUB-23", "Its target is a "+kind+", which podwright reads only if it is told. Else it is not known how many pods are wanted, and no available one may go.",
-				"Give podwright's manager --podunavailablebudget-crds with the definition of that kind.")
+				giveTargets)
 		case !counted:
 			c.happens(title(budget), "PUB-14.6", "Its status has not been written. podwright lets none of its pods go until it is; OpenKruise lets all of them go.")
 		case total > 0 && wanted == 0:

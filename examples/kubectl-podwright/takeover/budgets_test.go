@@ -78,7 +78,7 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 		{"PUB-4: scaled to 0", "1.8", "", []string{budget("", "spec: {maxUnavailable: 1}, status: {totalReplicas: 0, desiredAvailable: 0}")}, nil},
 		{"PUB-23: a kind of others", "1.8", "", []string{budget("", "spec: {targetRef: {apiVersion: x.io/v1, kind: Widget, name: w}}, status: {totalReplicas: 0, desiredAvailable: 0}")}, []string{
 			"needs an answer: " + pub + "Its target is a Widget, which podwright reads only if it is told. Else it is not known how many pods are wanted, and no available one may go. [PUB-23] " +
-				"Give podwright's manager --podunavailablebudget-crds with the definition of that kind."}},
+				giveTargets}},
 		{"PUB-43: the total of the annotation", "1.8", "", []string{budget(total+`: "7"`, wanted)}, []string{
 			"needs an answer: " + pub + "Its total is the 7 of its annotation " + total + ": with OpenKruise whatever its workloads want, with podwright only if its workloads want nothing. [PUB-43] " +
 				"Give podwright's manager --feature-gates=" + string(totalAnnotated) + "=true, or decide that it may change."}},

@@ -47,6 +47,8 @@ const (
 	newIn15 = "ImagePullJobGate=false,ResourceDistributionGate=false,"
 	// newIn17 has the one that AllAlpha turned on first in 1.7.
 	newIn17 = "EnableExternalCerts=true,"
+	// giveTargets says how budgets are about further kinds of workloads.
+	giveTargets = "Give podwright's manager --podunavailablebudget-crds with the definition of that kind."
 	// copiesNamespace is where copies of pull secrets are.
 	copiesNamespace = distributionv1alpha1.DaemonConfigNamespace
 	// olderPath is in the path of a webhook that 1.9 does not serve.
