@@ -18,12 +18,12 @@ const startupReport = 5 * time.Second
 
 // Starting returns for how long yet the kubelet's word that a container has started is not to be trusted; 0 if it is. That is
 // so of a container or native sidecar with a startup probe that an update in place has restarted. A kubelet of Kubernetes 1.35
-// to 1.37 takes over from the container before that it had started. With the next look of its startup probe it takes that
-// back. It looks once in periodSeconds, and not before initialDelaySeconds can the probe succeed. (IP-45)
+// to 1.37 copies from the container before that it had started. It takes that back when it next runs the startup probe, once in
+// periodSeconds. The probe cannot succeed before initialDelaySeconds. (IP-45)
 //
 // state is called if it is needed, and returns what Replace or Begin recorded, nil for nothing. It decides which restart was that
 // of the update: the container before was the recorded one. After any other restart the kubelet has seen that a container
-// stopped, and takes nothing over. A status whose clock is ahead is trusted as much later.
+// stopped, and copies nothing. A status whose clock is ahead is trusted as much later.
 func Starting(pod *corev1.Pod, name string, state func() *v1alpha1.State, now time.Time) time.Duration {
 	c, status := podstate.Lasting(pod, name), podstate.LastingStatus(pod, name)
 	if c == nil || c.StartupProbe == nil || status == nil || status.Started == nil || !*status.Started ||

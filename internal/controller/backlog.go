@@ -29,21 +29,21 @@ func newBacklog() *backlog {
 	return &backlog{initial: map[types.NamespacedName]bool{}, waits: map[types.NamespacedName]bool{}}
 }
 
-// begins says that a key is added since its object was there at the start.
+// begins notes that a key is enqueued because its object was there at the start.
 func (b *backlog) begins(key types.NamespacedName) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.initial[key] = true
 }
 
-// happened says that a key is added, or was, since something has happened to its object.
+// happened notes that a key is enqueued because something has happened to its object.
 func (b *backlog) happened(key types.NamespacedName) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	delete(b.initial, key)
 }
 
-// isInitial tells what was said of a key last.
+// isInitial tells what was noted of a key last.
 func (b *backlog) isInitial(key types.NamespacedName) bool {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -75,7 +75,7 @@ func (b *backlog) Len() int { return len(b.front) + len(b.waits) }
 func (b *backlog) Pop() types.NamespacedName {
 	b.pops++
 	key := b.next(len(b.front) == 0 || len(b.waits) > 0 && b.pops%oneOf == 0)
-	b.happened(key) // whatever comes next is more than that it was there
+	b.happened(key) // if it is enqueued again, that is for more than that it was there
 	return key
 }
 

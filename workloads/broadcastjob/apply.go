@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -166,8 +167,9 @@ func (a *applier) status(ctx context.Context) error {
 		return err
 	}
 	a.written = status
-	if m := a.options.JobMetrics; m != nil && a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
-		m.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
+	if a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
+		took := status.CompletionTime.Sub(status.StartTime.Time)
+		controller.Measure(a.options.JobMetrics, func(m JobMetrics) { m.Finished(status.Phase, status.Succeeded, status.Failed, took) })
 	}
 	return nil
 }
