@@ -117,6 +117,13 @@ func newReconciler[S, P any](kind Definition[S, P]) *reconciler[S, P] {
 	return r
 }
 
+// Close ends what reconciles have started, and waits for it.
+func (r *reconciler[S, P]) Close() {
+	if r.Definition.Close != nil {
+		r.Definition.Close()
+	}
+}
+
 // Reconcile reconciles an object once. It asks to be called again after a time
 // (0: only when something changes), or returns an error and wants to be called
 // again after a back-off. It does nothing while the caches have not seen what

@@ -21,6 +21,9 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = "kruise-daemon-containermeta"
+
 // resourcePods is the cache that a Reconciler reads.
 const resourcePods podwright.Resource = caches.Pods
 
@@ -39,9 +42,9 @@ func (o *Options) reads() []controller.Read {
 // toReport enqueues a pod that shows that there is something to report, so that all
 // other changes of pods cost nothing.
 //
-// When the agent starts, pods without an annotation are left alone until they
-// change (CM-2), which spares the API server a write per pod; but not those that
-// wait for the annotation, in the middle of an in-place update.
+// When the agent starts, it leaves pods without an annotation alone until they change
+// (CM-2), which spares the API server a write per pod. Those that wait for the
+// annotation, in the middle of an in-place update, get it.
 func (o *Options) toReport(e controller.Event, enqueue controller.Enqueue) {
 	if pod := o.worked(e, enqueue); pod != nil && reportDue(pod, o.Features) {
 		enqueue(e.Key())

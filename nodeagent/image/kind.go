@@ -24,6 +24,9 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ImagePullAgentEventSource
+
 // resourceNodeImages is the cache that a Reconciler reads, and waits for.
 const resourceNodeImages podwright.Resource = "nodeimages"
 
@@ -66,7 +69,7 @@ type reconciler struct {
 
 // kind describes NodeImages to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	o.Concurrency = cmp.Or(o.Concurrency, defaultConcurrency)
+	o.Concurrency = cmp.Or(o.Concurrency, 5)
 	r := &reconciler{options: *o, credentials: newKeyring(o)}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
 	return controller.Definition[Snapshot, Plan]{

@@ -22,6 +22,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ProbeAgentEventSource
+
 // resourceNodePodProbes is the cache that a Reconciler reads, and waits for.
 const resourceNodePodProbes podwright.Resource = "nodepodprobes"
 

@@ -14,6 +14,9 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ContainerRecreateEventSource
+
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),

@@ -63,7 +63,7 @@ func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, k
 
 // controlled is a kind of workload with its controller.
 type controlled struct {
-	*simulation.Workload
+	*simulation.Subject
 	// caches makes the informers of a controller, by resource.
 	caches func(c *clients) informers
 	// release is the one whose gates the planner is told, and the controller has.
@@ -141,7 +141,7 @@ func without(all, some []string) []string {
 }
 
 // simulated is the workload with controllers that are on the caches of the simulation. They are listed.
-func (k *controlled) simulated(all *[]*controller) *simulation.Workload {
+func (k *controlled) simulated(all *[]*controller) *simulation.Subject {
 	w := *k.Workload
 	w.Judge = func(uint64) simulation.Judge { return simulation.Judge{} }
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
