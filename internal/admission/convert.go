@@ -43,7 +43,7 @@ type Conversion struct {
 type ConvertedField struct {
 	// In is the version that has it.
 	In Version
-	// Path is where it stands there.
+	// Path is that of the field there.
 	Path Path
 	// Check says what is wrong with a value that an annotation holds. The API
 	// server does not look at what a webhook made. An object that no client
@@ -52,7 +52,7 @@ type ConvertedField struct {
 	// Schema is that of the field in v1beta1 (an OpenAPI schema, in JSON), if it
 	// is not in the CRD.
 	Schema string
-	// Twin is where the other version has what is the same, or comes nearest.
+	// Twin is the path at which the other version has what is the same, or comes nearest.
 	// Nil: nowhere, and the field travels in annotations.
 	Twin Path
 	// CheckTwin is the check of what stood at the twin before, which travels in

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Path is where a field of an object stands: the names from the root down.
+// Path is that of a field of an object: the names from the root down.
 type Path []string
 
 // String joins the names with dots.

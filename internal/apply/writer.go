@@ -33,7 +33,7 @@ type Writer struct {
 	Workloads podwright.Resource
 	// Merge patches workloads and their status. Required.
 	Merge apiwriter.Merge
-	// RevisionNamespace is where the revisions of workloads without a namespace are.
+	// RevisionNamespace is that of the revisions of workloads without a namespace.
 	// Default: that of the workload.
 	RevisionNamespace string
 	// VersionedBy names the labels and annotations of a pod that an update changes. By them, an update whose answer

@@ -79,8 +79,8 @@ func setOfRevision(revision metav1.Object) []types.NamespacedName {
 	return nil
 }
 
-// setsOfName are the SidecarSets whose policy or binding this may be: by its owner, and by its
-// name, so that another owner's is noticed when it goes.
+// setsOfName are the SidecarSets whose policy or binding this may be, by its owner and by its
+// name. So another owner's is noticed when it goes.
 func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == "SidecarSet" {
 		keys = append(keys, types.NamespacedName{Name: owner.Name})

@@ -118,8 +118,8 @@ func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
 	}
 }
 
-// namespaceChanged enqueues the SidecarSets that select namespaces by their labels; and all
-// of them if webhooks hear of the pods of a namespace from now on, or no longer.
+// namespaceChanged enqueues the SidecarSets that select namespaces by their labels. It
+// enqueues all if webhooks hear of the pods of a namespace from now on, or no longer.
 func (o *Options) namespaceChanged(e controller.Event, enqueue controller.Enqueue) {
 	comes := e.Before == nil || e.After == nil
 	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel) != has(e.After.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel)

@@ -22,9 +22,9 @@ import (
 // touched are fields that users may always change, by kind.
 var touched = map[string]string{"CloneSet": "revisionHistoryLimit", "StatefulSet": "replicas", "DaemonSet": "burstReplicas"}
 
-// Refused says what is wrong with the spec of a workload by the rules of the manager's webhook: field, value and rule. The API server
-// refuses every change of that spec until it is mended, for a value that was stored by another release, or while no webhook answered.
-// Of kinds that have no plan it says nothing. (KC-20)
+// Refused says what is wrong with the spec of a workload by the rules of the manager's webhook: field, value and rule. The
+// API server refuses every change of that spec until it is mended. It has a value that was stored by another release, or
+// while no webhook answered. Of kinds that have no plan it says nothing. (KC-20)
 func (p *Planner) Refused(ctx context.Context, o *workload.Object) (all []string, err error) {
 	var validate func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 	resize := p.gates.Enabled(features.InPlaceWorkloadVerticalScaling)
