@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// PodControl writes single pods of a plan. An Applier is one. A kind that has to do more about a pod, or to know what became of it,
-// has a method of its own, which calls that of its Applier. ApplyPods calls them, for several pods at a time.
+// PodControl writes single pods of a plan. An Applier is one. A kind that has to do more about a pod, or to know what became
+// of it, has a method of its own. That calls the method of its Applier. ApplyPods calls them, for several pods at a time.
 type PodControl interface {
 	// Create creates a pod with its claims. It is called in batches, of which a failure is the last. CloneSets note which claims the
 	// pod reuses, and give up a name that is taken; DaemonSets remember the node, or the name.

@@ -46,8 +46,8 @@ func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation, 
 	return errors.Join(append(taken, err)...)
 }
 
-// NameTaken tells whether the name of a new pod, or of one of its claims, is another owner's, or perhaps that of an own one that no
-// cache shows yet.
+// NameTaken tells whether the name of a new pod, or of one of its claims, is another owner's. Perhaps it is that of an own
+// one that no cache shows yet.
 func NameTaken(err error) bool {
 	return apierrors.IsAlreadyExists(err) || errors.Is(err, errForeignClaim)
 }
@@ -208,9 +208,9 @@ func (p *Sync) PatchPod(ctx context.Context, patch *rollout.PodPatch) error {
 const mostReads = 3
 
 // sendPatch sends a write of a patch, and returns the resourceVersion of the pod then. One
-// that is chained to the write before, which returned a version, is sent again if what
-// the patch follows from has not changed since: kubelets report on a pod at any time. The
-// answer is read into resized, unless that is nil.
+// that is chained to the write before, which returned a version, is sent again if what the
+// patch follows from has not changed since. Kubelets report on a pod at any time. The answer
+// is read into resized, unless that is nil.
 func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string, resized *corev1.Pod) (string, error) {
 	for reads := 0; ; reads++ {
 		chained, err := w, error(nil)

@@ -65,8 +65,8 @@ type statusWrite struct {
 	status  any
 }
 
-// IsLate tells whether a status that says which generation of its object was seen last says another than the newest.
-// One that says none, 0, is not late. Neither those of former releases are written anew for it, nor those of a CRD that does
+// IsLate tells whether a status that says which generation of its object was seen last says another than the newest. One
+// that says none, 0, is not late. Those of former releases are not written anew for it. Neither are those of a CRD that does
 // not have the field, if the API server drops it.
 func IsLate(observedGeneration int64, of metav1.Object) bool {
 	return observedGeneration != 0 && observedGeneration != of.GetGeneration()

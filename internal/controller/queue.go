@@ -48,8 +48,8 @@ type Loop struct {
 // defaultWorkers is the default of ControllerOptions.Workers.
 const defaultWorkers = 3
 
-// The back-off of a key whose reconciles fail: the first retry is quick, for
-// conflicts; a spec that cannot work costs one reconcile every few minutes.
+// The back-off of a key whose reconciles fail: the first retry is quick, for conflicts. A
+// spec that cannot work costs one reconcile every few minutes.
 const (
 	firstRetry = 5 * time.Millisecond
 	lastRetry  = 5 * time.Minute
@@ -78,7 +78,7 @@ type Queue struct {
 func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 	loop, err := r.loop(sources)
 	loops := []*Loop{loop}
-	for _, queue := range r.Beside {
+	for _, queue := range r.FurtherQueues {
 		options := r.ControllerOptions
 		options.Workers = queue.Workers
 		beside := newLoop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.firstRetry, lastRetry: r.LastRetry})

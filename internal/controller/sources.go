@@ -29,9 +29,9 @@ type Read struct {
 	// nil, MakeInformer makes one, whose objects Trim trims, and it is set here.
 	Informer     *cache.SharedIndexInformer
 	MakeInformer func() cache.SharedIndexInformer
-	// Selects says that it holds some objects of a namespace only, or those of another one than Options.Namespace. Then
+	// IsPartial says that it holds some objects of a namespace only, or those of another one than Options.Namespace. Then
 	// Options.Informers is not asked for it.
-	Selects bool
+	IsPartial bool
 	// Trim defaults to caches.Trim.
 	Trim cache.TransformFunc
 	// Indexes are those by which the kind finds objects. Default: none.
@@ -103,7 +103,7 @@ func Open(pkg string, reads []Read) (*Sources, error) {
 // share sets the informers that the options do not name to those that a function returns.
 func share(pkg string, reads []Read, informers func(runtime.Object) (cache.SharedIndexInformer, error)) error {
 	for _, read := range reads {
-		if informers == nil || *read.Informer != nil || read.Selects {
+		if informers == nil || *read.Informer != nil || read.IsPartial {
 			continue
 		}
 		informer, err := informers(read.Object)

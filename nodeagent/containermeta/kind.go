@@ -34,7 +34,7 @@ const settleTime = time.Second
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
-		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) }, Selects: true,
+		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) }, IsPartial: true,
 		Fields: controller.Everything, Concern: o.toReport, CollectEvents: true,
 	}}
 }
@@ -94,9 +94,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}
 	return controller.Definition[Snapshot, Plan]{
-		Name: "runtime_container_meta", Self: r, OnNode: true, Settle: settleTime,
+		Name: "runtime_container_meta", Self: r, RunsOnNode: true, FixedSettleTime: settleTime,
 		Observe: r.observe, Plan: NewPlan, Apply: r.report, Writer: &r.writer, Forget: r.failed.Forget,
-		Beside: []controller.Queue{{
+		FurtherQueues: []controller.Queue{{
 			Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.restart, Concern: o.toRestart,
 		}, {
 			Name: "runtime_container_meta_waits", Workers: 1, Reconcile: r.tell, Concern: o.toRestart}},

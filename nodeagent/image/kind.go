@@ -36,7 +36,7 @@ const settleTime = 100 * time.Millisecond
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
-		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) }, Selects: true,
+		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) }, IsPartial: true,
 		Fields: controller.Generation | controller.Status, Concern: o.concern,
 	}}
 }
@@ -73,7 +73,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, credentials: newKeyring(o)}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
 	return controller.Definition[Snapshot, Plan]{
-		Name: "image_puller", Self: r, OnNode: true, Settle: settleTime, Wake: &r.pulls.wake,
+		Name: "image_puller", Self: r, RunsOnNode: true, FixedSettleTime: settleTime, Wake: &r.pulls.wake,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: &r.writer, Close: r.pulls.close,
 	}
 }

@@ -46,7 +46,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceSidecarSets, Object: &v1alpha1.SidecarSet{}, Informer: &o.SidecarSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewSidecarSetInformer(o.Sidecar, 0, cache.Indexers{})
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(setChanged)},
-		{Resource: caches.Revisions, Object: &appsv1.ControllerRevision{}, Selects: true, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
+		{Resource: caches.Revisions, Object: &appsv1.ControllerRevision{}, IsPartial: true, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
 			Indexes: []podwright.Index{bySet}, Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
 		{Resource: resourcePolicies, Object: &admissionregistrationv1.MutatingAdmissionPolicy{}, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
 			MakeInformer: func() cache.SharedIndexInformer {

@@ -89,7 +89,7 @@ func readNamespaces(c kubernetes.Interface, informer *cache.SharedIndexInformer)
 var bySet = caches.ByLabel(v1alpha1.SidecarSetNameLabel)
 
 func readRevisions(c kubernetes.Interface, namespace string, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, Selects: true, Informer: informer, Indexes: []podwright.Index{bySet, caches.ByOwner}, MakeInformer: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, IsPartial: true, Informer: informer, Indexes: []podwright.Index{bySet, caches.ByOwner}, MakeInformer: func() cache.SharedIndexInformer {
 		named := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.SidecarSetNameLabel }
 		return typedclient.NewInformer(typedclient.Select(c.AppsV1().ControllerRevisions(namespace), named), c, &appsv1.ControllerRevision{}, 0, nil)
 	}}

@@ -60,7 +60,7 @@ func (o *Options) reads() []controller.Read {
 		Resource: resourceSecrets, Object: &corev1.Secret{}, LiveReader: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
 			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 		}),
-		Informer: &o.Copies, MakeInformer: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) }, Selects: true,
+		Informer: &o.Copies, MakeInformer: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) }, IsPartial: true,
 		Indexes: []podwright.Index{caches.ByReference}, Fields: controller.Annotations, Concern: controller.On(o.copyChanged),
 	})
 	if o.CloneSets != nil || o.Workloads != nil {

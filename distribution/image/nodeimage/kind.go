@@ -44,7 +44,7 @@ func (o *Options) reads() []controller.Read {
 	}
 	if o.PullPods != nil {
 		reads = append(reads, controller.Read{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
-			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Selects: true, Indexes: []podwright.Index{caches.ByPullNode},
+			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, IsPartial: true, Indexes: []podwright.Index{caches.ByPullNode},
 			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.Scheduled, Concern: controller.On(pullPodChanged)})
 	}
 	return reads

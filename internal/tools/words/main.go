@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command words counts words that hide who acts, or that need a second reading, in comments,
-// messages and Markdown. It also counts the sentences of comments that are too long. It fails if there are more of a word
+// messages and Markdown. It also counts the sentences of comments and documents that are too long. It fails if there are more of a word
 // than its limit. If there are fewer, it says so: then lower the limit, which only falls.
 //
 //	words limits.txt folder
@@ -65,7 +65,7 @@ func check(limits, folder string) (problems, notes []string, err error) {
 		}
 		switch {
 		case len(places) > limit && word == tooLong:
-			problems = append(problems, fmt.Sprintf("comments have %d %s, and may have %d: make two of one\n\t%s",
+			problems = append(problems, fmt.Sprintf("comments and Markdown have %d %s, and may have %d: make two of one\n\t%s",
 				len(places), word, limit, strings.Join(places[max(0, len(places)-shown):], "\n\t")))
 		case len(places) > limit:
 			problems = append(problems, fmt.Sprintf("%q stands %d times in comments, messages and Markdown, and may %d times: say who acts, or \"if\" and \"when\"\n\t%s",
@@ -97,6 +97,7 @@ func read(folder string) (texts []text, long []string, err error) {
 			content, err := os.ReadFile(path)
 			if strings.HasSuffix(name, ".md") {
 				texts = append(texts, linesOf(path, 1, string(content))...)
+				long = append(long, longInMarkdown(path, string(content))...)
 			} else {
 				texts = append(texts, ofGo(path, content)...)
 			}

@@ -25,6 +25,7 @@ func TestCheck(t *testing.T) {
 	write("a.go", "package a\n\n// Nobody acts.\nconst nobody = \"nobody is told\" // as\n")
 	write("a_test.go", "package a\n\n// As it is,\nconst text = \"nobody\"\n")
 	write("long.go", "package a\n\n// A"+strings.Repeat(" word", 23)+": it\n// is (CS-1 to CS-3, and others). It has\n//   - "+strings.Repeat("word ", 24)+"end.\n//\n//\t"+strings.Repeat("code ", 30)+"\nconst b = 1\n")
+	write("long.md", "| a | "+strings.Repeat("word ", 26)+"|\n\n```\n"+strings.Repeat("code ", 30)+"\n```\n")
 	write("README.md", "Nobody, nobodys.\nas it is")
 	write("testdata/b.md", "nobody")
 	write("zz_generated.a.go", "package a\n\n// nobody\n")
@@ -35,8 +36,9 @@ func TestCheck(t *testing.T) {
 		"3 nobody\n1 as it is":              "README.md:2: as it is",
 		"three nobody":                      "is no number and word",
 		"3 nobody\n0 somebody ":             "",
-		"1 sentences of more than 25 words": "",
-		"0 sentences of more than 25 words": "long.go:3:1: 26 words: A word word",
+		"2 sentences of more than 25 words": "",
+		"1 sentences of more than 25 words": "long.go:3:1: 26 words: A word word",
+		"0 sentences of more than 25 words": "long.md: 26 words: word word",
 	} {
 		problems, notes, err := check(write("limits.txt", limits), folder)
 		got := strings.Join(append(notes, problems...), "\n")

@@ -13,13 +13,14 @@ import (
 	"unicode"
 )
 
-// longest is how many words a sentence of a comment has at most. The limits have the name for those that have more.
+// longest is how many words a sentence has at most. The limits have the name for those that have more.
 const longest, tooLong = 25, "sentences of more than 25 words"
 
 var (
 	sentenceEnd = regexp.MustCompile(`[.!?]["”)]*\s+`)
 	printed     = regexp.MustCompile(`(?i)^(unordered )?output:`)
-	listItem    = regexp.MustCompile(`^\s*(?:-|\d+\.)\s+`)
+	listItem    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
+	tableCell   = regexp.MustCompile(`\|`)
 	// citation is what stands in brackets behind a statement: rules.
 	citation = regexp.MustCompile(`\([A-Z]{2,4}-[^()]*\)`)
 )
@@ -35,18 +36,33 @@ func longSentences(path string, content []byte) (places []string, err error) {
 		return nil, nil
 	}
 	for _, comment := range file.Comments {
-		if printed.MatchString(comment.Text()) {
-			continue
-		}
-		for _, paragraph := range paragraphs(comment.Text()) {
-			for _, sentence := range sentenceEnd.Split(citation.ReplaceAllString(paragraph, ""), -1) {
-				if n := count(sentence); n > longest {
-					places = append(places, fmt.Sprintf("%s: %d words: %s", files.Position(comment.Pos()), n, sentence))
-				}
-			}
+		if !printed.MatchString(comment.Text()) {
+			places = append(places, tooLongIn(files.Position(comment.Pos()).String(), paragraphs(comment.Text()))...)
 		}
 	}
 	return places, nil
+}
+
+// longInMarkdown is longSentences for a document. A cell of a table is a paragraph.
+func longInMarkdown(path, content string) []string {
+	var text strings.Builder
+	for i, part := range strings.Split(content, "```") {
+		if i%2 == 0 { // no code
+			text.WriteString(tableCell.ReplaceAllString(part, "\n\n"))
+		}
+	}
+	return tooLongIn(path, paragraphs(text.String()))
+}
+
+func tooLongIn(place string, paragraphs []string) (places []string) {
+	for _, paragraph := range paragraphs {
+		for _, sentence := range sentenceEnd.Split(citation.ReplaceAllString(paragraph, ""), -1) {
+			if n := count(sentence); n > longest {
+				places = append(places, fmt.Sprintf("%s: %d words: %s", place, n, sentence))
+			}
+		}
+	}
+	return places
 }
 
 // paragraphs returns those of a comment, and items of lists, but no code, headings and markers.
