@@ -28,7 +28,7 @@ func NewPodInformer(client kubernetes.Interface, node string) cache.SharedIndexI
 //
 // What stays: all metadata but managed fields. Of the spec stay the node, and of each
 // container its name, its image and its variables. Values that are written out go, since
-// they may be secrets. Of the status, the phase, the conditions, the address, and of each
+// they may be secrets. Of the status stay the phase, the conditions, the address, and of each
 // container its name, its ID, its restarts and whether it is ready. A feature that reads
 // more needs an informer of its own.
 func Trim(obj any) (any, error) {

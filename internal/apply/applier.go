@@ -103,7 +103,7 @@ func (a *Applier[S]) Outdated(ctx context.Context) (outdated bool, err error) {
 		return false, nil
 	}
 	if a.refused != nil || a.Uncreated != nil { // it counts pods that are not there yet: nothing is changed
-		err = a.Sync.RewriteStatus(ctx, a.stored())
+		err = a.Sync.rewriteStatus(ctx, a.stored())
 	} else {
 		err = a.writeStatus(ctx)
 	}
@@ -189,7 +189,7 @@ func (a *Applier[S]) PullAhead(ctx context.Context, jobs predownload.Jobs) error
 	if jobs == nil {
 		return nil
 	}
-	return a.Sync.PreDownload(ctx, jobs, a.Plan.Revisions.Update, a.Plan.PreDownload)
+	return a.Sync.preDownload(ctx, jobs, a.Plan.Revisions.Update, a.Plan.PreDownload)
 }
 
 // deniedRetry is how soon a budget is asked again.

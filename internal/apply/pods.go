@@ -135,12 +135,12 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 // PatchPods changes pods. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch) error {
 	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
-		return p.PutPod(&patches[i], func() error { return p.PatchPod(ctx, &patches[i]) })
+		return p.putPod(&patches[i], func() error { return p.PatchPod(ctx, &patches[i]) })
 	})
 }
 
-// PutPod has a patch sent, unless it is to wait since another writer takes it back each time. (CT-12)
-func (p *Sync) PutPod(patch *rollout.PodPatch, send func() error) error {
+// putPod has a patch sent, unless it is to wait since another writer takes it back each time. (CT-12)
+func (p *Sync) putPod(patch *rollout.PodPatch, send func() error) error {
 	what, wanted, err := p.wantedOf(patch)
 	if err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// ApplyStages applies the stages of a plan, each by do, which returns the
+// applyStages applies the stages of a plan, each by do, which returns the
 // joined errors of what it tried. The second stage follows if the first has
 // changed no pod.
-func (p *Sync) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
+func (p *Sync) applyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
 	err := do(ctx, &stages.Stage)
 	if stages.Otherwise.Empty() || p.podWrites.any(ctx, p) {
 		return err

@@ -33,9 +33,9 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	return p.PutBack(string(p.Workloads)+"/status", wanted, func() error { return p.replaceStatus(ctx, before, after) })
 }
 
-// RewriteStatus writes a status that is there already: it changes nothing, and finds
+// rewriteStatus writes a status that is there already: it changes nothing, and finds
 // out whether the workload is still the one that was observed.
-func (p *Sync) RewriteStatus(ctx context.Context, status any) error {
+func (p *Sync) rewriteStatus(ctx context.Context, status any) error {
 	return p.replaceStatus(ctx, status, status)
 }
 

@@ -49,7 +49,7 @@ func (c Core) Nodes(informer *cache.SharedIndexInformer, fields Fields) Read {
 
 // OwnedBy is the read of objects that concern the objects of a kind that own them. They are found by their owners.
 func (r Read) OwnedBy(owner schema.GroupKind) Read {
-	r.Indexes, r.Owner, r.CollectEvents = []podwright.Index{caches.ByOwner}, owner, true
+	r.Indexes, r.owner, r.CollectEvents = []podwright.Index{caches.ByOwner}, owner, true
 	return r
 }
 

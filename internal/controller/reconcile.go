@@ -136,7 +136,7 @@ func (r *reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 	return requeueAfter, err
 }
 
-// backOff is how long the queue of a Loop waits after so many failures in a row.
+// backOff is how long the queue of a loop waits after so many failures in a row.
 func (r *reconciler[S, P]) backOff(failures int) time.Duration {
 	d, most := cmp.Or(r.firstRetry, firstRetry), cmp.Or(r.LastRetry, lastRetry)
 	for ; failures > 1 && d < most; failures-- {

@@ -107,7 +107,7 @@ func (s *Setup[S, P]) reconciler(reads []Read) *reconciler[S, P] {
 type controller[S, P any] struct {
 	*reconciler[S, P]
 	caches *Filling
-	loops  []*Loop // one at least
+	loops  []*workLoop // one at least
 	once   once
 }
 

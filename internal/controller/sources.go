@@ -43,9 +43,9 @@ type Read struct {
 	// IsReconciled says that the kind reconciles these objects. What its controller
 	// itself wrote into the status is no event. Concern enqueues further ones.
 	IsReconciled bool
-	// Owner is the kind whose objects such an object concerns that name it as an
+	// owner is the kind whose objects such an object concerns that name it as an
 	// owner. What is there at the start is left out: its owner is there too, and is reconciled. Default: Concern says which.
-	Owner schema.GroupKind
+	owner schema.GroupKind
 	// Concern enqueues the objects that an event concerns. If nothing says
 	// whom events concern, there are none.
 	Concern Concern
@@ -155,16 +155,16 @@ func (s *Sources) subscribe(to enqueues, wroteStatus wroteStatus) error {
 				}
 			}
 		}
-		if read.Owner.Empty() && read.Concern == nil {
+		if read.owner.Empty() && read.Concern == nil {
 			continue
 		}
 		subscription := &subscription{
-			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: to.now, initial: to.initial,
+			fields: read.Fields | identity, owner: read.owner, concern: read.Concern, enqueue: to.now, initial: to.initial,
 		}
 		if read.CollectEvents {
 			subscription.enqueue = to.collected
 		}
-		if read.SkipInitial || !read.Owner.Empty() {
+		if read.SkipInitial || !read.owner.Empty() {
 			subscription.initial = nil
 		}
 		if read.ConcernsKnown {

@@ -142,7 +142,7 @@ func without(all, some []string) []string {
 
 // simulated is the workload with controllers that are on the caches of the simulation. They are listed.
 func (k *controlled) simulated(all *[]*controller) *simulation.Subject {
-	w := *k.Workload
+	w := *k.Subject
 	w.Judge = func(uint64) simulation.Judge { return simulation.Judge{} }
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
 		clients, err := newClients(p.Config)
