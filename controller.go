@@ -25,7 +25,8 @@ type ControllerOptions struct {
 	// (QPS) of its clients only slows it down.
 	Workers int
 	// CacheSyncTimeout is how long Run waits until the caches are filled. After that it returns an error that names those
-	// which are not, and why: a resource that is not served, or that the client may not list or watch. Default 2 minutes.
+	// which are not, and why. The API server does not serve the resource, say, or the client may not list or watch it.
+	// Default 2 minutes.
 	CacheSyncTimeout time.Duration
 	// AllowStaleReads reconciles on caches that cannot tell how far they are (see Reader). What was
 	// written before is perhaps done again there: pods are created twice, and limits are not kept.

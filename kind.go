@@ -32,8 +32,8 @@ type Kind struct {
 	// paths it serves. Nil: the area has none.
 	CRDs     func() []*unstructured.Unstructured
 	Webhooks func() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook)
-	// Policies are admission policies, and Bindings put them into force: they do a part of the webhook's work without it, or keep
-	// users from what only a webhook may write.
+	// Policies are admission policies, and Bindings put them into force. They do a part of the webhook's work without it, or
+	// keep users from what only a webhook may write.
 	Policies []admissionregistrationv1.ValidatingAdmissionPolicy
 	Bindings []admissionregistrationv1.ValidatingAdmissionPolicyBinding
 }
@@ -47,7 +47,8 @@ type Runner interface {
 }
 
 // Permission is what is asked of the API server in one place. Rules of a kind's package returns what a controller with some
-// options asks for, and nothing beyond; the same holds for methods Rules, of webhooks for example. Every call returns new rules.
+// options asks for, and nothing beyond. The same holds for methods Rules, of webhooks for example. Every call returns new
+// rules.
 //
 // Reading informers counts, also of those that the caller shares and runs. Recording events counts if there is a recorder.
 // The options need not be complete, and no client of them is asked anything: a manifest can be written without a cluster.

@@ -9,10 +9,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
-// nextBatch splits a change into what is written now and what waits (IP-15,
-// IP-16). Now come the containers without a launch priority and, of those
-// with one, the highest present; then those that share a changed label or
-// annotation with them, which cannot be changed for one container alone.
+// nextBatch splits a change into what is written now and what waits (IP-15, IP-16). Now
+// come the containers without a launch priority and, of those with one, the highest
+// present. Then come those that share a changed label or annotation with them: it cannot
+// be changed for one container alone.
 func nextBatch(pod *corev1.Pod, c change) (batch, rest change) {
 	if c.atOnce(pod) { // as most are
 		return c, change{}
@@ -31,8 +31,8 @@ func nextBatch(pod *corev1.Pod, c change) (batch, rest change) {
 	return batch, rest
 }
 
-// atOnce tells whether all containers of a change get it in the first batch, as far as that is seen at a glance: no
-// container has a launch priority.
+// atOnce tells whether all containers of a change get it in the first batch, as far as that is seen at a glance. That
+// is if no container has a launch priority.
 func (c change) atOnce(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Containers {
 		if _, ordered := barrier.Priority(&pod.Spec.Containers[i]); ordered {

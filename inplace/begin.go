@@ -25,10 +25,10 @@ type BeginOptions struct {
 }
 
 // Begin starts an in-place update of a pod (IP-11 to IP-13, IP-15 to IP-17, IP-19,
-// IP-28). It puts into the patch what to write: the pod out of service, then the
-// record of the update with the first batch of the change. With a grace period it
-// is recorded with the change that waits. The caller adds the revision labels
-// of its workload, and what its lifecycle asks for, to the same patch.
+// IP-28). It puts into the patch what to write. That is the pod out of service, then the
+// record of the update with the first batch of the change. With a grace period it is
+// recorded with the change that waits. The caller adds the revision labels of its
+// workload, and what its lifecycle asks for, to the same patch.
 //
 // An update may begin while an earlier one is still running. What the earlier
 // one has not done yet is inherited, as long as the new one does not change it.

@@ -87,10 +87,9 @@ func (c change) take(from change, container string) {
 	}
 }
 
-// writeBatch adds to the patch the first batch of the change, and to the state
-// the rest, what the batch is waited for with, and what it replaces (IP-13,
-// IP-15 to IP-17). The state is written too. The change names containers of the
-// pod only.
+// writeBatch adds to the patch the first batch of the change. To the state it adds the
+// rest, what the batch is waited for with, and what it replaces (IP-13, IP-15 to IP-17).
+// The state is written too. The change names containers of the pod only.
 func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c change, now time.Time) error {
 	batch, rest := nextBatch(pod, c)
 	recordImages(p, pod, state, batch.images)

@@ -101,9 +101,8 @@ func recorded(state *v1alpha1.State) []string {
 	return slices.Compact(names)
 }
 
-// firstMismatch returns the name of the first container that the node agent's
-// report does not show to run what the pod says, by the given comparison;
-// empty when all do.
+// firstMismatch returns the name of the first container that does not run what the pod
+// says, by the node agent's report and the given comparison. It is empty if all do.
 func firstMismatch(
 	pod *corev1.Pod, meta *v1alpha1.RuntimeContainersMeta,
 	matches func(*corev1.Pod, *corev1.Container, v1alpha1.RuntimeContainerHashes) (bool, error),

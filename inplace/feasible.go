@@ -24,7 +24,7 @@ import (
 // in service.
 func Feasible(pod *corev1.Pod, u *Update) error {
 	if u == nil {
-		return podError(pod, "Begin needs an update, got nil; Calculate gives none where the pod must be recreated")
+		return podError(pod, "Begin needs an update, got nil; Calculate gives none if the pod must be recreated")
 	}
 	if missing := missingContainer(pod, u); missing != "" {
 		return podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)

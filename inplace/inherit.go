@@ -15,10 +15,10 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// inherit adds to a new update what the one before it has begun and not
-// finished, if the new one does not change the same thing. Without it the
-// pod would be left with an image of a revision before the last, or be called
-// complete while a container has still to restart.
+// inherit adds to a new update what the one before it has begun and not finished. What the
+// new one changes too is left out. Without it the pod would be left with an image of a
+// revision before the last. Or it would be called complete while a container has still to
+// restart.
 //
 // A record of a revision that is not the pod's says nothing about the pod.
 func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.State, wanted change) error {

@@ -20,8 +20,8 @@ import (
 
 // Progress is how far the in-place update of a pod has come.
 type Progress struct {
-	// RequeueAfter is when to look again although nothing happens to the pod. It is what is left of the grace period, of the
-	// time in which a node may answer a resize, or of Starting, in whole seconds. Zero: no need to.
+	// RequeueAfter is when to look again although nothing happens to the pod. It is in whole seconds. It is what is left of
+	// the grace period, of the time in which a node may answer a resize, or of Starting. Zero: no need to.
 	RequeueAfter time.Duration
 	// Complete tells that the pod, as it was read, has taken the whole update.
 	// It is true for a pod that was never updated in place.
@@ -203,10 +203,10 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 }
 
 // backInGrace gives up the update of a pod that another manager has put back into service during
-// its grace period. If that cannot be, since nothing says which revision it had, the pod is
-// taken out of service again and the period begins anew. Either is for the pod as it was read
-// only. Who put it back knew an older one, but learns of the grace period with that write at the
-// latest, and does not do so again. (IP-34)
+// its grace period. If that cannot be, since nothing says which revision it had, the pod is taken
+// out of service again and the period begins anew. Either is for the pod as it was read only. The
+// client that put it back knew an older one. With that write at the latest it learns of the grace
+// period, and does not do so again. (IP-34)
 func backInGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, previous string, period time.Duration, now time.Time) (Progress, error) {
 	const again = "the pod is in service again although its grace period runs; "
 	p.IfUnchanged = true
@@ -222,8 +222,8 @@ func backInGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, prev
 // clockSkew is how far ahead of the clock a recorded time may be, before it is taken for that of another clock.
 const clockSkew = time.Second
 
-// graceOfAnotherClock has a grace period begin now that begins in the future by the clock of the controller, which has taken
-// over from one whose clock is ahead. It would last as long as the clocks differ. (IP-20)
+// graceOfAnotherClock has a grace period begin now that begins in the future by the clock of the controller. The controller
+// before it had a clock that is ahead. It would last as long as the clocks differ. (IP-20)
 func graceOfAnotherClock(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, period time.Duration, now time.Time) (Progress, error) {
 	state.UpdateTimestamp, p.IfUnchanged = metav1.NewTime(now), true
 	waiting := "the grace period begins in the future, by another clock; the period of " + period.String() + " begins anew"

@@ -124,8 +124,8 @@ func unlike(pod *corev1.Pod, state *v1alpha1.State) string {
 	return ""
 }
 
-// requested returns, by the names of containers in their order, the quantities that they are to get:
-// those that a state records or, once their request was accepted, those of the spec in their place.
+// requested returns, by the names of containers in their order, the quantities that they are to get. A
+// state records them. Once their request was accepted, those of the spec count in their place.
 func requested(pod *corev1.Pod, state *v1alpha1.State) iter.Seq2[string, corev1.ResourceRequirements] {
 	return func(yield func(string, corev1.ResourceRequirements) bool) {
 		for _, name := range slices.Sorted(maps.Keys(state.NextContainerResources)) {
@@ -191,8 +191,8 @@ func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
 	return writeState(p, pod, state)
 }
 
-// resizeStands is how long after the beginning of an update a resize that the spec has is taken for
-// accepted, though the node has not answered. What others set later stays.
+// resizeStands is how long after the beginning of an update a resize in the spec counts as accepted,
+// though the node has not answered. What others set later stays.
 const resizeStands = time.Minute
 
 // stands records that the request of a resize is not to be repeated. The spec has it, and the node has decided about

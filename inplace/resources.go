@@ -49,11 +49,11 @@ func resize(from, to *corev1.PodTemplateSpec) (rest *corev1.PodTemplateSpec, cha
 }
 
 // resizeForbidden says why the API server refuses to change the resources of one spec to
-// those of the other, whichever they are; empty if it does not.
+// those of the other, whichever they are. It is empty if it does not.
 func resizeForbidden(from, to *corev1.PodSpec) string {
 	switch before, after := podstate.QOSClass(from), podstate.QOSClass(to); {
 	case from.Resources != nil:
-		return "the resources of containers cannot be changed where the pod has some of its own, spec.resources"
+		return "the resources of containers cannot be changed if the pod has some of its own, spec.resources"
 	case from.OS != nil && from.OS.Name == corev1.Windows:
 		return "pods of Windows cannot be resized"
 	case before != after:

@@ -102,7 +102,7 @@ func TestCompareResources(t *testing.T) {
 			template(limits(0, "cpu", "1", "memory", "1"), limits(1, "cpu", "2", "memory", "1"), limits(2, "cpu", "1", "memory", "1")),
 			"the pod stays, no container restarts:\n  container \"c2\": limits.cpu 1 becomes 2, requests.cpu 1 becomes 2, without a restart"},
 		{"IP-35: the pod's own resources", template(podResources, requests(0, "cpu", "1")), template(podResources, requests(0, "cpu", "2")),
-			"the pod is recreated:\n  replace /spec/containers/0/resources: the resources of containers cannot be changed where the pod has some of its own, spec.resources"},
+			"the pod is recreated:\n  replace /spec/containers/0/resources: the resources of containers cannot be changed if the pod has some of its own, spec.resources"},
 		{"IP-35: Windows", template(windows, requests(0, "cpu", "1")), template(windows, requests(0, "cpu", "2")),
 			"the pod is recreated:\n  replace /spec/containers/0/resources: pods of Windows cannot be resized"},
 		{"IP-35: a container of another name", template(requests(0, "cpu", "1")), template(requests(0, "cpu", "2"), func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Name = "x" }),

@@ -31,20 +31,19 @@ import (
 //     reports on the new one proves nothing: it does before it stops a container.
 //   - The image under its name needs no restart to be the right one: back to an
 //     image before the kubelet has acted. This holds for the recorded container.
-//   - Another image ID under any other name is the new image: runtimes report
-//     other names of it. Not so the name of an image that an earlier update set,
-//     whose container had still to start; and if no image ID was recorded, no
-//     name that is not known to be another than that of an image before.
+//   - Another image ID under any other name is the new image: runtimes report other names
+//     of it. The name of an image that an earlier update set, whose container had still
+//     to start, does not. If no image ID was recorded, only a name counts that is known
+//     to be another than that of an image before.
 //   - The same image ID with another container than the recorded one is the image
 //     under a new name, which the runtime does not report. It must be running: a
 //     container that waits may have been started before the change.
 //
-// What this cannot tell apart: a container that crashed after the change and was
-// started once more with the old image, before the kubelet took note of the
-// change. If the node agent reports, its hash tells. If only the kubelet
-// reports generations, that container counts from the moment at which the kubelet
-// has taken note until it stops the container; if neither does, at once. The
-// number of restarts does not help: it is one more in both cases. Nor do times,
+// What this cannot tell apart: a container that crashed after the change, and was started
+// with the old image before the kubelet took note of the change. If the node agent reports,
+// its hash tells. If only the kubelet reports generations, that container counts from when
+// the kubelet has taken note until it stops the container. If neither does, it counts at
+// once. The number of restarts does not help: it is one more in both cases. Nor do times,
 // since the clock of the node may be another one.
 //
 // A state that OpenKruise has written has no container to compare with; then the

@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// startupReport is how long it takes at most until a kubelet has seen and reported that it runs another container, and once
-// more what its startup probe has said of that.
+// startupReport is how long it takes at most until a kubelet has reported that it runs another container. The same time
+// counts once more for what its startup probe has said of that.
 const startupReport = 5 * time.Second
 
 // Starting returns for how long yet the kubelet's word that a container has started is not to be trusted; 0 if it is. That is

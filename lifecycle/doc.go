@@ -27,8 +27,8 @@
 // through several functions.
 //
 // This package and [github.com/podwright/podwright/lifecycle/readiness] are arithmetic. The packages below hold
-// controllers and webhooks of pods, whatever those belong to, and what they decide by:
-// containers that start in order, are restarted, probed or injected.
+// controllers and webhooks of pods, whatever those belong to. Each has what they decide by: containers that start
+// in order, are restarted, probed or injected.
 //
 // What the states mean stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/lifecycle/RULES.md

@@ -158,9 +158,9 @@ func (s *Set) OnMatchChange(changed func()) error {
 	return errors.Join(errs...)
 }
 
-// Configurations returns the two webhook configurations whole, for a target: what RunWebhooks creates. They are for a program that has
-// another writer register them; they have to be written again when OnMatchChange says so, and when the authority is another. See
-// Conditions, which it waits for, for the error.
+// Configurations returns the two webhook configurations whole, for a target: what RunWebhooks creates. They are for a
+// program that has another writer register them. They have to be written again when OnMatchChange says so, and when the
+// authority is another. See Conditions, which it waits for, for the error.
 func (s *Set) Configurations(ctx context.Context, target Target) (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error) {
 	conditions, err := s.Conditions(ctx)
 	if err != nil {

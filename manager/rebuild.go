@@ -64,8 +64,9 @@ func rebuild[W any](meta *metav1.ObjectMeta, list *[]W, own []W, b builder) erro
 	return json.Unmarshal(text, list)
 }
 
-// adopt tells whether the server answers what an entry asks. OpenKruise 1.9 asks about both versions of a kind on one path: such an entry is
-// led to the path of v1alpha1, and asks in that version, to which the API server converts requests in the other one.
+// adopt tells whether the server answers what an entry asks. OpenKruise 1.9 asks about both versions of a kind on one path.
+// Such an entry is led to the path of v1alpha1, and asks in that version. The API server converts requests in the other one
+// to it.
 func (b builder) adopt(w *admissionregistrationv1.MutatingWebhook) bool {
 	path := pathOf(w.ClientConfig)
 	if b.serves(path) {
@@ -164,7 +165,7 @@ func caBundle(list []admissionregistrationv1.MutatingWebhook, name string) (ofOt
 	return ofOthers
 }
 
-// template returns the list to build from as JSON: the template; if there is none, the own list for a configuration of
+// template returns the list to build from as JSON: the template. Without one it is the own list for a configuration of
 // our own, and otherwise the standing list, which becomes the template. A template gets what it lacks, once.
 func template[W any](meta *metav1.ObjectMeta, standing, own []W) ([]byte, error) {
 	if text, found := meta.Annotations[TemplateAnnotation]; found {

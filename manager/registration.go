@@ -25,8 +25,9 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// The rhythm: a change is answered after a second, everything is looked at once a minute, and so is what cannot be written in the end. Two
-// replicas that do not agree must not keep the API server busy: what one has to write again and again, it writes more and more seldom.
+// The rhythm: a change is answered after a second. Everything is looked at once a minute, and so is what cannot be written
+// in the end. Two replicas that do not agree must not keep the API server busy. What one has to write again and again, it
+// writes more and more seldom.
 const (
 	answer = time.Second
 	resync = time.Minute

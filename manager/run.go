@@ -6,18 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // Run runs webhooks and controllers until the context is done or one of them fails, and waits for all. A program of several
@@ -26,8 +24,9 @@ func (s *Set) Run(ctx context.Context) error {
 	return together(ctx, s.RunWebhooks, s.RunControllers)
 }
 
-// RunWebhooks fills the caches of the webhooks, each as soon as the API server serves what it reads, and registers the webhooks if there
-// is a Target. It keeps them registered until the context is done or one cache fails, and waits for all. The caller serves the Handlers.
+// RunWebhooks fills the caches of the webhooks, each as soon as the API server serves what it reads. If there is a Target,
+// it registers the webhooks. It keeps them registered until the context is done or one cache fails, and waits for all. The
+// caller serves the Handlers.
 func (s *Set) RunWebhooks(ctx context.Context) error {
 	runs := []func(context.Context) error{untilDone}
 	if s.options.Target != nil {
@@ -47,8 +46,8 @@ func (s *Set) RunWebhooks(ctx context.Context) error {
 	return together(ctx, runs...)
 }
 
-// RunControllers runs every controller as soon as the API server serves its resource, until the context is done or one of them
-// fails, and waits for all.
+// RunControllers runs every controller as soon as the API server serves its resource. It does so until the context is done
+// or one of them fails, and waits for all.
 func (s *Set) RunControllers(ctx context.Context) error {
 	runs := []func(context.Context) error{untilDone}
 	for _, k := range s.kinds {
@@ -124,25 +123,7 @@ func untilDone(ctx context.Context) error {
 
 // Served tells whether the API server serves a resource now.
 func Served(ctx context.Context, client discovery.ServerResourcesInterface, resource schema.GroupVersionResource) (bool, error) {
-	ask := func(context.Context, string) (*metav1.APIResourceList, error) {
-		return client.ServerResourcesForGroupVersion(resource.GroupVersion().String())
-	}
-	if cancelled, ok := client.(withContext); ok {
-		ask = cancelled.ServerResourcesForGroupVersionWithContext
-	}
-	list, err := ask(ctx, resource.GroupVersion().String())
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("asking whether %s is served: %w", resource.GroupResource(), err)
-	}
-	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource }), nil
-}
-
-// withContext is what clients of client-go v0.37 and newer have beside: a question that ends with the context.
-type withContext interface {
-	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
+	return typedclient.Served(ctx, client, resource)
 }
 
 // Await returns nil once the API server serves a resource, or else why the context is done. It looks every so often,

@@ -32,11 +32,11 @@
 //
 // # Building
 //
-// Build an agent with -tags=grpcnotrace. Without it, gRPC brings along the tracing
-// of golang.org/x/net/trace, whose templates make the linker keep every method of
-// every type. Of examples/nodeagent, on linux/amd64, half a minute after its start, with
-// 110 pods of three containers each or with none, the median of five
-// (go run ./nodeagent/memory in examples):
+// Build an agent with -tags=grpcnotrace. Without it, gRPC brings along the tracing of
+// golang.org/x/net/trace, whose templates make the linker keep every method of every type.
+// Of examples/nodeagent, on linux/amd64, half a minute after its start, the median of
+// five. The node has 110 pods of three containers each, or none (go run ./nodeagent/memory
+// in examples):
 //
 //	                               binary   110 pods   no pods
 //	plain, with GOGC=100            93 MB      55 MB     49 MB

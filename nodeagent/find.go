@@ -26,7 +26,7 @@ var (
 	// probeAgain is the pause before the sockets are asked again.
 	probeAgain = time.Second
 	// doubt is how long a runtime of another version than that of the node is not taken
-	// while there is a socket that has not answered: it may be of the right one.
+	// while a socket has not answered. It may be that of the right one.
 	doubt = 10 * time.Second
 )
 

@@ -26,11 +26,11 @@ func NewPodInformer(client kubernetes.Interface, node string) cache.SharedIndexI
 // Trim drops from a pod, before it enters a cache, what the features of a node agent
 // do not read. It is a cache.TransformFunc; other objects stay as they are.
 //
-// What stays: all metadata but managed fields. Of the spec, the node, and of each
-// container its name, its image and its variables, without values that are written
-// out, which may be secrets. Of the status, the phase, the conditions, the address, and
-// of each container its name, its ID, its restarts and whether it is ready. A feature
-// that reads more needs an informer of its own.
+// What stays: all metadata but managed fields. Of the spec stay the node, and of each
+// container its name, its image and its variables. Values that are written out go, since
+// they may be secrets. Of the status stay the phase, the conditions, the address, and of each
+// container its name, its ID, its restarts and whether it is ready. A feature that reads
+// more needs an informer of its own.
 func Trim(obj any) (any, error) {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

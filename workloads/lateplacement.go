@@ -13,17 +13,17 @@ import (
 )
 
 // LatePlacement is a Placement that is made later than the controllers that ask it, and perhaps never. It is made when the API server
-// begins to serve what says where pods go, such as WorkloadSpreads. Their CRD may come after that of CloneSets.
+// begins to serve what places pods, such as WorkloadSpreads. Their CRD may come after that of CloneSets.
 // NewLatePlacement makes one. It may be used by many goroutines.
 type LatePlacement struct{ placement *admission.Known[Placement] }
 
-// NewLatePlacement returns one of which it is not known yet whether it is made. What names the kind that says where pods go,
+// NewLatePlacement returns one of which it is not known yet whether it is made. What names the kind that places pods,
 // for errors.
 func NewLatePlacement(what string) *LatePlacement {
 	return &LatePlacement{admission.NewKnown[Placement]("whether the API server serves " + what)}
 }
 
-// Missing says that nothing says where pods go, until Set is called: they stay as they are.
+// Missing says that nothing places pods, until Set is called: they stay as they are.
 func (p *LatePlacement) Missing() { p.placement.Missing() }
 
 // Set says who places pods from now on.

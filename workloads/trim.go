@@ -12,18 +12,18 @@ import "github.com/podwright/podwright/internal/caches"
 //   - of a pod spec.topologySpreadConstraints, hostAliases, dnsConfig
 //     and imagePullSecrets, and status.podIPs and hostIPs;
 //   - of a node status.images, volumesInUse and volumesAttached;
-//   - of a Deployment, a ReplicaSet, a StatefulSet of Kubernetes and a ReplicationController
-//     the annotations and templates, but for the annotation of a ReplicaSet with its revision. A StatefulSet
-//     keeps the annotations that ask for a PersistentPodState.
+//   - of a Deployment, a ReplicaSet, a StatefulSet of Kubernetes and a ReplicationController the annotations
+//     and templates. The annotation of a ReplicaSet with its revision stays. A StatefulSet keeps the
+//     annotations that ask for a PersistentPodState.
 //
-// And it shares memory. If parts of a pod, a claim, a node or a NodeImage equal those of another one, both have the same in memory:
-// containers, volumes, maps, strings. So a pod of a large workload takes a fifth to a third of the memory, and each object is
-// what it was, byte for byte. The other object may be in the cache of another informer. What objects share is freed with the
-// last of them.
+// And it shares memory. If parts of a pod, a claim, a node or a NodeImage equal those of another one, both share them in
+// memory. That holds for containers, volumes, maps, strings. So a pod of a large workload takes a fifth to a third of the
+// memory. Each object is what it was, byte for byte. The other object may be in the cache of another informer. What objects
+// share is freed with the last of them.
 //
-// Hence the contract. Let Trim be the last step of a transform, since what it returns must not be changed, as no object of
-// a cache may be: a change would show in other objects, too. Change a DeepCopy, which shares nothing but strings.
-// To append to a slice of the object is safe: none has room behind its end that others have as well.
+// Hence the contract. Let Trim be the last step of a transform. What it returns must not be changed, as no object of a cache
+// may be. A change would show in other objects, too. Change a DeepCopy, which shares nothing but strings. To append to a
+// slice of the object is safe: none has room behind its end that others have as well.
 //
 // Other readers of such an informer must not take for empty what is missing. They
 // must not write an object from it back with an update, which would remove these

@@ -128,9 +128,9 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Requ
 	return ""
 }
 
-// keepOut records a pod that is to be evicted and does not count, since it is not ready or not told of the budget, so that it
-// does not count if that changes before it has happened. It is not judged again. Nothing is taken off the budget. It returns
-// nil if there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
+// keepOut records a pod that is to be evicted and does not count, since it is not ready or not told of the budget. So it
+// does not count either if that changes before the eviction. It is not judged again. Nothing is taken off the budget. It
+// returns nil if there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
 func keepOut(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
 	s := &b.Status
 	if !Active(pod) || !protects(b, v1alpha1.PubEvictOperation) || s.ObservedGeneration == 0 || s.DesiredAvailable == 0 && s.ObservedGeneration >= b.Generation {

@@ -26,8 +26,8 @@ func UpdateOf(before, after *corev1.Pod) v1alpha1.PubOperation {
 	return v1alpha1.PubUpdateOperation
 }
 
-// resizes tells whether nothing of a pod changes but cpu and memory of its regular containers, with no restart of
-// them, and its QoS class stays. The kubelet takes no resize of a static pod. (PUB-19)
+// resizes tells whether nothing of a pod changes but cpu and memory of its regular containers. It restarts none of
+// them, and the QoS class stays. The kubelet takes no resize of a static pod. (PUB-19)
 func resizes(before, after *corev1.Pod) bool {
 	old := before.Spec.Containers
 	if _, static := before.Annotations[corev1.MirrorPodAnnotationKey]; static || len(old) != len(after.Spec.Containers) {

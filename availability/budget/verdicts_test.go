@@ -18,7 +18,7 @@ func TestVerdicts(t *testing.T) {
 		needs  = "Required value: needs apiVersion, kind and name"
 		share  = "must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%"
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.PodUnavailableBudget]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.PodUnavailableBudget]{
 		Valid: `
 metadata: {namespace: shop, name: web}
 spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 1}`,

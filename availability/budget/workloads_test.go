@@ -75,7 +75,7 @@ func TestSelect(t *testing.T) {
 		{"PUB-4: the annotation, where nothing else tells", newBudget(selecting(app), protectTotal("8")), newPods(1, bare), nil, "8 pod-0"},
 		{"PUB-4: the annotation, and more is known", newBudget(selecting(app), protectTotal("8")), newPods(1), workloads(web), "3 pod-0"},
 		{"PUB-4: what is no number", newBudget(selecting(app), protectTotal("many")), newPods(1, bare), nil, "1 pod-0"},
-		{"PUB-5: nobody says how many", newBudget(), newPods(1), workloads(silent(workload("apps.kruise.io", "CloneSet", "web", 0, ""))), "1 pod-0"},
+		{"PUB-5: the workload does not say how many", newBudget(), newPods(1), workloads(silent(workload("apps.kruise.io", "CloneSet", "web", 0, ""))), "1 pod-0"},
 		{"PUB-4: an absurd number", newBudget(selecting(app)), []*corev1.Pod{newPod("a"), newPod("b", ownedBy("api"))},
 			workloads(workload("apps.kruise.io", "CloneSet", "web", 1<<31-1, ""), workload("apps", "StatefulSet", "api", 1<<31-1, "")), "2147483647 a b"},
 		{"an empty selector", newBudget(selecting(nil)), newPods(1), workloads(web), "0"},

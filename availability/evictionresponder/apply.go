@@ -22,8 +22,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The API server is asked to evict a pod again after so long, and after twice as long every time;
-// later if it asks for that, but not by more than the most. (EVR-8)
+// The responder asks the API server to evict a pod again after so long, and after twice as long
+// every time. It waits longer if the answer says so, but never longer than the most. (EVR-8)
 const (
 	firstRetry = 5 * time.Second
 	lastRetry  = time.Minute

@@ -3,13 +3,10 @@
 package evictionresponder
 
 import (
-	"fmt"
+	"context"
 	"net/http"
-	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -25,14 +22,7 @@ const resource = "evictions"
 // served a Controller would wait for its cache forever: do not run one there. An error says that
 // it could not be found out. (EVR-12)
 func Served(d discovery.ServerResourcesInterface) (bool, error) {
-	list, err := d.ServerResourcesForGroupVersion(SchemeGroupVersion.String())
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("ask for the resources of %s: %w", SchemeGroupVersion, err)
-	}
-	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }), nil
+	return typedclient.Served(context.Background(), d, SchemeGroupVersion.WithResource(resource))
 }
 
 // Client reads Evictions and patches their status. NewClient makes one; the zero value does not

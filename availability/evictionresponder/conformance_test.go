@@ -22,7 +22,7 @@ import (
 
 // TestConformance has a CloneSet make room for its only pod, and evicts that.
 func TestConformance(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: evictionResource, More: []fakecluster.Resource{cloneSetResource},
 		Watches:   []string{"evictions", "pods", "clonesets"},
 		MoreTries: 60,

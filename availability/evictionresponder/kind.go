@@ -33,27 +33,22 @@ const resourceCloneSets podwright.Resource = "clonesets"
 // podFields are the fields that a plan reads of pods.
 const podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Phase | controller.Ready | controller.InPlaceUpdateReady
 
-var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-
 // reads lists what the plan for an Eviction depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceEvictions, Object: &Eviction{}, LiveReader: apiwriter.Typed(o.EvictionClient.Evictions), Informer: &o.Evictions, MakeInformer: func() cache.SharedIndexInformer {
-			return NewEvictionInformer(o.EvictionClient, o.Namespace, 0, byNamespace)
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Status, IsReconciled: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceEvictions, Object: &Eviction{}, LiveReader: apiwriter.Typed(o.EvictionClient.Evictions), Informer: &o.Evictions,
+			MakeInformer: controller.Maker(NewEvictionInformer, o.EvictionClient, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Status, IsReconciled: true},
+		controller.NewCore(o.Kubernetes, o.Namespace).Pods(&o.Pods, podFields).IndexedBy(caches.ByOwner).ConcerningKnown(controller.EachOf(o.evictionsOf)),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceCloneSets, Object: &workloadsv1alpha1.CloneSet{}, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
-			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true})
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Object: &workloadsv1alpha1.CloneSet{}, Informer: &o.CloneSets,
+			MakeInformer: controller.Maker(workloadsclient.NewCloneSetInformer, o.Workloads, o.Namespace), Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true})
 	}
 	return reads
 }
 
-// evictionsOf names the Evictions of a namespace, as far as it is this responder's turn, that a pod or
-// a CloneSet concerns: those of the pod, and those of pods that the same workload controls.
+// evictionsOf names the Evictions of a namespace that a pod or a CloneSet concerns, and whose turn is this responder's.
+// They are those of the pod, and those of pods that the same workload controls.
 func (o *Options) evictionsOf(object metav1.Object) (keys []types.NamespacedName) {
 	workload := object.GetUID()
 	pod, isPod := object.(*corev1.Pod)

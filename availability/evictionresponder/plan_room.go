@@ -15,8 +15,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// lacksRoom says what the pod waits for before it is evicted: nil if there is room, none is to
-// come, or it was waited for long enough. (EVR-5, EVR-6)
+// lacksRoom says what the pod waits for before it is evicted. It is nil if there is room, if
+// none is to come, or after long enough a wait. (EVR-5, EVR-6)
 func (p *planner) lacksRoom() *rollout.Reason {
 	if !p.surges() || !lifecycle.Available(p.Pod, p.Set.Spec.MinReadySeconds, p.Now) {
 		return nil

@@ -73,9 +73,8 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	var budgets, pods cache.SharedIndexInformer
 	ofBudgets, err := controller.Open("podunavailablebudget", []controller.Read{{
-		Resource: ResourceBudgets, Object: &v1alpha1.PodUnavailableBudget{}, Informer: &budgets, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, byNamespace)
-		},
+		Resource: ResourceBudgets, Object: &v1alpha1.PodUnavailableBudget{}, Informer: &budgets, Indexes: []podwright.Index{caches.ByNamespace},
+		MakeInformer: controller.Maker(client.NewPodUnavailableBudgetInformer, o.Availability, ""),
 	}})
 	if err != nil {
 		return nil, err

@@ -46,8 +46,8 @@ func (o *Options) selectedBeside(b *v1alpha1.PodUnavailableBudget, pod *corev1.P
 	return err == nil && selector.Matches(labels.Set(pod.Labels))
 }
 
-// disruptionBudgetChanged enqueues the budget that a PodDisruptionBudget shows, the one that has its name, and those of the
-// pods that it selects, if that is new. There is at most one PodDisruptionBudget of a pod. (PUB-32)
+// disruptionBudgetChanged enqueues the budget that a PodDisruptionBudget shows, and the one that has its name. If it is new,
+// so are those of the pods that it selects. There is at most one PodDisruptionBudget of a pod. (PUB-32)
 func (o *Options) disruptionBudgetChanged(before, after *policyv1.PodDisruptionBudget, enqueue controller.Enqueue) {
 	same := before != nil && after != nil && before.UID == after.UID && equality.Semantic.DeepEqual(before.Spec.Selector, after.Spec.Selector)
 	for _, d := range []*policyv1.PodDisruptionBudget{before, after} {
@@ -76,7 +76,7 @@ func (o *Options) disruptionBudgetChanged(before, after *policyv1.PodDisruptionB
 }
 
 // workloadChanged enqueues the budgets that name a workload, or what controls it, before the event
-// or after it; and those with a selector, whatever pods it may have.
+// or after it. Those with a selector are enqueued whatever pods it has.
 func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue) {
 	if e.Before != nil && e.After != nil && sameWants(e.Before, e.After) {
 		return

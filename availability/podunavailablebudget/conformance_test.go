@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 		}
 		return c.Data.(*cluster)
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: budgetResource, More: others,
 		Watches: []string{"podunavailablebudgets", "pods"},
 		Writes:  []string{"patch pods", "patch podunavailablebudgets/status"},

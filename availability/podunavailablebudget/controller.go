@@ -20,10 +20,8 @@ type Reconciler = podwright.Reconciler[Snapshot, Plan]
 // New returns a controller that is not yet running.
 func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
-// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
-//
-// A reconcile is due when the budget changes, or when one of its pods appears, goes, or becomes
-// available or unavailable. So it is when a workload of them is scaled, appears or goes.
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads. A reconcile is due
+// when the budget changes, and when one of its pods, or of their workloads, appears, changes or goes.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

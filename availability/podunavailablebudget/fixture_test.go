@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
@@ -248,3 +249,6 @@ func selecting(name string) func(*v1alpha1.PodUnavailableBudget) {
 func labelled(name string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Labels["app"] = name }
 }
+
+// byNamespace are the indexers of a cache that a test makes by itself.
+var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}

@@ -91,8 +91,8 @@ func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) 
 	return d.Allowed, err
 }
 
-// How often a Guard tries to book on a budget that others book on at the same time, or that takes
-// long to write, and the pauses in between.
+// How often a Guard tries to book on a budget that others book on at the same time, or that is slow
+// to write. The pauses in between.
 const attempts = 4
 
 // bookedWithin is how long a write may take. What is booked is kept from the decision on, and
@@ -239,8 +239,8 @@ func (g *Guard) mayBeOf(pod *corev1.Pod) (names []string, err error) {
 	return names, err
 }
 
-// budget returns the newest state of a budget that is known, or asks the API server, and whether it has asked: if the
-// cache has none, which may be behind, and if that is wanted. Nil if there is none.
+// budget returns the newest state of a budget that is known, and whether the API server was asked for it. It is asked
+// if that is wanted, and if the cache, which may be behind, has none. Nil if there is none.
 func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool) (b *v1alpha1.PodUnavailableBudget, read bool, err error) {
 	cached, err := apiwriter.Found(g.options.Budgets.Namespace(key.Namespace).Get(key.Name))
 	if err != nil {

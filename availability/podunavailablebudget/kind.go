@@ -55,17 +55,13 @@ const (
 	disruptionFields = controller.Owners | controller.Generation
 )
 
-var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-
 // reads lists what a budget's plan depends on.
 func (o *Options) reads() []controller.Read {
-	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	core := controller.NewCore(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: ResourceBudgets, Object: &v1alpha1.PodUnavailableBudget{}, LiveReader: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload, IsReconciled: true, Concern: controller.On(o.budgetChanged)},
-		{Resource: ResourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: ResourceBudgets, Object: &v1alpha1.PodUnavailableBudget{}, LiveReader: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets,
+			MakeInformer: controller.Maker(client.NewPodUnavailableBudgetInformer, o.Availability, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload, IsReconciled: true, Concern: controller.On(o.budgetChanged)},
+		core.Pods(&o.Pods, podFields).IndexedBy(caches.ByNamespace).ConcerningKnown(controller.On(o.podChanged)),
 	}
 	if o.Mirror != MirrorNone {
 		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets, Object: &policyv1.PodDisruptionBudget{},
@@ -73,7 +69,7 @@ func (o *Options) reads() []controller.Read {
 			Informer:   &o.PodDisruptionBudgets, MakeInformer: core.PodDisruptionBudgets, Indexes: []podwright.Index{caches.ByNamespace},
 			Fields: disruptionFields, Concern: controller.On(o.disruptionBudgetChanged), CollectEvents: true, SkipInitial: true})
 	}
-	return append(reads, o.readWorkloads(core)...)
+	return append(reads, o.readWorkloads(core.Informers)...)
 }
 
 // resourceOf names the cache of a kind of workloads.
@@ -88,14 +84,10 @@ func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 		o.readsOf(workload.ReplicationControllers, &corev1.ReplicationController{}, &o.ReplicationControllers, core.ReplicationControllers),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readsOf(workload.CloneSets, &workloadsv1alpha1.CloneSet{}, &o.CloneSets, func() cache.SharedIndexInformer {
-			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}))
+		reads = append(reads, o.readsOf(workload.CloneSets, &workloadsv1alpha1.CloneSet{}, &o.CloneSets, controller.Maker(workloadsclient.NewCloneSetInformer, o.Workloads, o.Namespace)))
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readsOf(workload.AdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
-			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}))
+		reads = append(reads, o.readsOf(workload.AdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, controller.Maker(workloadsclient.NewStatefulSetInformer, o.Workloads, o.Namespace)))
 	}
 	return reads
 }

@@ -13,8 +13,9 @@ import (
 // long; if it is, booking on what it has ends with a conflict, and the budget is read.
 const latestKept = time.Minute
 
-// latest remembers something of objects for a while: the states of budgets that are newer than those of a cache, or what was
-// told of pods. An object that was deleted is never asked about again. The zero value is ready for use, by several goroutines.
+// latest remembers something of objects for a while. That is states of budgets that are newer than those of a cache, or what
+// was told of pods. An object that was deleted is never asked about again. The zero value is ready for use, by several
+// goroutines.
 type latest[T any] struct {
 	lock  sync.Mutex
 	byKey map[types.NamespacedName]state[T]

@@ -19,8 +19,9 @@ import (
 // mostNamespaces is how many namespaces an expression tells apart: the API server evaluates it for every request about a pod.
 const mostNamespaces = 500
 
-// judged is true of evictions, which do not say of which pod they are, and of other requests about pods that name a budget,
-// before the request, and may serve: they run and are not being deleted, as they are when the kubelet deletes them last.
+// judged is true of evictions, which do not say of which pod they are. It is true of other requests about pods that name a
+// budget, before the request, and may serve. Such pods run and are not being deleted, unlike those that the kubelet deletes
+// last.
 const judged = `request.kind.kind == 'Eviction' || (` +
 	`has(oldObject.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in oldObject.metadata.annotations && ` +
 	`!has(oldObject.metadata.deletionTimestamp) && has(oldObject.status) && has(oldObject.status.phase) && oldObject.status.phase == 'Running')`

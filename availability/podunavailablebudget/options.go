@@ -3,8 +3,6 @@
 package podunavailablebudget
 
 import (
-	"fmt"
-
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -39,14 +37,10 @@ type Options struct {
 	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.
 	Mirror MirrorPolicy
 
-	// These are shared informers, see ControllerOptions.
-	Budgets, Pods cache.SharedIndexInformer
-	// The same holds for the workloads: Deployments, ReplicaSets, StatefulSets, ReplicationControllers, CloneSets and
-	// AdvancedStatefulSets (v1beta1).
-	Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer
-	CloneSets, AdvancedStatefulSets                                cache.SharedIndexInformer
-	// PodDisruptionBudgets is read unless Mirror is MirrorNone.
-	PodDisruptionBudgets cache.SharedIndexInformer
+	// These are shared informers, see ControllerOptions. CloneSets, AdvancedStatefulSets (of v1beta1) and PodDisruptionBudgets
+	// are read if Workloads or Mirror ask for it.
+	Budgets, Pods, Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer
+	CloneSets, AdvancedStatefulSets, PodDisruptionBudgets                         cache.SharedIndexInformer
 
 	// BudgetMetrics defaults to none.
 	BudgetMetrics BudgetMetrics
@@ -54,5 +48,5 @@ type Options struct {
 
 func (o *Options) check(c *controller.Checks) {
 	c.Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
-		That(CheckMirrorPolicy(o.Mirror) == nil, fmt.Sprintf("Options.Mirror is %v", CheckMirrorPolicy(o.Mirror)))
+		Problem("Mirror is ", CheckMirrorPolicy(o.Mirror))
 }

@@ -122,8 +122,8 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 	return newWorkload(w), nil
 }
 
-// foreignLook is how often a workload without an informer is looked at, while a budget needs
-// it, and lookAgain how often at most if it has more pods than were known when it was. (PUB-23)
+// foreignLook is how often a workload without an informer is looked at, while a budget needs it.
+// LookAgain is how often at most, if it has more pods than were known the last time. (PUB-23)
 const (
 	foreignLook = 10 * time.Second
 	lookAgain   = time.Second

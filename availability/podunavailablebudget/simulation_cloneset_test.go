@@ -28,8 +28,8 @@ import (
 )
 
 // cloneSetBeside is what a simulation needs to know of the CloneSet whose pods a budget protects.
-func cloneSetBeside(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func cloneSetBeside(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &workloadsv1alpha1.CloneSet{} },
 		Create:   anyCloneSet,

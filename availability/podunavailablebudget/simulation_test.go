@@ -52,8 +52,8 @@ func annotatedTotals(seed uint64) bool { return seed%5 == 2 }
 func resizesAlone(seed uint64) bool { return seed%7 > 2 }
 
 // simulated is what a simulation needs to know of budgets, of whose parts one has a bug.
-func simulated(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource:     budgetResource,
 		Empty:        func() simulation.Object { return &v1alpha1.PodUnavailableBudget{} },
 		Create:       anyBudget,
@@ -65,7 +65,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Act:          bug.act(actOnBudget),
 		Push:         pushBudget,
 		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
-		Beside:       []*simulation.Workload{cloneSetBeside(bug)},
+		Beside:       []*simulation.Subject{cloneSetBeside(bug)},
 		Judge: func(seed uint64) simulation.Judge {
 			past := invariants.NewPast()
 			if annotatedTotals(seed) {

@@ -27,8 +27,8 @@ import (
 // drain waits as long by itself.
 const retryAfter = 5
 
-// cleaners are the parts of Kubernetes that delete what nothing is left to own: pods whose
-// workload is gone, and those of a namespace that goes. (PUB-27)
+// cleaners are the parts of Kubernetes that delete what has lost its owner. They delete pods
+// whose workload is gone, and those of a namespace that goes. (PUB-27)
 var cleaners = []string{
 	"system:serviceaccount:kube-system:generic-garbage-collector",
 	"system:serviceaccount:kube-system:namespace-controller",

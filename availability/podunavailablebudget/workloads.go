@@ -66,8 +66,8 @@ type owner struct {
 	since time.Time // of the oldest pod
 }
 
-// workloadsFor returns the workloads that a budget has to know, of the pods that it may be about, after which time
-// to look at them again, and why some of them are not known. (PUB-2 to PUB-4, PUB-23)
+// workloadsFor returns the workloads that a budget has to know, of the pods that it may be about. It also returns
+// when to look at them again, and why some are not known. (PUB-2 to PUB-4, PUB-23)
 func (r *reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*budget.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
 	f := &finder{reader: r.options.Reader, scales: r.scales, now: now, budget: b, owners: map[types.UID]*owner{}, workloads: budget.Workloads{}}
 	for _, pod := range pods {

@@ -79,8 +79,8 @@ const (
 	NotDeletedFormat = "Pod was expected by PUB %s/%s to be deleted but it wasn't"
 	// PubDenialEventSource is the component that reports PreventPodDeletionEvent.
 	PubDenialEventSource = "pub-controller"
-	// PreventPodDeletionEvent is the reason of a Warning about a pod that its budget does not let go: by a deletion, an eviction, an
-	// update or a resize.
+	// PreventPodDeletionEvent is the reason of a Warning about a pod that its budget protects from a deletion, an eviction,
+	// an update or a resize.
 	PreventPodDeletionEvent = "PubPreventPodDeletion"
 	// PreventPodDeletionMessage is its message.
 	PreventPodDeletionMessage = "openkruise pub prevents pod deletion"

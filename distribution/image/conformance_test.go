@@ -32,7 +32,7 @@ func of(c *conformance.Cluster) *cluster {
 
 // TestConformanceOfImagePullJob pulls an image on two nodes; then the job is to go.
 func TestConformanceOfImagePullJob(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: jobResource, More: []fakecluster.Resource{nodeImageResource, cloneSetResource, statefulSetResource, secretResource},
 		Watches: []string{"imagepulljobs", "nodeimages", "secrets"},
 		Writes:  []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
@@ -88,7 +88,7 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 
 // TestConformanceOfNodeImage gives a node its NodeImage, and takes from it the task of a job that is gone.
 func TestConformanceOfNodeImage(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: nodeImageResource, More: []fakecluster.Resource{jobResource},
 		Watches: []string{"nodeimages", "nodes", "imagepulljobs"},
 		Writes:  []string{"create nodeimages", "patch nodeimages"},

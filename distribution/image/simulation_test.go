@@ -51,7 +51,7 @@ func TestSimulationReplays(t *testing.T) {
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.ImagePullJob]{Create: imagepulljob.ValidateCreate, Update: imagepulljob.ValidateUpdate}, simulated(fault{}))
+	editing.Check(t, editing.Subject[v1alpha1.ImagePullJob]{Create: imagepulljob.ValidateCreate, Update: imagepulljob.ValidateUpdate}, simulated(fault{}))
 }
 
 // fault is a bug of the controllers: what they send is spoilt.
@@ -86,10 +86,10 @@ func inStatus(spoil func(status map[string]any)) func(map[string]any) {
 }
 
 // simulated is what a simulation needs to know of ImagePullJobs, whose controllers have a bug.
-func simulated(bug fault) *simulation.Workload {
+func simulated(bug fault) *simulation.Subject {
 	images := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), simulatedImages)
 	images.ClusterScoped = true
-	return &simulation.Workload{
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
 		Empty:    func() simulation.Object { return &v1alpha1.ImagePullJob{} },
 		Further: []simulation.Further{

@@ -49,8 +49,8 @@ func (o *Options) enqueueThose(namespace string, enqueue controller.Enqueue, con
 	}
 }
 
-// nodeChanged enqueues the PersistentPodStates with pods that ran on a node, or in a required topology that it is in, before the
-// event or after it.
+// nodeChanged enqueues the PersistentPodStates with pods that ran on a node, or in a required topology of the node, before
+// the event or after it.
 func (o *Options) nodeChanged(before, after *corev1.Node, enqueue controller.Enqueue) {
 	o.enqueueThose("", enqueue, func(s *v1alpha1.PersistentPodState) bool {
 		for _, node := range []*corev1.Node{before, after} {

@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		}
 		return c.Data.(*cluster)
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: stateResource, More: others,
 		Watches: watched,
 		Writes:  []string{"create persistentpodstates", "patch persistentpodstates", "patch persistentpodstates/status", "delete pods"},

@@ -211,7 +211,7 @@ func (c *cluster) schedule() {
 	}
 }
 
-// bind puts a pod on a node, where it becomes ready.
+// bind puts a pod on a node. It becomes ready there.
 func (c *cluster) bind(pod, node string) {
 	c.T.Helper()
 	c.Must(c.Kube.CoreV1().Pods("default").Bind(c.T.Context(), &corev1.Binding{
@@ -261,7 +261,7 @@ func (c *cluster) state(name string) *v1alpha1.PersistentPodState {
 	return s
 }
 
-// show shows the status of a PersistentPodState: where the pods ran, and what is lost.
+// show shows the status of a PersistentPodState: the nodes on which pods ran, and what is lost.
 func (c *cluster) show(name string) string {
 	c.T.Helper()
 	s := c.state(name)

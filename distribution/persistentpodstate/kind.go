@@ -50,19 +50,14 @@ const (
 	workloadFields = controller.Annotations | controller.Generation
 )
 
-var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-
 // reads lists what a plan depends on.
 func (o *Options) reads() []controller.Read {
-	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	core := controller.NewCore(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: resourceStates, Object: &v1alpha1.PersistentPodState{}, LiveReader: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Owners, IsReconciled: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
-		{Resource: resourceNodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes,
-			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), CollectEvents: true, SkipInitial: true},
+		{Resource: resourceStates, Object: &v1alpha1.PersistentPodState{}, LiveReader: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States,
+			MakeInformer: controller.Maker(client.NewPersistentPodStateInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Owners, IsReconciled: true},
+		core.Pods(&o.Pods, podFields).IndexedBy(caches.ByOwner).ConcerningKnown(controller.On(o.podChanged)),
+		core.Nodes(&o.Nodes, controller.Labels).Concerning(controller.On(o.nodeChanged)),
 	}
 	for _, w := range o.workloads() {
 		reads = append(reads, w.read)
@@ -85,9 +80,7 @@ func (o *Options) workloads() (all []readWorkload) {
 	}
 	add(podstate.StatefulSets, resourceStatefulSets, &appsv1.StatefulSet{}, &o.StatefulSets, caches.NewInformers(o.Kubernetes, o.Namespace).StatefulSets)
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		add(podstate.AdvancedStatefulSets, resourceAdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
-			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		})
+		add(podstate.AdvancedStatefulSets, resourceAdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, controller.Maker(workloadsclient.NewStatefulSetInformer, o.Workloads, o.Namespace))
 	}
 	for i := range o.Custom {
 		c := &o.Custom[i]

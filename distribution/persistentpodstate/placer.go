@@ -86,9 +86,8 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 
 func (o *PlacerOptions) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceStates, Object: &v1alpha1.PersistentPodState{}, Informer: &o.States, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
-		}},
+		{Resource: resourceStates, Object: &v1alpha1.PersistentPodState{}, Informer: &o.States, Indexes: []podwright.Index{caches.ByNamespace},
+			MakeInformer: controller.Maker(client.NewPersistentPodStateInformer, o.Distribution, o.Namespace)},
 		{Resource: resourceNodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
 	}
 }
@@ -137,7 +136,7 @@ func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) 
 	return p.options.ConfigNamespace, WhitelistRules()
 }
 
-// PlacePod returns a pod as it is to be created. It waits until the caches are filled, as long as the context
+// PlacePod returns a pod to be created. It waits until the caches are filled, as long as the context
 // allows; an error says that they are not. (PPS-11)
 func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	placement, err := p.explain(ctx, pod.Namespace, pod)
@@ -159,7 +158,7 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 	}
 	placement, err := p.explain(ctx, namespace, pod)
 	if err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("find where the pod ran: %w", err))
+		return apierrors.NewInternalError(fmt.Errorf("find the node on which the pod ran: %w", err))
 	}
 	if placement.Changed() {
 		*pod = *placement.Pod

@@ -103,8 +103,8 @@ func (p *Plan) planReplacements(in podstate.Input) {
 	}
 }
 
-// lookAgain says when to look at what no event may tell of: the end of a wait, a node that its pod was
-// there before, and nodes that go while a pod waits for them.
+// lookAgain says when to look at what no event may tell of. That is the end of a wait, a node that comes
+// after its pod, and nodes that go while a pod waits for them.
 func (p *Plan) lookAgain(s *Snapshot) {
 	for i := range p.Waiting {
 		p.within(p.replacedAfter(&p.Waiting[i]))

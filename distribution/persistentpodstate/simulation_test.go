@@ -42,8 +42,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of PersistentPodStates, of whose parts one has a bug.
-func simulated(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceStates)),
 		Empty:    func() simulation.Object { return &v1alpha1.PersistentPodState{} },
 		Further: []simulation.Further{{

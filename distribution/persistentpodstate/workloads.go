@@ -34,7 +34,7 @@ var (
 	advancedStatefulSets = workload.KindOf(workload.AdvancedStatefulSets).GroupVersionKind
 )
 
-// workloadOf reads what has to be known of an object of a cache: of a kind of the white list, or one that is known by itself.
+// workloadOf reads what has to be known of an object of a cache. Its kind stands in the white list, or is known by itself.
 func workloadOf(object any) *podstate.Workload {
 	if custom, is := object.(*unstructured.Unstructured); is {
 		return customOf(custom)

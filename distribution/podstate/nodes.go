@@ -73,8 +73,8 @@ func (n *Nodes) with(key, value string) []*corev1.Node {
 	return index[value]
 }
 
-// any tells whether there is a node with all of the labels, which are not none, that is as asked for too;
-// nil asks for nothing. The one that is likely is looked at first; empty for none.
+// any tells whether there is a node with all of the labels, one at least, that is also as asked for; nil
+// asks for nothing. The one that is likely is looked at first; empty for none.
 func (n *Nodes) any(likely string, labels map[string]string, asked func(*corev1.Node) bool) bool {
 	fits := func(node *corev1.Node) bool { return contains(node.Labels, labels) && (asked == nil || asked(node)) }
 	if node := n.get(likely); node != nil && fits(node) {

@@ -83,7 +83,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// PPS-8: ordinals, the reserved ones, where they start, and the policy.
+// PPS-8: ordinals, the reserved ones, the first one, and the policy.
 func TestRetain(t *testing.T) {
 	many := []string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5", "web-6", "web-7", "web-8", "web-9", "web-10", "web-11", "web-12", "other"}
 	reserve := func(reserved ...string) func(*podstate.Workload) {

@@ -16,8 +16,8 @@ import (
 // nothing of more than 1.5 MiB. (PPS-10)
 const MaxSize = 1 << 20
 
-// What an object has beside its pods' states: conditions, counters, and the names of fields that the API
-// server notes for the writers of the rest of it.
+// What an object has beside its pods' states. That is conditions, counters, and the names of fields that
+// the API server notes for each writer.
 const restSize = 16 << 10
 
 // limit takes out of the states those for which there is no room, and returns their names. Those
@@ -58,8 +58,8 @@ func sizeOfObject(s *v1alpha1.PersistentPodState) int {
 	return len(data)
 }
 
-// sizeOf is what the state of a pod takes at most: as it stands in the status, and once more in the list of
-// fields by their writers, in which the API server names every field and key.
+// sizeOf is what the state of a pod takes at most. It stands in the status. The API server names all of its
+// fields and keys once more, in the list of fields by their writers.
 func sizeOf(pod string, state v1alpha1.PodState) int {
 	const (
 		each   = len(`"":{},`) + len(`"f:":{".":{},},`)

@@ -21,7 +21,7 @@ func TestVerdicts(t *testing.T) {
 		never  = "a label that no node has is not recorded, and nothing is required of it"
 		weight = "spec.preferredPersistentTopology[0].weight: Invalid value: "
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.PersistentPodState]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.PersistentPodState]{
 		Valid: `
 metadata: {namespace: shop, name: db}
 spec:

@@ -75,7 +75,7 @@ func copies(c *fixture.Cluster, name string) string {
 // TestConformance distributes a Secret to three namespaces, and then another one to two. (RD-6, RD-8, RD-9)
 func TestConformance(t *testing.T) {
 	const two = `{"spec":{"resource":{"data":{"key":"dHdv"}},"targets":{"excludedNamespaces":{"list":[{"name":"ns-3"}]}}}}`
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: distributionResource, More: more,
 		Watches: []string{"resourcedistributions", "namespaces", "secrets", "configmaps"},
 		Writes:  []string{"create secrets", "update secrets", "delete secrets", "patch resourcedistributions/status"},

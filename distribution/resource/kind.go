@@ -51,9 +51,9 @@ func (o *Options) reads() []controller.Read {
 	}
 	if o.Features.Sources {
 		reads = append(reads,
-			controller.Read{Resource: resourceSourceSecrets, Object: &corev1.Secret{}, Informer: &o.SourceSecrets, MakeInformer: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) }, Selects: true,
+			controller.Read{Resource: resourceSourceSecrets, Object: &corev1.Secret{}, Informer: &o.SourceSecrets, MakeInformer: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) }, IsPartial: true,
 				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindSecret), SkipInitial: true},
-			controller.Read{Resource: resourceSourceConfigMaps, Object: &corev1.ConfigMap{}, Informer: &o.SourceConfigMaps, MakeInformer: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) }, Selects: true,
+			controller.Read{Resource: resourceSourceConfigMaps, Object: &corev1.ConfigMap{}, Informer: &o.SourceConfigMaps, MakeInformer: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) }, IsPartial: true,
 				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindConfigMap), SkipInitial: true})
 	}
 	return reads
@@ -61,7 +61,7 @@ func (o *Options) reads() []controller.Read {
 
 func (o *Options) readCopies(resource podwright.Resource, object runtime.Object, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
 	return controller.Read{
-		Resource: resource, Object: object, LiveReader: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, MakeInformer: create, Selects: true, Trim: trim, Indexes: []podwright.Index{byDistribution},
+		Resource: resource, Object: object, LiveReader: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, MakeInformer: create, IsPartial: true, Trim: trim, Indexes: []podwright.Index{byDistribution},
 		Fields: controller.Owners | controller.Data, Concern: controller.EachOf(distributionsOf), CollectEvents: true, SkipInitial: true,
 	}
 }

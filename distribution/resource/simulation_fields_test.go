@@ -12,6 +12,6 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.ResourceDistribution]{Create: ValidateCreate, Update: ValidateUpdate,
+	editing.Check(t, editing.Subject[v1alpha1.ResourceDistribution]{Create: ValidateCreate, Update: ValidateUpdate,
 		Elsewhere: map[string]string{"sourceRef.namespace": "TestReviewSource", "sourceRef.name": "TestPlanOfSource"}}, simulated(&spoil{}))
 }

@@ -40,12 +40,12 @@ func TestSimulationReplays(t *testing.T) {
 const secrets, allNamespaces = string(resourceSecrets), string(resourceNamespaces)
 
 // simulated is what a simulation needs to know of ResourceDistributions, whose controller has a bug.
-func simulated(bug *spoil) *simulation.Workload {
+func simulated(bug *spoil) *simulation.Subject {
 	empty := map[string]func() simulation.Object{
 		secrets: func() simulation.Object { return &corev1.Secret{} }, allNamespaces: func() simulation.Object { return &corev1.Namespace{} },
 		string(resourceConfigMaps): func() simulation.Object { return &corev1.ConfigMap{} },
 	}
-	w := &simulation.Workload{
+	w := &simulation.Subject{
 		Resource: distributionResource,
 		Empty:    func() simulation.Object { return &v1alpha1.ResourceDistribution{} },
 		Create:   func(r *rand.Rand) simulation.Object { return anyDistribution(r) },

@@ -15,7 +15,7 @@ func TestVerdicts(t *testing.T) {
 	const (
 		source = `{"resource":{"data":null},"sourceRef":{"namespace":"shop","name":"tls"}}`
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.ResourceDistribution]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.ResourceDistribution]{
 		Valid: `
 metadata: {name: tls}
 spec:

@@ -173,7 +173,8 @@ const (
 )
 
 // misplaced plans to delete pods of the latest revision that have not started yet and are in a subset
-// beyond its share: as many as others miss, beside those that are still to be created. (WS-19)
+// beyond its share. It deletes as many as other subsets lack, beside pods that are still to be created.
+// (WS-19)
 func (c *computer) misplaced() {
 	if kind, _ := KindOf(c.Spread); !heedsCosts(kind) || c.Spread.DeletionTimestamp != nil || len(c.Deletions) > 0 {
 		return

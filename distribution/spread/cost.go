@@ -26,14 +26,14 @@ type Cost struct {
 	Cost int32
 }
 
-// heedsCosts tells whether workloads of a kind delete pods by their costs, and replace one that is deleted by another: not those that
-// count it as failed, create it under its name, or are not known. (WS-15, WS-19)
+// heedsCosts tells whether workloads of a kind delete pods by their costs, and replace one that is deleted by another. Those
+// do not that count it as failed, create it under its name, or are not known. (WS-15, WS-19)
 func heedsCosts(kind schema.GroupKind) bool {
 	return kind == CloneSets || kind == Deployments || kind == ReplicaSets
 }
 
-// costs returns the costs of the pods of each subset, and of those of none, as far as they are
-// others than stand in the annotations. (WS-15, WS-16)
+// costs returns the costs of pods, of each subset and of none, if their annotations have others.
+// (WS-15, WS-16)
 func (c *computer) costs() (result []Cost) {
 	if kind, _ := KindOf(c.Spread); !heedsCosts(kind) {
 		return nil
@@ -155,9 +155,9 @@ func active(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return !podstate.Active(pod) })
 }
 
-// dispensable sorts first the pods that are surplus first: those of old revisions, those without a
-// node, Pending before Unknown before Running, not ready, ready for the shorter time, with more
-// restarts, younger. (WS-15)
+// dispensable sorts pods by which is surplus first. Pods of old revisions come first, then those
+// without a node, then Pending before Unknown before Running. Then come those that are not ready,
+// ready for the shorter time, with more restarts, younger. (WS-15)
 func (c *computer) dispensable(a, b *corev1.Pod) int {
 	return cmp.Or(
 		yes(c.Workload.latest(revisionOf(a)))-yes(c.Workload.latest(revisionOf(b))),

@@ -75,8 +75,8 @@ func Reserve(ws *v1alpha1.WorkloadSpread, wants int32, reservations []Reservatio
 	return status
 }
 
-// creating carries the reservations of a subset into its new status: until their pods have been there for a while, or have
-// not come in time. A pod that is still to come is no longer missing. (WS-7.2)
+// creating carries the reservations of a subset into its new status. It does so until their pods have been there for a
+// while, or have not come in time. A pod that is still to come is no longer missing. (WS-7.2)
 func (c *computer) creating(now, before *v1alpha1.WorkloadSpreadSubsetStatus) {
 	if before == nil || c.Spread.DeletionTimestamp != nil {
 		return

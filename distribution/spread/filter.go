@@ -47,8 +47,8 @@ func selectedBy(ws *v1alpha1.WorkloadSpread, pods []*corev1.Pod) (all []*corev1.
 	return all
 }
 
-// ReplicasPaths are the paths of the workload at which it says how many pods a WorkloadSpread is about; none if it is about as
-// many as the workload wants. (WS-34)
+// ReplicasPaths are the paths of the workload at which it says how many pods a WorkloadSpread is about. There are none if
+// that is as many as the workload wants. (WS-34)
 func ReplicasPaths(ws *v1alpha1.WorkloadSpread) []string {
 	if ws.Spec.TargetFilter == nil {
 		return nil

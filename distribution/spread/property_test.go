@@ -208,7 +208,7 @@ func (m *model) counts() (has, shares []int) {
 	return has, shares
 }
 
-// deviation is how many pods are missed where they should be.
+// deviation is how many pods the subsets lack.
 func (m *model) deviation() (missed int) {
 	has, shares := m.counts()
 	for i := range has {

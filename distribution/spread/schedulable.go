@@ -15,9 +15,9 @@ import (
 // minRecover is the shortest time that a subset takes no new pods after one could not be scheduled. (WS-18)
 const minRecover = 300 * time.Second
 
-// recoverAfter is how long a subset takes no new pods after one could not be scheduled there: until all subsets behind it
-// have been tried as well, and five seconds more. A subset that took pods again sooner would get back those that it has
-// passed on, and the last subset none. (WS-18)
+// recoverAfter is how long a subset takes no new pods after one could not be scheduled there. That is until all subsets
+// behind it have been tried as well, and five seconds more. A subset that took pods again sooner would get back those that
+// it has passed on, and the last subset none. (WS-18)
 func recoverAfter(ws *v1alpha1.WorkloadSpread) time.Duration {
 	return max(minRecover, time.Duration(len(ws.Spec.Subsets)-1)*rescheduleAfter(ws)+5*time.Second)
 }

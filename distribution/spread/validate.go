@@ -152,7 +152,7 @@ func validateLimits(ws *v1alpha1.WorkloadSpread, path *field.Path) (errs field.E
 	case percent && sum > 100:
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("the percentages are %d%% together, and must not be more than 100%%", sum)))
 	case percent && last != nil && sum != 100:
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf("the percentages are %d%% together, and must be 100%% where the last subset has one", sum)))
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("the percentages are %d%% together, and must be 100%% if the last subset has one", sum)))
 	}
 	return errs
 }
@@ -193,7 +193,7 @@ func validateTerm(term *corev1.NodeSelectorTerm, path *field.Path) (errs field.E
 
 func validateToleration(t *corev1.Toleration, path *field.Path) (errs field.ErrorList) {
 	if t.Key == "" && t.Operator != corev1.TolerationOpExists {
-		errs = append(errs, field.Invalid(path.Child("operator"), t.Operator, "must be Exists where key is empty: it means all taints"))
+		errs = append(errs, field.Invalid(path.Child("operator"), t.Operator, "must be Exists if key is empty: it means all taints"))
 	}
 	if t.Key != "" {
 		for _, wrong := range validation.IsQualifiedName(t.Key) {
@@ -201,10 +201,10 @@ func validateToleration(t *corev1.Toleration, path *field.Path) (errs field.Erro
 		}
 	}
 	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-		errs = append(errs, field.Invalid(path.Child("effect"), t.Effect, "must be NoExecute where tolerationSeconds is set"))
+		errs = append(errs, field.Invalid(path.Child("effect"), t.Effect, "must be NoExecute if tolerationSeconds is set"))
 	}
 	if t.Operator == corev1.TolerationOpExists && t.Value != "" {
-		errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be empty where operator is Exists"))
+		errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be empty if operator is Exists"))
 	}
 	if effects := []corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}; !slices.Contains(effects, t.Effect) {
 		errs = append(errs, field.NotSupported(path.Child("effect"), t.Effect, effects[1:]))

@@ -20,7 +20,7 @@ func TestVerdicts(t *testing.T) {
 		unknown  = "spec.targetRef: Invalid value"
 		moved    = "\nspec.targetRef: Forbidden: group, kind and name cannot be modified"
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.WorkloadSpread]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.WorkloadSpread]{
 		Valid: `
 metadata: {namespace: shop, name: web}
 spec:

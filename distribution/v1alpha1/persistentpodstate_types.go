@@ -76,7 +76,7 @@ type NodeTopologyTerm struct {
 	NodeTopologyKeys []string `json:"nodeTopologyKeys"`
 }
 
-// PersistentPodStateStatus is where the pods ran last.
+// PersistentPodStateStatus is on which nodes the pods ran last.
 type PersistentPodStateStatus struct {
 	// ObservedGeneration is the generation that the status is about.
 	ObservedGeneration int64 `json:"observedGeneration"`
@@ -86,7 +86,7 @@ type PersistentPodStateStatus struct {
 	// +optional
 	WorkloadUID types.UID `json:"workloadUID,omitempty"`
 
-	// PodStates is where each pod ran when it was last seen ready, by the name of the pod.
+	// PodStates is on which node each pod ran when it was last seen ready, by the name of the pod.
 	// +optional
 	PodStates map[string]PodState `json:"podStates,omitempty"`
 
@@ -106,7 +106,7 @@ type PersistentPodStateStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// PodState is where a pod ran when it was last seen ready.
+// PodState is on which node a pod ran when it was last seen ready.
 type PodState struct {
 	// NodeName is the node.
 	// +optional

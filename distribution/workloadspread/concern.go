@@ -59,7 +59,7 @@ func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue
 }
 
 // pathsChanged enqueues the WorkloadSpreads that read how many pods a workload wants at paths, if something else stands there now. (WS-34)
-func (o *Options) pathsChanged(before, after *Workload, enqueue controller.Enqueue) {
+func (o *Options) pathsChanged(before, after *cached, enqueue controller.Enqueue) {
 	if before == nil || after == nil {
 		return
 	}

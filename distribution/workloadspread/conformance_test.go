@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 		}
 		return c.Data.(*cluster)
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: spreadResource, More: others,
 		Watches: []string{"workloadspreads", "pods", "deployments", "replicasets"},
 		Misses:  []string{"deployments"},

@@ -20,10 +20,8 @@ type Reconciler = podwright.Reconciler[Snapshot, Plan]
 // New returns a controller that is not yet running.
 func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
-// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
-//
-// A reconcile is due when the WorkloadSpread changes, or when one of its pods appears, goes, or comes to another state. So
-// it is when the workload is scaled, gets another revision, appears or goes.
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads. A reconcile is due
+// when the WorkloadSpread changes, and when one of its pods or its workload appears, changes or goes.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

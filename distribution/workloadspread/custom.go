@@ -123,7 +123,7 @@ func (o *Options) spreadsKind(kind schema.GroupKind) bool {
 }
 
 // customOf reads a workload of a kind of Custom; nil for one of another kind.
-func (o *Options) customOf(object *unstructured.Unstructured) *Workload {
+func (o *Options) customOf(object *unstructured.Unstructured) *cached {
 	c := o.custom(object.GroupVersionKind().GroupKind())
 	if c == nil {
 		return nil
@@ -141,9 +141,9 @@ func (o *Options) customOf(object *unstructured.Unstructured) *Workload {
 	return found
 }
 
-// addOwned has a workload of a kind of Custom own the pods of what it controls, and what that controls, as far as the caches
-// show. (WS-35)
-func (o *Options) addOwned(namespace string, w *Workload) error {
+// addOwned has a workload of a kind of Custom own the pods of what it controls, and of what that controls. It reads both in
+// the caches. (WS-35)
+func (o *Options) addOwned(namespace string, w *cached) error {
 	seen, level := map[types.UID]bool{w.UID: true}, w.Owners
 	for range workload.MostOwners {
 		var next []types.UID

@@ -62,7 +62,7 @@ func waiting(pod *corev1.Pod) {
 // The filter of events against the planner itself: whatever changes about a pod, if that changes
 // the plan of a WorkloadSpread, that is enqueued.
 func TestEventsThatMatter(t *testing.T) {
-	web := &Workload{Workload: spread.Workload{GroupKind: spread.Deployments, Name: "web", UID: "web", Replicas: new(int32(2)), Revision: "1"}, Owners: []types.UID{"rs"}}
+	web := &cached{Workload: spread.Workload{GroupKind: spread.Deployments, Name: "web", UID: "web", Replicas: new(int32(2)), Revision: "1"}, Owners: []types.UID{"rs"}}
 	deployment, replicaSet := webWorkloads()
 	reads := mutation.Reads{}
 	other := webPod("a", func(pod *corev1.Pod) { // it is compared with the pod

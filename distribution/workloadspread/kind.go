@@ -49,27 +49,21 @@ const (
 
 // reads lists what a WorkloadSpread's plan depends on, WorkloadSpreads first.
 func (o *Options) reads() []controller.Read {
-	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	core := controller.NewCore(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: resourceSpreads, Object: &v1alpha1.WorkloadSpread{}, LiveReader: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Status, IsReconciled: true}, // replicas of a webhook reserve there
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceSpreads, Object: &v1alpha1.WorkloadSpread{}, LiveReader: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads,
+			MakeInformer: controller.Maker(client.NewWorkloadSpreadInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Status, IsReconciled: true}, // replicas of a webhook reserve there
+		core.Pods(&o.Pods, podFields).IndexedBy(caches.ByOwner).ConcerningKnown(controller.On(o.podChanged)),
 		o.readWorkload(workload.Deployments, &appsv1.Deployment{}, &o.Deployments, core.Deployments, workloadFields),
 		o.readWorkload(workload.ReplicaSets, &appsv1.ReplicaSet{}, &o.ReplicaSets, core.ReplicaSets, workloadFields),
 		o.readWorkload(workload.StatefulSets, &appsv1.StatefulSet{}, &o.StatefulSets, core.StatefulSets, workloadFields),
 		o.readWorkload(workload.Jobs, &batchv1.Job{}, &o.Jobs, core.Jobs, workloadFields),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(workload.CloneSets, &workloadsv1alpha1.CloneSet{}, &o.CloneSets, func() cache.SharedIndexInformer {
-			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, workloadFields|controller.Status)) // for the revision
+		reads = append(reads, o.readWorkload(workload.CloneSets, &workloadsv1alpha1.CloneSet{}, &o.CloneSets, controller.Maker(workloadsclient.NewCloneSetInformer, o.Workloads, o.Namespace), workloadFields|controller.Status)) // for the revision
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
-			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, workloadFields))
+		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, controller.Maker(workloadsclient.NewStatefulSetInformer, o.Workloads, o.Namespace), workloadFields))
 	}
 	reads = append(reads, o.readCustom()...)
 	if !o.NoNodes {
@@ -153,7 +147,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // podsOf reads the pods of a workload, by name.
-func podsOf(reader podwright.Reader, namespace string, w *Workload) (pods []*corev1.Pod, err error) {
+func podsOf(reader podwright.Reader, namespace string, w *cached) (pods []*corev1.Pod, err error) {
 	for _, owner := range w.Owners {
 		owned, err := caches.ControlledBy[*corev1.Pod](reader, resourcePods, namespace, owner)
 		if err != nil {
@@ -172,7 +166,7 @@ func (o *Options) spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) 
 
 // workload returns a workload, nil if there is none of that name. If known is false,
 // no cache has the kind.
-func (o *Options) workload(namespace string, kind schema.GroupKind, name string) (w *Workload, known bool, err error) {
+func (o *Options) workload(namespace string, kind schema.GroupKind, name string) (w *cached, known bool, err error) {
 	object, known, err := caches.Find(o.Reader, o.resourceOf(kind), namespace, name)
 	if w = o.workloadOf(object); err != nil || w == nil {
 		return w, known, err

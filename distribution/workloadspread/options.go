@@ -29,34 +29,24 @@ type Options struct {
 	// Workloads reads CloneSets and Advanced StatefulSets (v1beta1). Both kinds must be served. Default nil:
 	// WorkloadSpreads of such workloads are reported as failures, unless the informers are given.
 	Workloads workloadsclient.Interface
-
 	// Custom are further kinds of workloads, which the API server must serve. CustomKinds finds those of a white list.
-	// Default: none. (WS-35)
-	Custom []CustomKind
-	// Dynamic reads those of them that have no informer. Required if there are any.
+	// Dynamic reads those that have no informer, and is required if there are any. Default: none. (WS-35)
+	Custom  []CustomKind
 	Dynamic dynamic.Interface
-	// ConfigNamespace has a Placer find Custom itself once there is a WorkloadSpread, by the white list in this namespace.
-	// It needs Dynamic. Default: it takes Custom. New ignores it.
+	// ConfigNamespace has a Placer find Custom itself by the white list in this namespace. It needs Dynamic. New ignores it.
 	ConfigNamespace string
 
-	// These are shared informers, see ControllerOptions.
-	Spreads, Pods, Nodes cache.SharedIndexInformer
-	// The same holds for the workloads: Deployments, ReplicaSets, StatefulSets, Jobs, CloneSets and
-	// AdvancedStatefulSets (v1beta1).
-	Deployments, ReplicaSets, StatefulSets, Jobs cache.SharedIndexInformer
-	CloneSets, AdvancedStatefulSets              cache.SharedIndexInformer
+	// These are shared informers, see ControllerOptions. AdvancedStatefulSets are those of v1beta1.
+	Spreads, Pods, Nodes, Deployments, ReplicaSets, StatefulSets, Jobs, CloneSets, AdvancedStatefulSets cache.SharedIndexInformer
 	// NoNodes says not to read nodes: pods that were there before a WorkloadSpread get no subset then. Default: they do.
 	NoNodes bool
 
-	// PlacedByWorkloads has a Placer leave pods alone, in the webhook, whose controllers are of the group
-	// apps.kruise.io. These controllers place their pods as they create them, by PlacePod. Default: it places them
-	// as well. New ignores it. (WS-26)
+	// PlacedByWorkloads has the webhook leave pods to controllers of the group apps.kruise.io, which place them by PlacePod as
+	// they create them. Default: the Placer places them as well. New ignores it. (WS-26)
 	PlacedByWorkloads bool
-
 	// Alone says that no other Placer answers webhooks about the same pods: what Mutate decides is kept in memory alone. Default:
 	// it is written into the status before, with one request for all pods that are asked about meanwhile. New ignores it. (WS-7.2)
 	Alone bool
-
 	// SpreadMetrics defaults to none.
 	SpreadMetrics SpreadMetrics
 }

@@ -26,18 +26,19 @@ const maxAsk = 2 * time.Second
 // target is what a pod is placed by.
 type target struct {
 	spread     *v1alpha1.WorkloadSpread
-	workload   *Workload // nil if it is not known
+	workload   *cached // nil if it is not known
 	ownerWants *int32
 }
 
 // link is an owner of a pod, or of what controls it.
 type link struct {
 	ref      *metav1.OwnerReference
-	workload *Workload // nil if it is not known
+	workload *cached // nil if it is not known
 }
 
-// find finds the WorkloadSpread of a pod, nil for none; behind if its workload is not known, or what controls the pod is not and
-// may be of a workload that is spread. With live, the API server is asked for owners that the caches lack. (WS-1, WS-9, WS-35)
+// find finds the WorkloadSpread of a pod, nil for none. It is behind if the workload of the pod is not known. So it is if
+// what controls the pod is not known, and may be of a workload that is spread. With live, the API server is asked for owners
+// that the caches lack. (WS-1, WS-9, WS-35)
 func (p *Placer) find(ctx context.Context, pod *corev1.Pod, live bool) (found *target, behind bool, err error) {
 	spreads, err := p.options.spreads(pod.Namespace)
 	if err != nil || len(spreads) == 0 {
@@ -118,7 +119,7 @@ func (p *Placer) chain(namespace string, ref *metav1.OwnerReference, ask context
 }
 
 // owner reads the object of an owner reference; nil if it is not known, or it is another one.
-func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*Workload, error) {
+func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*cached, error) {
 	w, _, err := p.known().workload(namespace, groupKind(ref), ref.Name)
 	if err != nil || w == nil || w.UID != ref.UID {
 		return nil, err
@@ -127,7 +128,7 @@ func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*Workload,
 }
 
 // askFor asks the API server for the object of an owner reference; nil if it is not there, or may not be read.
-func (p *Placer) askFor(ctx context.Context, namespace string, ref *metav1.OwnerReference) (*Workload, error) {
+func (p *Placer) askFor(ctx context.Context, namespace string, ref *metav1.OwnerReference) (*cached, error) {
 	o, kind := p.known(), groupKind(ref)
 	var object runtime.Object
 	var err error

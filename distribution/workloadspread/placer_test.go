@@ -87,7 +87,7 @@ func TestPlaceAtOnce(t *testing.T) {
 	}
 }
 
-// admitAll asks replicas in turn about pods that come at the same time, and counts where they go.
+// admitAll asks replicas in turn about pods that come at the same time, and counts them by subset.
 func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Placer) map[string]int {
 	c.T.Helper()
 	subsets := make(chan string, n)

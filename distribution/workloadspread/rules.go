@@ -16,11 +16,8 @@ import (
 // Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission.
 // A Role is enough if Options.Namespace is set and NoNodes too.
 func Rules(o Options) []rbacv1.PolicyRule {
-	rules := append(
-		// get is for a Placer, which reads a spread again after a conflict.
-		manifests.Reconciled(v1alpha1.GroupName, "workloadspreads", "get list watch"),
-		manifests.Rule("", "pods", "get list watch patch delete"),
-	)
+	// get of spreads is for a Placer, which reads one again after a conflict.
+	rules := append(manifests.Reconciled(v1alpha1.GroupName, "workloadspreads", "get list watch"), manifests.Rule("", "pods", "get list watch patch delete"))
 	rules = slices.Concat(rules, manifests.Watch("apps", "deployments", "replicasets", "statefulsets"), manifests.Watch("batch", "jobs"),
 		manifests.If(o.Workloads != nil || o.CloneSets != nil, manifests.Watch(workloadsv1alpha1.GroupName, "clonesets")...),
 		manifests.If(o.Workloads != nil || o.AdvancedStatefulSets != nil, manifests.Watch(workloadsv1alpha1.GroupName, "statefulsets")...))

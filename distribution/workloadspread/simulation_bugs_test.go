@@ -126,7 +126,7 @@ type bug struct {
 	controller          spoil
 	// sees is how the controller misreads its caches, placerSees how Placers do.
 	sees, placerSees misread
-	// forgets has Placers forget where they have sent pods, misses not notice those that appear.
+	// forgets has Placers forget to which subset they have sent pods, misses not notice those that appear.
 	forgets, misses bool
 	webhookWrites   bool
 }
@@ -153,7 +153,7 @@ func inSnapshot(m misread) bug {
 			}
 			misread.Pods = m.pods(s.Pods)
 			if m.workload != nil && s.Workload != nil {
-				w := &Workload{Workload: *s.Workload}
+				w := &cached{Workload: *s.Workload}
 				m.workload(w)
 				misread.Workload = &w.Workload
 			}
@@ -168,7 +168,7 @@ func inPlacer(m misread) bug { return bug{placerSees: m} }
 type misread struct {
 	spread   func(*v1alpha1.WorkloadSpread)
 	pod      func(*corev1.Pod)
-	workload func(*Workload) // of a snapshot
+	workload func(*cached) // of a snapshot
 	cloneSet func(*workloadsv1alpha1.CloneSet)
 	// firstReplicaSet has a Deployment have one ReplicaSet, noReplicaSets none.
 	firstReplicaSet, noReplicaSets bool
@@ -255,7 +255,7 @@ func aSecondOlder(pod *corev1.Pod) {
 	pod.CreationTimestamp = metav1.NewTime(pod.CreationTimestamp.Add(-time.Second))
 }
 
-func anyRevision(w *Workload) { w.Revision = "" }
+func anyRevision(w *cached) { w.Revision = "" }
 
 func demandNothing(ws *v1alpha1.WorkloadSpread) {
 	for i := range ws.Spec.Subsets {

@@ -25,8 +25,8 @@ import (
 )
 
 // cloneSetBeside is what a simulation needs to know of the CloneSet that is spread.
-func cloneSetBeside(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func cloneSetBeside(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: others[0],
 		Empty:    func() simulation.Object { return &workloadsv1alpha1.CloneSet{} },
 		Create:   anyCloneSet,

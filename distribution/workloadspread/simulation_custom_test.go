@@ -48,7 +48,7 @@ func TestSimulationFindsBugsOfCustomKinds(t *testing.T) {
 		{"pods get costs", invariants.Order, inPlan(costOfCustom)},
 		{"the owners of owners are not looked at", invariants.Status, bug{controller: spoil{Options: func(o *Options) { o.Reader = misread{noReplicaSets: true}.of(o.Reader) }}}},
 		{"new pods are placed without what stands between", invariants.Placement, inPlacer(misread{noReplicaSets: true})},
-		{"what is wanted is not read", invariants.Status, inSnapshot(misread{workload: func(w *Workload) { w.Replicas = new(*w.Replicas + 1) }})},
+		{"what is wanted is not read", invariants.Status, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(*w.Replicas + 1) }})},
 		{"pods that are misplaced are deleted", invariants.Needless, inPlan(deleteOfCustom)},
 	} {
 		b.bug.deployment, b.bug.custom = true, true
@@ -77,7 +77,7 @@ func deleteOfCustom(s *Snapshot, p *Plan) {
 }
 
 // customBeside is what a simulation needs to know of such a workload, whose controller is that of Deployments under another name.
-func customBeside() *simulation.Workload {
+func customBeside() *simulation.Subject {
 	w := deploymentBeside()
 	w.Resource = fakecluster.CustomResource(rollouts, "rollouts")
 	w.Empty = func() simulation.Object {

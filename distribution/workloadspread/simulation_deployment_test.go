@@ -31,8 +31,8 @@ import (
 )
 
 // deploymentBeside is what a simulation needs to know of the Deployment that is spread, whose controller is a model.
-func deploymentBeside() *simulation.Workload {
-	return &simulation.Workload{
+func deploymentBeside() *simulation.Subject {
+	return &simulation.Subject{
 		Resource: others[2],
 		Empty:    func() simulation.Object { return &appsv1.Deployment{} },
 		Create:   anyDeployment,

@@ -13,6 +13,6 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.WorkloadSpread]{Create: spread.ValidateCreate, Update: spread.ValidateUpdate,
+	editing.Check(t, editing.Subject[v1alpha1.WorkloadSpread]{Create: spread.ValidateCreate, Update: spread.ValidateUpdate,
 		Immutable: map[string]string{"targetRef.kind": `{"targetRef":{"kind":"Deployment","apiVersion":"apps/v1"}}`, "targetRef.name": `{"targetRef":{"name":"other"}}`}}, simulated(&bug{}))
 }

@@ -44,8 +44,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of WorkloadSpreads, of whose parts one has a bug.
-func simulated(bug *bug) *simulation.Workload {
-	w := &simulation.Workload{
+func simulated(bug *bug) *simulation.Subject {
+	w := &simulation.Subject{
 		Resource: spreadResource,
 		Empty:    func() simulation.Object { return &v1alpha1.WorkloadSpread{} },
 		Nodes:    3,
@@ -67,7 +67,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Rare:     actRarely,
 		Push:     push,
 		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
-		Beside:   []*simulation.Workload{cloneSetBeside(bug)},
+		Beside:   []*simulation.Subject{cloneSetBeside(bug)},
 		Judge: func(uint64) simulation.Judge {
 			return simulation.Judge{Write: invariants.WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
 				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
@@ -77,8 +77,8 @@ func simulated(bug *bug) *simulation.Workload {
 		},
 	}
 	if bug.deployment {
-		if w.Beside = []*simulation.Workload{deploymentBeside()}; bug.custom {
-			w.Beside = []*simulation.Workload{customBeside()}
+		if w.Beside = []*simulation.Subject{deploymentBeside()}; bug.custom {
+			w.Beside = []*simulation.Subject{customBeside()}
 		}
 		w.Further = []simulation.Further{{Resource: others[3], Empty: func() simulation.Object { return &appsv1.ReplicaSet{} }}}
 		w.Webhooks = 2
@@ -250,7 +250,7 @@ func push(u *simulation.User) {
 	}
 }
 
-// placing is a Placer of a process, and who judges where it sends pods.
+// placing is a Placer of a process, and who judges its choices.
 type placing struct {
 	*Placer
 	process *simulation.Process

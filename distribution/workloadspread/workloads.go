@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
-// Workload is a workload as a Reader finds it.
-type Workload struct {
+// cached is a workload as a Reader finds it.
+type cached struct {
 	spread.Workload
 	// Owners are the UIDs of what controls its pods: itself, or the ReplicaSets of a Deployment.
 	Owners []types.UID
@@ -29,7 +29,7 @@ type Workload struct {
 }
 
 // seenBy is the workload as a WorkloadSpread is about it: it wants what the paths say. (WS-34)
-func (w *Workload) seenBy(ws *v1alpha1.WorkloadSpread) *spread.Workload {
+func (w *cached) seenBy(ws *v1alpha1.WorkloadSpread) *spread.Workload {
 	seen := w.Workload
 	if len(spread.ReplicasPaths(ws)) == 0 {
 		return &seen
@@ -52,7 +52,7 @@ func contentOf(object runtime.Object) (map[string]any, error) {
 }
 
 // workloadOf reads what is to be known of an object of a cache, also of a kind of Custom; nil for what is no workload.
-func (o *Options) workloadOf(object any) *Workload {
+func (o *Options) workloadOf(object any) *cached {
 	if custom, is := object.(*unstructured.Unstructured); is && custom != nil {
 		return o.customOf(custom)
 	}
@@ -60,7 +60,7 @@ func (o *Options) workloadOf(object any) *Workload {
 }
 
 // workloadOf reads what is to be known of an object of a cache; nil for what is no workload.
-func workloadOf(object any) *Workload {
+func workloadOf(object any) *cached {
 	w := workload.Of(object)
 	if w == nil {
 		return nil
@@ -68,8 +68,8 @@ func workloadOf(object any) *Workload {
 	return newWorkload(w, object.(runtime.Object))
 }
 
-func newWorkload(w *workload.Workload, object runtime.Object) *Workload {
-	return &Workload{
+func newWorkload(w *workload.Workload, object runtime.Object) *cached {
+	return &cached{
 		Workload: spread.Workload{GroupKind: w.GroupKind(), Name: w.Name, UID: w.UID, Replicas: w.Replicas, Deleting: w.Deleting, Selector: w.Selector,
 			Revision: w.Revision, Start: w.Start, Reserved: w.Reserved},
 		Owners: []types.UID{w.UID}, Controller: w.Controller, object: object,
@@ -78,7 +78,7 @@ func newWorkload(w *workload.Workload, object runtime.Object) *Workload {
 
 // addReplicaSets has a Deployment own the pods of its ReplicaSets. The one with the highest revision
 // has the latest pods. (WS-1, WS-8)
-func (w *Workload) addReplicaSets(all []*appsv1.ReplicaSet) {
+func (w *cached) addReplicaSets(all []*appsv1.ReplicaSet) {
 	w.Owners = nil
 	latest := int64(0)
 	for _, rs := range all {

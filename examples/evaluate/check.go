@@ -49,8 +49,9 @@ type outcome struct{ kept, broken bool }
 // must is that in a pod which has to keep it.
 func must(keep bool) outcome { return outcome{keep, !keep} }
 
-// checks compares what became of the pods since an act began, after as many changes, with what it promises, and with what all
-// acts do that find their pods there. In the end the pods are as the API server lists them, read afresh: watches may be wrong.
+// checks compares what became of the pods since an act began, after as many changes, with what it promises. It also checks
+// what holds in all acts that find their pods there. In the end the pods are as the API server lists them, read afresh:
+// watches may be wrong.
 func (a *act) checks(changes []podhistory.Change, since int, final []corev1.Pod, drained string) (all []check) {
 	ended := slices.Clone(changes)
 	for i := range final {
@@ -174,8 +175,8 @@ var rules = map[string]func(track) outcome{
 			return !slices.ContainsFunc(hotContainers, func(name string) bool { return podstate.Image(pod, name) != meshEmpty && podstate.Runs(pod, name) })
 		}))
 	},
-	// There were a hot upgrade and one back, and the annotations told of them: of both containers the empty one has version 0, the
-	// working one is not empty, and each knows the version of the other.
+	// There were a hot upgrade and one back, and the annotations told of them. Of both containers the empty one has version
+	// 0, and the working one is not empty. Each knows the version of the other.
 	"flipped": func(t track) (o outcome) {
 		var worked []string
 		for _, pod := range t.States {

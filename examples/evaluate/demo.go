@@ -222,8 +222,8 @@ func (d *demo) installCRDs(ctx context.Context, _ *errgroup.Group) error {
 	return nil
 }
 
-// runControllers runs the controllers in this process, as any program may that embeds them, until the context is done, unless a
-// manager would manage the same workload. When one ends before that, running fails.
+// runControllers runs the controllers in this process, as any program may that embeds them, until the context is done. It
+// does not if a manager would manage the same workload. When one ends before that, running fails.
 func (d *demo) runControllers(ctx context.Context, running *errgroup.Group) error {
 	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager")
 	if err != nil {

@@ -150,7 +150,7 @@ func (d *demo) perform(ctx context.Context, a act) (all []check, err error) {
 	return all, nil
 }
 
-// show makes the change of a step and shows it until it is done, and gives a person the time to see what has come of it.
+// show makes the change of a step and shows it until it is done. Then it gives a person the time to see what has come of it.
 func (d *demo) show(ctx context.Context, s step) error {
 	patience, cancel := context.WithTimeout(ctx, d.Patience)
 	defer cancel()

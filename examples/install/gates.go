@@ -17,8 +17,9 @@ import (
 	"github.com/podwright/podwright/manager"
 )
 
-// extra is what a gate that is off by default adds to the objects of a part: objects, and RBAC rules of those that are there. It may
-// take rules away, too. What a gate takes away by being off stays: rights of a controller that does not run, and CRDs.
+// extra is what a gate that is off by default adds to the objects of a part. It adds objects, and RBAC rules of those that
+// are there. It may take rules away, too. What a gate takes away by being off stays: rights of a controller that does not
+// run, and CRDs.
 type extra struct {
 	gate    string
 	objects []*unstructured.Unstructured

@@ -86,7 +86,7 @@ func getenv(c *corev1.Container, fields map[string]string) func(string) string {
 	}
 }
 
-// A manager runs as which the RBAC rules are granted, and is asked where it answers.
+// A manager runs as the account that has the RBAC rules, and probes ask the ports on which it answers.
 func TestManager(t *testing.T) {
 	objects := shipped(t).Manager
 	deployment, account, service := find[appsv1.Deployment](t, objects, "Deployment"), find[corev1.ServiceAccount](t, objects, "ServiceAccount"), find[corev1.Service](t, objects, "Service")

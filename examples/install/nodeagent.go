@@ -78,7 +78,7 @@ func (o Options) agentPod(config *nodeagent.Config) (*corev1.PodSpec, error) {
 	return pod, nil
 }
 
-// tokens is where client-go looks for the token of the pod.
+// tokens is the folder in which client-go looks for the token of the pod.
 const tokens = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // volume is what an agent has at a path.
@@ -99,8 +99,8 @@ func volumes(config *nodeagent.Config) []volume {
 	}
 }
 
-// boundToken is what the kubelet mounts by itself too, written down, since the policies rest on it: a token for this pod
-// alone, which names the node, ends with the pod, and is replaced before its hour is over.
+// boundToken is what the kubelet mounts by itself too, written down, since the policies rest on it. It is a token for this
+// pod alone, which names the node. It ends with the pod, and is replaced before its hour is over.
 func boundToken() *corev1.ProjectedVolumeSource {
 	return &corev1.ProjectedVolumeSource{DefaultMode: new(int32(0o400)), Sources: []corev1.VolumeProjection{
 		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(int64(3600))}},

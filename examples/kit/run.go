@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kit makes a process of the kinds that package manager of the library puts together, as a cluster runs it: several
-// replicas of which one leads, webhooks with certificates of their own, probes, metrics and profiles. It is a module of its own,
-// on controller-runtime, for programs that have no process yet. An operator that has one on controller-runtime takes package
-// adapter.
+// Package kit makes a process of the kinds that package manager of the library puts together, as a cluster runs it. It has
+// several replicas of which one leads, webhooks with certificates of their own, probes, metrics and profiles. It is a module
+// of its own, on controller-runtime, for programs that have no process yet. An operator that has one on controller-runtime
+// takes package adapter.
 //
-// Run is all that most programs call. The packages below it are its parts, each of use alone: package leader has an election
-// whose former leader writes nothing, package metrics measures controllers for Prometheus, package webhooks serves them and
-// keeps certificates and registration in order, and package crds installs definitions. The packages connect and serve are for
-// processes without controller-runtime.
+// Run is all that most programs call. The packages below it are its parts, each of use alone. Package leader has an election
+// whose former leader writes nothing, and package metrics measures controllers for Prometheus. Package webhooks serves them
+// and keeps certificates and registration in order. Package crds installs definitions. The packages connect and serve are
+// for processes without controller-runtime.
 package kit
 
 import (

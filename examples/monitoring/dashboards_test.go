@@ -126,7 +126,7 @@ func heldUp(kinds ...string) panel {
 	return p
 }
 
-// controllers returns how the controllers of these names do, of which each ends with "-controller".
+// controllers returns how controllers do, by their names, of which each ends with "-controller".
 func controllers(names ...string) []panel {
 	all := `"(` + strings.Join(names, "|") + `)-controller"`
 	return []panel{

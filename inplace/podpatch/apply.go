@@ -195,10 +195,10 @@ func (p *Patch) conditionsAfter(pod *corev1.Pod, have []corev1.PodCondition) []c
 	return inOrder(out, before, order, typeOf)
 }
 
-// inOrder sorts a merged list as an API server does: elements that the patch
-// names come in the order of the patch, the others in the order that they had,
-// and of one of each the one that was before the other goes first; one that is
-// new goes before all that were not named.
+// inOrder sorts a merged list as an API server does. Elements that the patch names come
+// in the order of the patch, the others in the order that they had. Of one of each, the
+// one that was before the other goes first. A new one goes before all that were not
+// named.
 func inOrder[T any, K comparable](merged []T, before, named []K, key func(T) K) []T {
 	place := func(list []K, element T) int { return slices.Index(list, key(element)) }
 	var others, ours []T

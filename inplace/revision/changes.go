@@ -109,8 +109,8 @@ func liveOf(podLabels iter.Seq[string]) map[string]bool {
 	return live
 }
 
-// nextLive is Next, but that no equal revision of which there are no pods takes the place of one that pods come from, if it has
-// no controller or the same number. All of them would roll to what they have. (CS-CR5)
+// nextLive is Next but for one thing. An equal revision without pods does not take the place of one that pods come from, if
+// it has no controller or the same number. All of them would roll to what they have. (CS-CR5)
 func nextLive(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, live map[string]bool) (Decision, error) {
 	next, err := Next(history, wanted)
 	for d := next; err == nil && d.Action != Create; {

@@ -165,7 +165,7 @@ func NextOf(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevis
 	return d
 }
 
-// next decides by equal, which returns a revision as it is known to be if it is equal
+// next decides by equal, which returns a revision that is known if it is equal
 // to the wanted one, otherwise nil.
 func next(
 	history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, equal func(*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error),
@@ -194,7 +194,7 @@ type finder struct {
 	template *corev1.PodTemplateSpec
 }
 
-// equal returns the revision as it is known to be if it is equal to the
+// equal returns the known revision if it is equal to the
 // wanted one, otherwise nil. It fails only when the wanted revision itself cannot
 // be read.
 func (f *finder) equal(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {

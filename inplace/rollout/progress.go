@@ -8,8 +8,8 @@ import "fmt"
 type Status struct {
 	// Phase is how far the object is.
 	Phase Phase
-	// Message says in kubectl's words what is waited for, why waiting does not help, or how many pods are updated if a partition holds
-	// back others. Empty: the phase says it all.
+	// Message says in kubectl's words what is waited for, or why waiting does not help. If a partition holds pods back, it
+	// says how many are updated. Empty: the phase says it all.
 	Message string
 }
 

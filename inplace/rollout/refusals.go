@@ -89,9 +89,10 @@ func (r *Refusals) Unsupported(pod *corev1.Pod) error {
 // Any tells whether a refusal is remembered.
 func (r *Refusals) Any() bool { return !r.Until.IsZero() }
 
-// RefusedLast returns what has a pod each with those whose updates were refused, or that exhausted budgets protect, behind the
-// others, which stay in the given order. The former take turns: the longest refused is first, budgets before their pods. Those that the
-// API server has refused are behind all until they may be tried. The given slice is not changed. (CT-10)
+// RefusedLast returns what has a pod each in another order. Those whose updates were refused, or that exhausted budgets
+// protect, come last. The others stay in the given order. Those that come last take turns: the longest refused is first, budgets
+// before their pods. Those that the API server has refused are behind all until they may be tried. The given slice is not
+// changed. (CT-10)
 func RefusedLast[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
 	if len(r.Pods) == 0 && len(r.Denied) == 0 {
 		return all

@@ -10,11 +10,10 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// scatter spreads the pods that match a term among those that do not, term
-// after term, so that they are updated neither all at first nor all at last.
-// The terms that most pods match come first; of equal ones the first in the
-// strategy. It may return the list as given, and never changes it.
-// (CS-30)
+// scatter spreads the pods that match a term among those that do not, term after term. So
+// they are updated neither all at first nor all at last. The terms that most pods match
+// come first; of equal ones the first in the strategy. It may return the list as given,
+// and never changes it. (CS-30)
 func scatter[T any](list []T, podOf func(T) *corev1.Pod, all []*corev1.Pod, strategy inplacev1alpha1.UpdateScatterStrategy) []T {
 	type countedTerm struct {
 		inplacev1alpha1.UpdateScatterTerm

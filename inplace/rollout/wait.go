@@ -14,7 +14,8 @@ type Wait struct {
 	Subject
 	// In is what the subject is a part of, such as the subset of a pod or the request for a container. Nil: the object of the plan.
 	In *Subject
-	// Pod is the pod that waits, or that the wait is about; nil if the plan has none to show, and for pods not created yet.
+	// Pod is the pod that waits, or that the wait is about. It is nil if the plan has none to show, and for pods not created
+	// yet.
 	Pod *corev1.Pod
 	// Reason is why. Nil only in Held: the state of Pod alone says it.
 	Reason *Reason

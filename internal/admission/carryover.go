@@ -64,9 +64,9 @@ func carryOverList(raw, before, after []any) []any {
 	return out
 }
 
-// origin finds the element that an element of a changed list was before: the
-// one of the same name; for one without a name an equal one, or, in a list of
-// unchanged length, the one in the same place. It returns -1 for a new element.
+// origin finds the element that an element of a changed list was before. It is the one of
+// the same name. For one without a name it is an equal one, or, in a list of unchanged
+// length, the one in the same place. It returns -1 for a new element.
 func origin(before []any, used []bool, value any, index, length int) int {
 	name := nameOf(value)
 	for i, old := range before {

@@ -15,7 +15,7 @@ import (
 
 // Conversions are those that one webhook converts.
 type Conversions struct {
-	// Path is where the webhook is served, unless a definition says otherwise.
+	// Path is that of the webhook, unless a definition says otherwise.
 	Path string
 	// All are the kinds.
 	All []*Conversion

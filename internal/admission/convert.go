@@ -43,7 +43,7 @@ type Conversion struct {
 type ConvertedField struct {
 	// In is the version that has it.
 	In Version
-	// Path is where it stands there.
+	// Path is that of the field there.
 	Path Path
 	// Check says what is wrong with a value that an annotation holds. The API
 	// server does not look at what a webhook made. An object that no client
@@ -52,7 +52,7 @@ type ConvertedField struct {
 	// Schema is that of the field in v1beta1 (an OpenAPI schema, in JSON), if it
 	// is not in the CRD.
 	Schema string
-	// Twin is where the other version has what is the same, or comes nearest.
+	// Twin is the path at which the other version has what is the same, or comes nearest.
 	// Nil: nowhere, and the field travels in annotations.
 	Twin Path
 	// CheckTwin is the check of what stood at the twin before, which travels in
@@ -81,15 +81,15 @@ func (f *ConvertedField) near(value any) (near any) {
 // Convert converts an object of the kind, a JSON document, to an API version
 // such as apps.kruise.io/v1alpha1.
 //
-// It moves what the versions do not share and leaves the rest of the document
-// as it stands, so that fields too new for this code pass unharmed. What goes to
-// the other version and comes back unchanged is what it was.
+// It moves what the versions do not share and leaves the rest of the document unchanged.
+// So fields too new for this code pass unharmed. What goes to the other version and comes
+// back unchanged is what it was.
 //
-// An error names the part of the document that is not as it should be. It is no
-// JSON object, not of the kind, of an unknown version, or, unless the object may
-// be stored in its version, an annotation does not hold what this function puts
-// there. What is stored can be read, whatever its annotations hold: one object that cannot
-// would keep all of its kind from being listed.
+// An error names the part of the document that is not as it should be. It is no JSON object,
+// not of the kind, or of an unknown version. Or an annotation does not hold what this
+// function puts there, unless the object may be stored in its version. What is stored can be
+// read, whatever its annotations hold: one object that cannot would keep all of its kind
+// from being listed.
 func (k *Conversion) Convert(object []byte, apiVersion string) ([]byte, error) {
 	d, err := parseDocument(object)
 	if err != nil {

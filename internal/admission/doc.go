@@ -16,13 +16,12 @@
 // another. ConversionHandler speaks the protocol around it (ConversionReview of
 // apiextensions.k8s.io/v1).
 //
-// Kinds that are served as v1alpha1 and v1beta1 are Conversions: tables of the
-// fields in which the two versions differ. From one table follow the conversion
-// of objects, the schema of v1beta1 if the CRD holds that of v1alpha1 alone,
-// and the webhook that a CRD names. So they cannot differ. What a version
-// has no field for travels in an annotation of the object, in the place that it
-// has in the other version. Objects are JSON documents: what the table does not
-// name is never looked at and passes unchanged.
+// Kinds that are served as v1alpha1 and v1beta1 are Conversions: tables of the fields in
+// which the two versions differ. From one table follow the conversion of objects, and the
+// webhook that a CRD names. So does the schema of v1beta1 if the CRD holds that of
+// v1alpha1 alone. So they cannot differ. What a version has no field for travels in an
+// annotation of the object, in the place that it has in the other version. Objects are
+// JSON documents: what the table does not name is never looked at and passes unchanged.
 //
 // What is stored can always be read. An object that is converted from the
 // version in which its kind is stored is converted whatever stands in the

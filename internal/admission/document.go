@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Path is where a field of an object stands: the names from the root down.
+// Path is that of a field of an object: the names from the root down.
 type Path []string
 
 // String joins the names with dots.
 func (p Path) String() string { return strings.Join(p, ".") }
 
-// document is a JSON object, read as deep as code has looked: a value is a
+// document is a JSON object, read as deep as code has looked. A value is a
 // json.RawMessage, a document, or what has been put there to be marshalled.
 type document map[string]any
 

@@ -21,8 +21,9 @@ func Decodes[T any]() func(json.RawMessage) error {
 	return func(value json.RawMessage) error { return utiljson.Unmarshal(value, new(T)) }
 }
 
-// former is the key of the annotation in which former releases of podwright kept all fields of the version together. It is read,
-// and never written: server-side apply merges an annotation as a whole, so that fields in one could not be taken away one by one.
+// former is the key of the annotation in which former releases of podwright kept all fields of the version together. It is
+// read, and never written. Server-side apply merges an annotation as a whole, so that fields in one could not be taken away
+// one by one.
 func (v Version) former() string { return "podwright.github.io/" + string(v) + "-fields" }
 
 // prefix is that of the keys of the annotations that an object in the other version has for fields that this one alone has. Each
@@ -117,7 +118,8 @@ func putParts(d document, path Path, value any, of Version) error {
 // plainName is a name of a field that can stand in the key of an annotation, between dots.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$`)
 
-// partName is the name, in the key of an annotation, of what stands at a path: the path, or a hash of one that cannot stand there.
+// partName is the name, in the key of an annotation, of what stands at a path. It is the path, or a hash of one that cannot
+// stand there.
 func partName(path Path) string {
 	const longest = 63
 	name := path.String()
@@ -128,9 +130,9 @@ func partName(path Path) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// takeKept removes the annotations that keep fields of a version and returns
-// what they hold. One that is not as it should be is an error, or stays unchanged if objects
-// may be stored in the version from which it is converted.
+// takeKept removes the annotations that keep fields of a version and returns what they hold. A
+// bad one is an error, or stays unchanged if objects may be stored in the version from which
+// it is converted.
 func (k *Conversion) takeKept(d document, from, of Version) (whole document, err error) {
 	whole = document{}
 	dropped := dropAnnotations(d, func(annotations document) {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Known is what an answer depends on and may be missing, such as that which reads a kind whose CRD is perhaps not installed: once
-// it is known whether it is. NewKnown makes one. It may be used by many goroutines.
+// Known is what an answer depends on and may be missing. Such is what reads a kind whose CRD is perhaps not installed, once
+// that is known. NewKnown makes one. It may be used by many goroutines.
 type Known[T any] struct {
 	what    string
 	decide  func()

@@ -11,14 +11,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Patched allows the request, changed. It answers with the JSON patch (RFC
-// 6902) that does to the original, the raw object of the request, what was done
-// to its decoded form. T is the Go type that the original was decoded into.
+// Patched allows the request, changed. It answers with a JSON patch (RFC 6902). The patch
+// does to the original, the raw object of the request, what was done to its decoded form.
+// T is the Go type that the original was decoded into.
 //
-// Whatever was not changed stays as it was written, also if encoding the Go
-// type would drop it (a field that is unknown to T) or add it (a zero value
-// without omitempty). In a list, elements are followed by their name. If
-// nothing was changed, there is no patch.
+// What was not changed stays as it was written. That holds if encoding the Go type would
+// drop it (a field that is unknown to T) or add it (a zero value without omitempty). In a
+// list, elements are followed by their name. If nothing was changed, there is no patch.
 //
 // It refuses the request (400) if the original is no JSON object of type T.
 func Patched[T any](original []byte, changed *T) *admissionv1.AdmissionResponse {

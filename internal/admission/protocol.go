@@ -17,10 +17,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// protocol is what webhooks of the API server have in common: a review comes in by
-// POST as JSON with a request in it, and goes out again with the response. Its
-// fields are what one kind of review adds. R is its Go type, a pointer to a
-// struct with TypeMeta. Every field is required.
+// protocol is what webhooks of the API server have in common. A review comes in by POST
+// as JSON with a request in it, and goes out again with the response. Its fields are what
+// one kind of review adds. R is its Go type, a pointer to a struct with TypeMeta. Every
+// field is required.
 type protocol[R schema.ObjectKind] struct {
 	// kind of the reviews, in both directions.
 	kind schema.GroupVersionKind

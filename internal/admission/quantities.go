@@ -18,10 +18,10 @@ const (
 	largest  = "9223372036854775807"
 )
 
-// TameQuantities keeps numbers that no code can compute with out of the decoders. A
-// resource quantity such as "1e-100000000" in a pod template, which the API server
-// stores without looking at it, would keep a decoder, and with it the cache of all
-// objects of its kind, busy for hours.
+// TameQuantities keeps numbers that no code can compute with out of the decoders. The API
+// server stores a resource quantity such as "1e-100000000" in a pod template without
+// looking at it. It would keep a decoder, and with it the cache of all objects of its
+// kind, busy for hours.
 //
 // It replaces quantities with exponents beyond all use in JSON by what they mean,
 // and leaves everything else unchanged: almost always, it returns raw itself.

@@ -19,7 +19,7 @@ import (
 // object that cannot be decoded is refused with the code 400.
 type Webhook[T any] struct {
 	schema.GroupKind
-	// MutatePath and ValidatePath are where webhook configurations look for Mutate
+	// MutatePath and ValidatePath are the paths at which webhook configurations look for Mutate
 	// and Validate. Empty: there is no such webhook.
 	MutatePath, ValidatePath string
 	// CreateOnly leaves updates as they are.
@@ -55,6 +55,19 @@ func (c Change[T]) Errors(create func(*T) field.ErrorList, update func(object, o
 		return create(c.Object)
 	}
 	return update(c.Object, c.Old)
+}
+
+// Defaults is a Webhook.Default of a function that sets the defaults of an object. It may know what is stored, nil for a CREATE, and options.
+func Defaults[T, O any](set func(object, old *T, options O), options O) func(context.Context, Change[T]) error {
+	return func(_ context.Context, c Change[T]) error {
+		set(c.Object, c.Old, options)
+		return nil
+	}
+}
+
+// Checks is a Webhook.Check of what is wrong with a new object, or with a changed one.
+func Checks[T any](create func(*T) field.ErrorList, update func(object, old *T) field.ErrorList) func(context.Context, Change[T]) (field.ErrorList, error) {
+	return func(_ context.Context, c Change[T]) (field.ErrorList, error) { return c.Errors(create, update), nil }
 }
 
 // Handlers returns the HTTP handlers by their paths.

@@ -7,11 +7,11 @@
 // write. The API server is asked to leave out the rest, which otherwise costs it and the
 // controller more than the write itself.
 //
-// A [Store] remembers one resourceVersion per object and resource, not a list of
-// expected events. Of a write whose answer was lost it remembers that there may be one. Until the next
-// reconcile it remembers what was created, so that a cache that leaves some out is noticed. So
-// an event that is lost in a relist, or a pod that is created and deleted again before
-// the cache sees it, leaves nothing behind that would block the next reconcile forever.
+// A [Store] remembers one resourceVersion per object and resource, not a list of expected events. Of a
+// write whose answer was lost it remembers that there may be one. Until the next reconcile it remembers
+// what was created, so that a cache that leaves some out is noticed. So an event that is lost in a
+// relist leaves nothing behind that would block the next reconcile forever. Neither does a pod that is
+// created and deleted again before the cache sees it.
 package apiwriter
 
 import (

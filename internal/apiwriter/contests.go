@@ -45,8 +45,8 @@ type contests struct {
 	swept time.Time          // when those that are over were dropped
 }
 
-// mostWrites is how many distinct writes about an object are remembered: those of a cycle that another writer takes back, as
-// a pod that leaves service and its update.
+// mostWrites is how many distinct writes about an object are remembered. They are those of a cycle that another writer takes
+// back, as a pod that leaves service and its update.
 const mostWrites = 8
 
 // Contest is about one object.
@@ -92,8 +92,9 @@ type Write struct {
 	Object string
 	// Wanted is what is written there: JSON texts, as patches, one behind the other. Two writes are the same if that is.
 	Wanted string
-	// Found is what stands there, and Sent what this write makes of it, if it is a note that is renewed by itself, as one with a time
-	// is. While that is found which was sent last, nothing was taken back. Both are empty for what is not renewed.
+	// Found is what stands there, and Sent what this write makes of it. They are set if it is a note that is renewed by
+	// itself, as one with a time is. While that is found which was sent last, nothing was taken back. Both are empty for
+	// what is not renewed.
 	Found, Sent string
 	// Send sends it. ErrNotSent says that it was not sent after all, and is none of PutBack.
 	Send func() error
@@ -200,7 +201,7 @@ func (c *Contests) note(w *Write) {
 	}
 }
 
-// undone tells whether a write was made before, and is made again since something of it does not stand, though the owner has
+// undone tells whether a write was made before, and is made again since something of it does not stand. The owner has
 // written nothing else there since.
 func (t *Contest) undone(hash uint64, fields fields) bool {
 	return slices.Contains(t.writes[:], hash) && t.last.shares(fields)
@@ -219,8 +220,8 @@ func (t *Contest) wrote(hash uint64, fields fields) {
 	t.last = t.last.with(fields)
 }
 
-// waits tells whether an owner is to leave an object alone for now, to which it would write what it wants: it put the same
-// back before, and the pause since then is not over. next says when it is.
+// waits tells whether an owner is to leave an object alone for now, to which it would write what it wants. It is if the
+// owner put the same back before, and the pause since then is not over. next says when it is.
 func (c *Contests) waits(owner types.NamespacedName, object, wanted string, now time.Time) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()

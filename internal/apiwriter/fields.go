@@ -21,8 +21,9 @@ const unknown = 0
 // mostFields is how many fields of an object are remembered; of a write of more it counts only as a whole.
 const mostFields = 64
 
-// fieldsOf returns what JSON texts, one behind the other, write to which field: one value for what several say of the same field, as what
-// was found there and what is wanted. A text that is no JSON is one field, and so are texts that name none whose value is known.
+// fieldsOf returns what JSON texts, one behind the other, write to which field. There is one value for what several say of
+// the same field, as what was found there and what is wanted. A text that is no JSON is one field, and so are texts that
+// name none whose value is known.
 func fieldsOf(wanted string) fields {
 	of := fields{}
 	for decoder := json.NewDecoder(strings.NewReader(wanted)); ; {

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// longestText is how many bytes of a text of the API server are kept: policies list all that they find wrong, and what they
-// say is written into conditions and events, again with every attempt.
+// longestText is how many bytes of a text of the API server are kept. Policies list all that they find wrong. What they say
+// is written into conditions and events, again with every attempt.
 const longestText = 1024
 
 // Short returns a text, and of a long one the beginning, with how long it is.

@@ -92,19 +92,18 @@ func (a *Applier[S]) Abandon(ctx context.Context, err error) error {
 	return WorthRetrying(err, a.writeStatus(ctx))
 }
 
-// Outdated finds out whether the workload is gone or another one by now, if
-// pods that its status counts are gone and would be created again, or the current
-// revision is, so that they would be created at another one. The garbage collector
-// deletes what a workload owns after it, and the caches may show that the other way
-// round. It costs no request to write the status before anything else, which is due
-// anyway; if that fails for another reason, the reconcile goes on and tries again
-// at its end.
+// Outdated finds out whether the workload is gone or another one by now. It asks if pods
+// that its status counts are gone and would be created again. It asks too if the current
+// revision is gone, so that they would be created at another one. The garbage collector
+// deletes what a workload owns after it, and the caches may show that the other way round.
+// To write the status before anything else costs no request: it is due anyway. If that
+// fails for another reason, the reconcile goes on and tries again at its end.
 func (a *Applier[S]) Outdated(ctx context.Context) (outdated bool, err error) {
 	if len(a.Plan.Create) == 0 || a.refused == nil && a.Plan.Revisions.Missing == "" && !a.Shrinks {
 		return false, nil
 	}
 	if a.refused != nil || a.Uncreated != nil { // it counts pods that are not there yet: nothing is changed
-		err = a.Sync.RewriteStatus(ctx, a.stored())
+		err = a.Sync.rewriteStatus(ctx, a.stored())
 	} else {
 		err = a.writeStatus(ctx)
 	}
@@ -190,7 +189,7 @@ func (a *Applier[S]) PullAhead(ctx context.Context, jobs predownload.Jobs) error
 	if jobs == nil {
 		return nil
 	}
-	return a.Sync.PreDownload(ctx, jobs, a.Plan.Revisions.Update, a.Plan.PreDownload)
+	return a.Sync.preDownload(ctx, jobs, a.Plan.Revisions.Update, a.Plan.PreDownload)
 }
 
 // deniedRetry is how soon a budget is asked again.

@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-// unlike says what differs, of what makes a pod one of its workload, between the pod that was asked for and another state of
-// it; nil if nothing does.
+// unlike says what differs between the pod that was asked for and another state of it, of what makes it one of its workload;
+// nil if nothing does.
 func (p *Sync) unlike(asked, found metav1.Object) error {
 	if asked.GetName() != found.GetName() {
 		return fmt.Errorf("its name is %q, not %q", found.GetName(), asked.GetName())

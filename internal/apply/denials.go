@@ -31,8 +31,8 @@ type Budget interface {
 }
 
 // mayUpdate asks the budget, about one pod at a time, in the order of the plan. After it has refused one it is asked
-// only about pods of other budgets, and about those that are not ready: those that the update repairs would
-// wait for the one that has to wait for them. After an error it is asked no more. (CT-10)
+// only about pods of other budgets, and about those that are not ready. Pods that the update repairs would wait for
+// the one that has to wait for them. After an error it is asked no more. (CT-10)
 func (a *Applier[S]) mayUpdate(ctx context.Context, turns *turns, i int, pod *corev1.Pod) (bool, error) {
 	defer turns.end(i)
 	if a.Budget == nil {
@@ -109,7 +109,7 @@ func (d *denials) answered(workload metav1.Object, pod *corev1.Pod, now time.Tim
 	}
 }
 
-// of returns the pods of a workload that come after the others, and forgets pods that are gone, with budgets that protect
+// of returns the pods of a workload that come after the others. It forgets pods that are gone, and budgets that protect
 // none of the others.
 func (d *denials) of(workload metav1.Object, pods []*corev1.Pod) map[types.UID]rollout.Denial {
 	d.lock.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// namespaceEnding is the error of a creation in a namespace that is being
-// deleted, as the API server gives it, without the name of what was to be created.
+// namespaceEnding is the error of a creation in a namespace that is being deleted, as the
+// API server gives it. It lacks the name of what was to be created.
 func namespaceEnding(namespace string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,

@@ -87,7 +87,7 @@ func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {
 	jobs := &refusedJobs{}
 	decision := rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
 	for range 3 {
-		if err := WorthRetrying(s.PreDownload(t.Context(), jobs, history("web-2", "nginx:2"), decision)); err != nil {
+		if err := WorthRetrying(s.preDownload(t.Context(), jobs, history("web-2", "nginx:2"), decision)); err != nil {
 			t.Error(err)
 		}
 	}

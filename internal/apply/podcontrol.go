@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// PodControl writes single pods of a plan. An Applier is one. A kind that has to do more about a pod, or to know what became of it,
-// has a method of its own, which calls that of its Applier. ApplyPods calls them, for several pods at a time.
+// PodControl writes single pods of a plan. An Applier is one. A kind that has to do more about a pod, or to know what became
+// of it, has a method of its own. That calls the method of its Applier. ApplyPods calls them, for several pods at a time.
 type PodControl interface {
 	// Create creates a pod with its claims. It is called in batches, of which a failure is the last. CloneSets note which claims the
 	// pod reuses, and give up a name that is taken; DaemonSets remember the node, or the name.
@@ -74,7 +74,7 @@ func (a *Applier[S]) ApplyPods(ctx context.Context, control PodControl) error {
 	if selector, err := metav1.LabelSelectorAsSelector(a.Selector); err == nil && !selector.Empty() {
 		a.Sync.Selected = selector
 	}
-	return a.Sync.ApplyStages(ctx, &a.Plan.Stages, func(ctx context.Context, stage *rollout.Stage) error {
+	return a.Sync.applyStages(ctx, &a.Plan.Stages, func(ctx context.Context, stage *rollout.Stage) error {
 		return errors.Join(a.deletePods(ctx, control, stage), a.patchPods(ctx, control, stage),
 			a.failures.Add(a.Reporting.FailedCreate, a.Sync.CreatePods(ctx, stage.Create, control.Create)))
 	})
@@ -117,7 +117,7 @@ func (a *Applier[S]) patchPods(ctx context.Context, control PodControl, stage *r
 	return a.failedUpdates(apiwriter.Each(ctx, len(stage.Patch), atOnce, func(i int) error {
 		defer turns.end(i) // also if it is not asked about, as a write that another writer takes back (CT-12)
 		p := &stage.Patch[i]
-		return a.Sync.PutPod(p, func() error { return a.patchPod(ctx, control, turns, i, p) })
+		return a.Sync.putPod(p, func() error { return a.patchPod(ctx, control, turns, i, p) })
 	}))
 }
 

@@ -46,8 +46,8 @@ func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation, 
 	return errors.Join(append(taken, err)...)
 }
 
-// NameTaken tells whether the name of a new pod, or of one of its claims, is another owner's, or perhaps that of an own one that no
-// cache shows yet.
+// NameTaken tells whether the name of a new pod, or of one of its claims, is another owner's. Perhaps it is that of an own
+// one that no cache shows yet.
 func NameTaken(err error) bool {
 	return apierrors.IsAlreadyExists(err) || errors.Is(err, errForeignClaim)
 }
@@ -135,12 +135,12 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 // PatchPods changes pods. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch) error {
 	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
-		return p.PutPod(&patches[i], func() error { return p.PatchPod(ctx, &patches[i]) })
+		return p.putPod(&patches[i], func() error { return p.PatchPod(ctx, &patches[i]) })
 	})
 }
 
-// PutPod has a patch sent, unless it is to wait since another writer takes it back each time. (CT-12)
-func (p *Sync) PutPod(patch *rollout.PodPatch, send func() error) error {
+// putPod has a patch sent, unless it is to wait since another writer takes it back each time. (CT-12)
+func (p *Sync) putPod(patch *rollout.PodPatch, send func() error) error {
 	what, wanted, err := p.wantedOf(patch)
 	if err != nil {
 		return err
@@ -208,9 +208,9 @@ func (p *Sync) PatchPod(ctx context.Context, patch *rollout.PodPatch) error {
 const mostReads = 3
 
 // sendPatch sends a write of a patch, and returns the resourceVersion of the pod then. One
-// that is chained to the write before, which returned a version, is sent again if what
-// the patch follows from has not changed since: kubelets report on a pod at any time. The
-// answer is read into resized, unless that is nil.
+// that is chained to the write before, which returned a version, is sent again if what the
+// patch follows from has not changed since. Kubelets report on a pod at any time. The answer
+// is read into resized, unless that is nil.
 func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string, resized *corev1.Pod) (string, error) {
 	for reads := 0; ; reads++ {
 		chained, err := w, error(nil)

@@ -14,9 +14,9 @@ import (
 	"github.com/podwright/podwright/internal/predownload"
 )
 
-// PreDownload creates or deletes the jobs that pull images ahead, and labels
+// preDownload creates or deletes the jobs that pull images ahead, and labels
 // the update revision, which may be nil if nothing is to be labelled.
-func (p *Sync) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
+func (p *Sync) preDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
 	applier := predownload.Applier{
 		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
 		Wrote: func(labelled metav1.Object) { p.Wrote(caches.Revisions, labelled.GetResourceVersion()) },

@@ -15,19 +15,19 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// After an update that the API server has refused, the next one of the workload is
-// tried after so long, and after twice as long every time until one is served.
+// After an update that the API server has refused, the next one of the workload is tried
+// after so long. It is tried after twice as long every time until one is served.
 const (
 	firstRefusal = time.Second
 	lastRefusal  = 5 * time.Minute
 )
 
 // refusals remembers which updates failed: the API server refused them, or gave no
-// answer. An update is more than one write: when a webhook refuses the last of them,
-// the pod has been taken out of service by then, and is put back by the next reconcile.
-// Each such write is an event that asks for a reconcile, whatever the queue's
-// back-off. So the API server is asked about that write first from then on, by a dry
-// run. The zero value is ready for use, by several goroutines.
+// answer. An update is more than one write. When a webhook refuses the last of them, the
+// pod has been taken out of service by then. The next reconcile puts it back. Each such
+// write is an event that asks for a reconcile, whatever the queue's back-off. So the API
+// server is asked about that write first from then on, by a dry run. The zero value is
+// ready for use, by several goroutines.
 type refusals struct {
 	lock  sync.Mutex
 	known map[types.NamespacedName]*refused

@@ -58,8 +58,8 @@ func (p *Sync) noteResize(ctx context.Context, pod *corev1.Pod) (version string,
 	return version, err
 }
 
-// The causes by which an API server forbids a resize since the node of the pod can never do it:
-// other refusals by admission may pass.
+// The causes by which an API server forbids a resize since the node of the pod can never do it.
+// Other refusals by admission may pass.
 const (
 	nodeTooSmall  metav1.CauseType = "NodeCapacity"
 	notOnPlatform metav1.CauseType = "UnsupportedPlatform"

@@ -49,7 +49,7 @@ func (p *Sync) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 type RevisionState int
 
 const (
-	// Unsettled: the next reconcile has to plan again, since the update revision turned out to be another one, or the current one
+	// Unsettled: the next reconcile has to plan again. The update revision turned out to be another one, or the current one
 	// to be there after all.
 	Unsettled RevisionState = iota
 	// Settled: pods may refer to the revisions.
@@ -106,8 +106,8 @@ func raisePatch(c *revision.Changes) ([]byte, error) {
 	return data, nil
 }
 
-// RefusedRevision returns why, if err says that the API server has refused for certain to create the update revision, and there is a
-// current one to go on with. It returns nil otherwise. (CT-9)
+// RefusedRevision returns why the API server has refused for certain to create the update revision, if err says so and there
+// is a current one to go on with. It returns nil otherwise. (CT-9)
 func RefusedRevision(c *revision.Changes, err error) error {
 	var status apierrors.APIStatus
 	if c.Create == nil || c.Current == c.Create || c.Missing != "" || !errors.As(err, &status) || inEndingNamespace(err) {
@@ -121,10 +121,10 @@ func RefusedRevision(c *revision.Changes, err error) error {
 	return summary(err)
 }
 
-// currentUnseen tells whether the current revision, which the history lacks, does
-// exist: then the cache of revisions is behind that of the workload, and pods that
-// the partition holds back would be made at the update revision. The next reconcile
-// waits until the cache is that far, and goes on with what it shows.
+// currentUnseen tells whether the current revision, which the history lacks, does exist.
+// Then the cache of revisions is behind that of the workload. Pods that the partition
+// holds back would be made at the update revision. The next reconcile waits until the
+// cache is that far, and goes on with what it shows.
 func (p *Sync) currentUnseen(ctx context.Context, name string, selector *metav1.LabelSelector) (bool, error) {
 	const missing = "the current revision is missing"
 	if !p.Begins(missing, name != "") {

@@ -15,10 +15,10 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// ApplyStages applies the stages of a plan, each by do, which returns the
+// applyStages applies the stages of a plan, each by do, which returns the
 // joined errors of what it tried. The second stage follows if the first has
 // changed no pod.
-func (p *Sync) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
+func (p *Sync) applyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
 	err := do(ctx, &stages.Stage)
 	if stages.Otherwise.Empty() || p.podWrites.any(ctx, p) {
 		return err
@@ -35,12 +35,12 @@ type podWrites struct {
 	taken []string      // the names of pods that could not be created since there are such pods
 }
 
-// ended takes note of how a write about a pod, as it was observed, ended. A
-// server that answers with an error of its own is done with the request, and the
-// pod tells what came of it: an admission webhook that is down gives that answer
-// for ever. If there is no answer, the write may yet be made. After a
-// conflict nothing is known: the plan was made for another state. A name that is
-// taken may be that of a pod which an earlier request has created.
+// ended takes note of how a write about a pod, as it was observed, ended. A server that
+// answers with an error of its own is done with the request, and the pod tells what came
+// of it. An admission webhook that is down gives that answer for ever. If there is no
+// answer, the write may yet be made. After a conflict nothing is known: the plan was made
+// for another state. A name that is taken may be that of a pod which an earlier request
+// has created.
 func (m *podWrites) ended(pod *corev1.Pod, err error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -50,7 +50,7 @@ func TestStages(t *testing.T) {
 			}
 			done := 0
 			stages := &rollout.Stages{Otherwise: rollout.Stage{Delete: []rollout.PodDeletion{{Pod: pod}}}}
-			err := s.ApplyStages(t.Context(), stages, func(_ context.Context, stage *rollout.Stage) error {
+			err := s.applyStages(t.Context(), stages, func(_ context.Context, stage *rollout.Stage) error {
 				if done++; stage == &stages.Otherwise {
 					return nil
 				}

@@ -33,9 +33,9 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	return p.PutBack(string(p.Workloads)+"/status", wanted, func() error { return p.replaceStatus(ctx, before, after) })
 }
 
-// RewriteStatus writes a status that is there already: it changes nothing, and finds
+// rewriteStatus writes a status that is there already: it changes nothing, and finds
 // out whether the workload is still the one that was observed.
-func (p *Sync) RewriteStatus(ctx context.Context, status any) error {
+func (p *Sync) rewriteStatus(ctx context.Context, status any) error {
 	return p.replaceStatus(ctx, status, status)
 }
 
@@ -65,8 +65,8 @@ type statusWrite struct {
 	status  any
 }
 
-// IsLate tells whether a status that says which generation of its object was seen last says another than the newest.
-// One that says none, 0, is not late. Neither those of former releases are written anew for it, nor those of a CRD that does
+// IsLate tells whether a status that says which generation of its object was seen last says another than the newest. One
+// that says none, 0, is not late. Those of former releases are not written anew for it. Neither are those of a CRD that does
 // not have the field, if the API server drops it.
 func IsLate(observedGeneration int64, of metav1.Object) bool {
 	return observedGeneration != 0 && observedGeneration != of.GetGeneration()

@@ -110,7 +110,7 @@ func TestWriteStatus(t *testing.T) {
 		if writes() != 1 {
 			t.Errorf("%d writes, want 1", writes())
 		}
-		s.must(unchanged.RewriteStatus(t.Context(), after(s)))
+		s.must(unchanged.rewriteStatus(t.Context(), after(s)))
 		if writes() != 2 {
 			t.Errorf("%d writes, want 2: one asks whether the workload is still there", writes())
 		}

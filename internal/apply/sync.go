@@ -95,8 +95,8 @@ func (p *Sync) create(create func() (resourceVersion string, err error)) (resour
 	return resourceVersion, err
 }
 
-// Unanswered returns the error, and remembers that the write may have been made
-// if there was no answer, or the server did not come to an end with it.
+// Unanswered returns the error. If there was no answer, or the server did not come to an
+// end with it, it remembers that the write may have been made.
 func (p *Sync) Unanswered(resource podwright.Resource, name string, err error) error {
 	if apiwriter.Unanswered(err) {
 		p.Own.Lost(p.Key, resource, name)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// turns has things that are done at the same time ask one after the other, in the order of the plan: what a budget allows
+// turns has things that are done at the same time ask one after the other, in the order of the plan. What a budget allows
 // must not depend on which goroutine comes first. Each of them ends its turn, whether or not it has asked. (CT-10)
 type turns struct {
 	lock    sync.Mutex

@@ -33,7 +33,7 @@ type Writer struct {
 	Workloads podwright.Resource
 	// Merge patches workloads and their status. Required.
 	Merge apiwriter.Merge
-	// RevisionNamespace is where the revisions of workloads without a namespace are.
+	// RevisionNamespace is that of the revisions of workloads without a namespace.
 	// Default: that of the workload.
 	RevisionNamespace string
 	// VersionedBy names the labels and annotations of a pod that an update changes. By them, an update whose answer
@@ -50,8 +50,9 @@ type Writer struct {
 	// Records says which patches of pods are recorded in events, by what they are
 	// for. Default: none.
 	Records map[rollout.PatchKind]Action
-	// Keeps lists how annotations of pods begin that keep what a write has found, as the record of an update does, or which version
-	// it was made by. Another value is not another wish. That of the record of updates in place always does. (CT-12)
+	// Keeps lists how annotations of pods begin that keep what a write has found, or which version it was made by. The
+	// record of an update does. Another value is not another wish. That of the record of updates in place always does.
+	// (CT-12)
 	Keeps []string
 	// SharedStatus says that a webhook books in the status of the workloads, too. (CT-12)
 	SharedStatus bool

@@ -80,7 +80,7 @@ func groupOfClaim(claim *corev1.PersistentVolumeClaim) group {
 	return g
 }
 
-// shareResources has the status of containers share their resources with the spec: a kubelet repeats
+// shareResources has the status of containers share their resources with the spec. A kubelet repeats
 // them there, twice, and they are a fifth of a pod.
 func shareResources(pod *corev1.Pod) {
 	shareResourcesOf(pod.Status.ContainerStatuses, pod.Spec.Containers)

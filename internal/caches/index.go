@@ -14,8 +14,8 @@ import (
 // ByNamespace is the index by namespace, without which a List of one goes through all objects.
 var ByNamespace = podwright.Index{Name: cache.NamespaceIndex, Keys: cache.MetaNamespaceIndexFunc}
 
-// indexing is held while the indexes of an informer are looked up or added: controllers
-// that start at the same time may share one, which itself refuses a second index of the
+// indexing is held while the indexes of an informer are looked up or added. Controllers
+// that start at the same time may share an informer. It refuses a second index of the
 // same name, and returns its map of them without a lock.
 var indexing sync.Mutex
 

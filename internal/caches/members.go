@@ -26,11 +26,10 @@ func parents(obj any) ([]string, error) {
 	return []string{cache.NewObjectName(object.GetNamespace(), parent).String()}, nil
 }
 
-// Members returns the objects of a namespace whose names are the parent's, a
-// dash and an ordinal, indexed ByMember. These are the pods of a
-// StatefulSet by its name, and with "data-web" the claims of the set web that
-// are made of its template data. Whose they are is not looked at. They are
-// shared with the cache and must not be changed.
+// Members returns the objects of a namespace whose names are the parent's, a dash and an
+// ordinal, indexed ByMember. These are the pods of a StatefulSet by its name. With
+// "data-web" they are the claims of the set web that are made of its template data. Whose
+// they are is not looked at. They are shared with the cache and must not be changed.
 func Members[T any](r podwright.Reader, resource podwright.Resource, namespace, parent string) ([]T, error) {
 	return byIndex[T](r, resource, namespace, ByMember, cache.NewObjectName(namespace, parent).String())
 }

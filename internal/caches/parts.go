@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// A layout is what a value of a type consists of, so that two of them are compared without
-// reflection, which takes ten times as long: nested structs are one list of parts. It is made of
-// the type itself, so that it knows the fields of every release of Kubernetes' API.
+// A layout is what a value of a type consists of. So two of them are compared without reflection,
+// which takes ten times as long. Nested structs are one list of parts. It is made of the type
+// itself, so that it knows the fields of every release of Kubernetes' API.
 type layout struct {
 	size  uintptr
 	parts []part
@@ -80,7 +80,7 @@ func (ls layouts) of(t reflect.Type) *layout {
 }
 
 // add adds the parts of a type to a layout. What a field points to that its package does not
-// export is not looked into: it may be of all programs, as a time zone is.
+// export is not looked into. It may be of all programs, as a time zone is.
 func (ls layouts) add(l *layout, t reflect.Type, offset uintptr, exported bool) {
 	p := part{offset: offset, size: t.Size()}
 	if t == reflect.TypeFor[resource.Quantity]() {
@@ -138,9 +138,9 @@ func (l *layout) addMemory(p part) {
 	l.parts = append(l.parts, p)
 }
 
-// merge has a value share with another one of its type what is equal in both, the largest parts
-// that are, and tells whether all is. It writes to the first value only, and never anything but what
-// equals what stood there: nil is not equal to empty. The other one is only read.
+// merge has a value share with another one of its type the largest parts that are equal in both. It
+// tells whether all is equal. It writes to the first value only, and never anything but what equals
+// what stood there: nil is not equal to empty. The other one is only read.
 func (l *layout) merge(value, other unsafe.Pointer) bool {
 	equal := true
 	for i := range l.parts {

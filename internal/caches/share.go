@@ -13,9 +13,9 @@ import (
 )
 
 // A sharer has equal parts of objects of one kind be one object in memory. It knows a few objects of each
-// group, by weak pointers. So it keeps nothing in memory, and what objects share goes with the
-// last of them. The zero value knows none. It may be used by many goroutines, and none waits for another:
-// if two write the same place, one of their objects is not known, which costs room and nothing else.
+// group, by weak pointers. So it keeps nothing in memory, and what objects share goes with the last of
+// them. The zero value knows none. It may be used by many goroutines, and none waits for another. If two
+// write the same place, one of their objects is not known, which costs room and nothing else.
 type sharer[T any, P interface {
 	*T
 	metav1.Object
@@ -33,8 +33,8 @@ type sharer[T any, P interface {
 type table[T any] []atomic.Pointer[models[T]]
 
 // models are objects of a group that others share parts with. There are some, so that rarely all go before
-// another object of the group comes: each place is for the first of the objects that a hash of the UID
-// puts there, as long as there is one. They are replaced, never changed.
+// another object of the group comes. Each place is for the first of the objects that a hash of the UID puts
+// there, while there is one. They are replaced, never changed.
 type models[T any] struct {
 	group   group
 	objects [4]weak.Pointer[T]

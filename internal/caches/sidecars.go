@@ -63,9 +63,9 @@ func NeededLabels(selector *metav1.LabelSelector) (labels []string) {
 
 func pair(key, value string) string { return key + "=" + value }
 
-// SidecarSetsFor returns the SidecarSets indexed BySelector, that
-// may match pods of a namespace with these labels, each once: all that do, and some that
-// do not. They are shared with the cache and must not be changed.
+// SidecarSetsFor returns the SidecarSets indexed BySelector, that may match pods of a
+// namespace with these labels, each once. It returns all that do, and some that do not.
+// They are shared with the cache and must not be changed.
 func SidecarSetsFor(
 	r podwright.Reader, resource podwright.Resource, namespace string, labels map[string]string,
 ) (sets []*v1alpha1.SidecarSet, err error) {

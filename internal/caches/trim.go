@@ -11,8 +11,8 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// Trim drops from an object, before it enters a cache of podwright's own, what no
-// kind declares to read and no plan to come needs, and has it share what is equal in
+// Trim drops from an object, before it enters a cache of podwright's own, what no kind
+// declares to read and no plan to come needs. It has the object share what is equal in
 // other objects of its kind. See workloads.Trim, which lists both.
 func Trim(obj any) (any, error) {
 	drop(obj)

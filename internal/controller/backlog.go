@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A backlog orders the keys of a Loop. What was there when the controller started waits behind what has happened since: after a
-// restart nearly all objects are settled, and the one that a user changes does not wait for thousands of them. Every fourth key is
-// of those all the same, so that a busy cluster does not hold them up. (CT-17)
+// A backlog orders the keys of a loop. What was there when the controller started waits behind what has happened since.
+// After a restart nearly all objects are settled. The one that a user changes does not wait for thousands of them. Every
+// fourth key is of those all the same, so that a busy cluster does not hold them up. (CT-17)
 //
 // It is a workqueue.Queue. The workqueue holds its own lock meanwhile; begins and happened are called without it.
 type backlog struct {

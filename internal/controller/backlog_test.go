@@ -26,7 +26,7 @@ func TestBacklog(t *testing.T) {
 		{"what has been taken may come again", "abc", "", "ba", "abbca"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			loop := newLoop(Config{Name: "test"})
+			loop := newLoop(loopConfig{Name: "test"})
 			defer loop.queue.ShutDown()
 			key := func(letter rune) types.NamespacedName { return types.NamespacedName{Name: string(letter)} }
 			add := func(letters string, add func(types.NamespacedName)) {
@@ -57,7 +57,7 @@ func TestBacklog(t *testing.T) {
 
 // A key that waits for its turn because something happened stays there if it turns out to have been there at the start.
 func TestBacklogKeepsWhatHappened(t *testing.T) {
-	loop := newLoop(Config{Name: "test"})
+	loop := newLoop(loopConfig{Name: "test"})
 	defer loop.queue.ShutDown()
 	loop.addInitial(types.NamespacedName{Name: "first"})
 	loop.add(web)

@@ -37,6 +37,11 @@ func (c *Checks) That(ok bool, text string) *Checks {
 	return c
 }
 
+// Problem adds what is wrong with an option, which the text begins with, and err ends; nil if nothing is.
+func (c *Checks) Problem(option string, err error) *Checks {
+	return c.That(err == nil, fmt.Sprintf("Options.%s%v", option, err))
+}
+
 // Client checks a clientset that is to send writes.
 func (c *Checks) Client(client kubernetes.Interface) *Checks {
 	if err := apiwriter.CheckClient(client); err != nil {
@@ -48,6 +53,11 @@ func (c *Checks) Client(client kubernetes.Interface) *Checks {
 // KindClient checks an option that is a client of an area's kinds.
 func (c *Checks) KindClient(option, kinds string, given bool) *Checks {
 	return c.That(given, fmt.Sprintf("Options.%s is nil: it needs a client of the %s kinds, client.NewForConfig makes one", option, kinds))
+}
+
+// Runtime checks the container runtime of a node's agent.
+func (c *Checks) Runtime(given bool) *Checks {
+	return c.That(given, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 }
 
 // PreDownload checks that there is something to pull images ahead with.

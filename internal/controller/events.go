@@ -121,9 +121,9 @@ func (s *subscription) enqueues(e Event) Enqueue {
 // dispatcher is the one handler of an informer: it decides once whom an event
 // concerns, however many kinds have subscribed.
 //
-// It is found through the informer itself, among whose indexes it stands: so
-// controllers that are made one by one share it without knowing each other, and
-// it goes when the informer goes. A map from informers to handlers would be a global.
+// It is found through the informer itself, among whose indexes it stands. So controllers
+// that are made one by one share it without knowing each other, and it goes when the
+// informer goes. A map from informers to handlers would be a global.
 type dispatcher struct {
 	objects atomic.Int64 // that the informer has reported, and that are not gone
 

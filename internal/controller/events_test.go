@@ -40,7 +40,7 @@ func (q *queue) handler(read Read, wrote wroteStatus) *dispatcher {
 		read.Concern = itself(wrote)
 	}
 	d := &dispatcher{}
-	d.add(&subscription{fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: q.add})
+	d.add(&subscription{fields: read.Fields | identity, owner: read.owner, concern: read.Concern, enqueue: q.add, initial: q.add})
 	return d
 }
 
@@ -109,7 +109,7 @@ func TestEventsOfOwned(t *testing.T) {
 	otherGroup := edited(func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "apps.kruise.io.example.com/v1" })
 	core := edited(func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "v1" })
 	for name, read := range map[string]Read{
-		"by owner": {Fields: Labels, Owner: cloneSets},
+		"by owner": {Fields: Labels, owner: cloneSets},
 		"by name": {Fields: Labels | Owners, Concern: EachOf(func(pod metav1.Object) (keys []types.NamespacedName) {
 			for _, owner := range pod.GetOwnerReferences() {
 				if groupKind(&owner) == cloneSets {

@@ -20,8 +20,8 @@ import (
 	"github.com/podwright/podwright"
 )
 
-// Config says how a Loop runs.
-type Config struct {
+// loopConfig says how a loop runs.
+type loopConfig struct {
 	podwright.ControllerOptions
 	// Name stands in logs and metrics. Required.
 	Name string
@@ -38,9 +38,9 @@ type Config struct {
 	waits func(key types.NamespacedName) bool
 }
 
-// Loop reconciles the keys that are added to it.
-type Loop struct {
-	Config
+// workLoop reconciles the keys that are added to it.
+type workLoop struct {
+	loopConfig
 	queue   workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	backlog *backlog
 }
@@ -48,8 +48,8 @@ type Loop struct {
 // defaultWorkers is the default of ControllerOptions.Workers.
 const defaultWorkers = 3
 
-// The back-off of a key whose reconciles fail: the first retry is quick, for
-// conflicts; a spec that cannot work costs one reconcile every few minutes.
+// The back-off of a key whose reconciles fail: the first retry is quick, for conflicts. A
+// spec that cannot work costs one reconcile every few minutes.
 const (
 	firstRetry = 5 * time.Millisecond
 	lastRetry  = 5 * time.Minute
@@ -68,20 +68,20 @@ type Queue struct {
 	Name string
 	// Workers is the number of keys worked on at the same time. Default 3.
 	Workers int
-	// Reconcile is that of the Loop. It waits for caches by itself.
+	// Reconcile is that of the loop. It waits for caches by itself.
 	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
 	// Concern enqueues what an event of the first read concerns.
 	Concern Concern
 }
 
 // loops returns the Loops that reconcile what the sources enqueue.
-func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
+func (r *reconciler[S, P]) loops(sources *Sources) ([]*workLoop, error) {
 	loop, err := r.loop(sources)
-	loops := []*Loop{loop}
-	for _, queue := range r.Beside {
+	loops := []*workLoop{loop}
+	for _, queue := range r.FurtherQueues {
 		options := r.ControllerOptions
 		options.Workers = queue.Workers
-		beside := newLoop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.firstRetry, lastRetry: r.LastRetry})
+		beside := newLoop(loopConfig{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.firstRetry, lastRetry: r.LastRetry})
 		read := sources.reads[0]
 		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | identity, concern: queue.Concern, enqueue: beside.add, initial: beside.addInitial})
 		if err2 != nil {
@@ -92,8 +92,8 @@ func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 	return loops, err
 }
 
-func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
-	loop := newLoop(Config{
+func (r *reconciler[S, P]) loop(sources *Sources) (*workLoop, error) {
+	loop := newLoop(loopConfig{
 		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.firstRetry, lastRetry: r.LastRetry, retryWhenDue: r.RetryWhenDue,
 	})
 	collected := func(key types.NamespacedName) { loop.addAfter(key, r.SettleTime(key)) }
@@ -114,11 +114,11 @@ func setDefaults(o *podwright.ControllerOptions, workers int) {
 	}
 }
 
-// newLoop returns a Loop that is not yet running. Keys may be added at once.
-func newLoop(c Config) *Loop {
+// newLoop returns a loop that is not yet running. Keys may be added at once.
+func newLoop(c loopConfig) *workLoop {
 	setDefaults(&c.ControllerOptions, defaultWorkers)
 	c.firstRetry, c.lastRetry = cmp.Or(c.firstRetry, firstRetry), cmp.Or(c.lastRetry, lastRetry)
-	l := &Loop{Config: c, backlog: newBacklog()}
+	l := &workLoop{loopConfig: c, backlog: newBacklog()}
 	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{
 		Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics, Queue: l.backlog,
 	})
@@ -132,23 +132,23 @@ func newLoop(c Config) *Loop {
 }
 
 // add enqueues an object to which something has happened.
-func (l *Loop) add(key types.NamespacedName) { l.addAfter(key, 0) }
+func (l *workLoop) add(key types.NamespacedName) { l.addAfter(key, 0) }
 
 // addAfter enqueues such an object after a time.
-func (l *Loop) addAfter(key types.NamespacedName, after time.Duration) {
+func (l *workLoop) addAfter(key types.NamespacedName, after time.Duration) {
 	l.backlog.happened(key)
 	l.queue.AddAfter(key, after)
 }
 
 // addInitial enqueues an object that is there at the start.
-func (l *Loop) addInitial(key types.NamespacedName) {
+func (l *workLoop) addInitial(key types.NamespacedName) {
 	l.backlog.begins(key)
 	l.queue.Add(key)
 }
 
 // runLoops fills the caches, and has the Loops reconcile until the context is done. Then it waits for everything that was started.
 // It can be called once: then the queues are shut down.
-func runLoops(ctx context.Context, caches *Filling, loops ...*Loop) error {
+func runLoops(ctx context.Context, caches *Filling, loops ...*workLoop) error {
 	for _, loop := range loops {
 		defer loop.queue.ShutDown()
 	}
@@ -163,7 +163,7 @@ func runLoops(ctx context.Context, caches *Filling, loops ...*Loop) error {
 }
 
 // work reconciles until the context is done.
-func (l *Loop) work(ctx context.Context) {
+func (l *workLoop) work(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithName(l.Name)
 	ctx = klog.NewContext(ctx, logger)
 	logger.Info("Started", "workers", l.Workers)
@@ -181,7 +181,7 @@ func (l *Loop) work(ctx context.Context) {
 }
 
 // next reconciles one object; it returns false when the queue has been shut down.
-func (l *Loop) next(ctx context.Context) bool {
+func (l *workLoop) next(ctx context.Context) bool {
 	key, shutdown := l.queue.Get()
 	if shutdown {
 		return false
@@ -211,7 +211,7 @@ func (l *Loop) next(ctx context.Context) bool {
 
 // safely turns a panic in a reconcile into an error: one broken object must not
 // take down the controllers of all others.
-func (l *Loop) safely(ctx context.Context, key types.NamespacedName) (after time.Duration, err error) {
+func (l *workLoop) safely(ctx context.Context, key types.NamespacedName) (after time.Duration, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())

@@ -42,7 +42,7 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duration, error)) *recorder {
 	t.Helper()
 	r, reconciles := &recorder{start: time.Now()}, 0
-	loop := newLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, retryWhenDue: true, reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+	loop := newLoop(loopConfig{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, retryWhenDue: true, reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 		reconciles++
 		return reconcile(reconciles)
 	}})
@@ -107,7 +107,7 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 func TestLoopBacksOffAsToldTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{start: time.Now()}
-		loop := newLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, firstRetry: time.Second, lastRetry: 3 * time.Second,
+		loop := newLoop(loopConfig{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, firstRetry: time.Second, lastRetry: 3 * time.Second,
 			reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
 		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -125,7 +125,7 @@ func TestLoopBacksOffAsToldTo(t *testing.T) {
 func TestLoopEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
-		loop := newLoop(Config{Name: "test", reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
+		loop := newLoop(loopConfig{Name: "test", reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
 			<-ctx.Done()
 			time.Sleep(time.Minute) // it takes a while to end
 			ended = true
@@ -138,7 +138,7 @@ func TestLoopEnds(t *testing.T) {
 			t.Errorf("Run returned %v, the reconcile has ended: %v", err, ended)
 		}
 
-		loop = newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+		loop = newLoop(loopConfig{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 			t.Error("a reconcile before the caches are filled")
 			return 0, nil
 		}})
@@ -159,7 +159,7 @@ func TestLoopRunsInformers(t *testing.T) {
 		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}})
 		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
 		shown := 0
-		loop := newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+		loop := newLoop(loopConfig{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 			shown = len(informer.GetStore().List())
 			return 0, nil
 		}})
@@ -178,7 +178,7 @@ func TestLoopRunsInformers(t *testing.T) {
 
 func TestLoopRunsOnce(t *testing.T) { // CT-4
 	synctest.Test(t, func(t *testing.T) {
-		loop := newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, nil }})
+		loop := newLoop(loopConfig{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, nil }})
 		filling := &Filling{name: "test", timeout: CacheSyncTimeout}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

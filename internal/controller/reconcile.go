@@ -54,17 +54,17 @@ type Definition[S, P any] struct {
 	Run func(ctx context.Context, run func(context.Context) error) error
 	// Close ends what reconciles have started, once the controller has ended. Optional.
 	Close func()
-	// Beside are further queues of the controller. Default: none.
-	Beside []Queue
+	// FurtherQueues are other queues of the controller. Default: none.
+	FurtherQueues []Queue
 	// Wake is set to what has an object reconciled after the settle time, unless another framework
 	// runs the Reconciler. Optional.
 	Wake *func(key types.NamespacedName)
-	// Settle is how long events are collected before a reconcile. Default: the longer it takes to
+	// FixedSettleTime is how long events are collected before a reconcile. Default: the longer it takes to
 	// plan, the longer, see SettleTime.
-	Settle time.Duration
-	// OnNode goes on with caches that cannot tell how far they are, which may be those of a
-	// kubelet, and asks no API server how far it is. Its default of firstRetry is FirstNodeRetry, that of LastRetry LastNodeRetry.
-	OnNode bool
+	FixedSettleTime time.Duration
+	// RunsOnNode goes on with caches that cannot tell how far they are, which may be those of a kubelet. It asks no API server
+	// how far it is. Its default of firstRetry is FirstNodeRetry, that of LastRetry LastNodeRetry.
+	RunsOnNode bool
 
 	// firstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
@@ -100,7 +100,7 @@ type reconciler[S, P any] struct {
 
 // newReconciler returns the reconciler of a kind.
 func newReconciler[S, P any](kind Definition[S, P]) *reconciler[S, P] {
-	if kind.OnNode {
+	if kind.RunsOnNode {
 		kind.firstRetry, kind.LastRetry = cmp.Or(kind.firstRetry, FirstNodeRetry), cmp.Or(kind.LastRetry, LastNodeRetry)
 	}
 	r := &reconciler[S, P]{Definition: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
@@ -117,11 +117,17 @@ func newReconciler[S, P any](kind Definition[S, P]) *reconciler[S, P] {
 	return r
 }
 
-// Reconcile reconciles an object once. It asks to be called again after a time
-// (0: only when something changes), or returns an error and wants to be called
-// again after a back-off. It does nothing while the caches have not seen what
-// earlier reconciles wrote. After failures that takes as long as their back-off, since a queue takes
-// it for a success, and begins anew. (CT-1)
+// Close ends what reconciles have started, and waits for it.
+func (r *reconciler[S, P]) Close() {
+	if r.Definition.Close != nil {
+		r.Definition.Close()
+	}
+}
+
+// Reconcile reconciles an object once. It asks to be called again after a time (0: only when something
+// changes). If it returns an error, it wants to be called again after a back-off. It does nothing
+// while the caches have not seen what earlier reconciles wrote. After failures that takes as long as
+// their back-off, since a queue takes it for a success, and begins anew. (CT-1)
 func (r *reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	requeueAfter, err = r.reconcile(ctx, key)
 	if failures := r.failures.Get(key); failures > 0 && r.waits.Get(key) {
@@ -130,7 +136,7 @@ func (r *reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 	return requeueAfter, err
 }
 
-// backOff is how long the queue of a Loop waits after so many failures in a row.
+// backOff is how long the queue of a loop waits after so many failures in a row.
 func (r *reconciler[S, P]) backOff(failures int) time.Duration {
 	d, most := cmp.Or(r.firstRetry, firstRetry), cmp.Or(r.LastRetry, lastRetry)
 	for ; failures > 1 && d < most; failures-- {
@@ -215,7 +221,7 @@ func (r *reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 	if r.AllowStaleReads {
 		return 0, nil
 	}
-	if r.OnNode {
+	if r.RunsOnNode {
 		return Wait(ctx, r.writes, key, r.synced, r.Clock.Now(), nil)
 	}
 	for _, read := range r.reads {
@@ -294,8 +300,8 @@ const (
 // SettleTime is how long to collect events about what belongs to an object before
 // it is reconciled.
 func (r *reconciler[S, P]) SettleTime(key types.NamespacedName) time.Duration {
-	if r.Settle > 0 {
-		return r.Settle
+	if r.FixedSettleTime > 0 {
+		return r.FixedSettleTime
 	}
 	return min(max(settleFactor*r.planning.Get(key), leastSettleTime), mostSettleTime)
 }

@@ -49,7 +49,7 @@ func TestRefusedForEver(t *testing.T) {
 							return 0, errors.New("refused")
 						},
 					})
-					config := Config{Name: "test", reconcile: r.reconcile, waits: r.waits.Get}
+					config := loopConfig{Name: "test", reconcile: r.reconcile, waits: r.waits.Get}
 					if !own {
 						config.reconcile, config.waits = r.Reconcile, nil
 					}

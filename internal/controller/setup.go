@@ -72,6 +72,18 @@ func NewReconciler[S, P any](s Setup[S, P]) (podwright.Reconciler[S, P], error) 
 	return s.reconciler(reads), nil
 }
 
+// NewClosing is NewReconciler of a kind with Definition.Close.
+func NewClosing[S, P any](s Setup[S, P]) (interface {
+	podwright.Reconciler[S, P]
+	Close()
+}, error) {
+	r, err := NewReconciler(s)
+	if err != nil {
+		return nil, err
+	}
+	return r.(*reconciler[S, P]), nil
+}
+
 func (s *Setup[S, P]) checks(ofReconciler bool) *Checks {
 	checks := &Checks{OfReconciler: ofReconciler, pkg: s.Package}
 	workers := cmp.Or(s.Workers, defaultWorkers)
@@ -95,7 +107,7 @@ func (s *Setup[S, P]) reconciler(reads []Read) *reconciler[S, P] {
 type controller[S, P any] struct {
 	*reconciler[S, P]
 	caches *Filling
-	loops  []*Loop // one at least
+	loops  []*workLoop // one at least
 	once   once
 }
 
@@ -104,9 +116,7 @@ func (c *controller[S, P]) Run(ctx context.Context) error {
 	if err := c.once.begin(c.Name); err != nil {
 		return err
 	}
-	if c.Close != nil {
-		defer c.Close()
-	}
+	defer c.Close()
 	if c.Definition.Run != nil {
 		return c.Definition.Run(ctx, c.runLoops)
 	}

@@ -29,9 +29,9 @@ type Read struct {
 	// nil, MakeInformer makes one, whose objects Trim trims, and it is set here.
 	Informer     *cache.SharedIndexInformer
 	MakeInformer func() cache.SharedIndexInformer
-	// Selects says that it holds some objects of a namespace only, or those of another one than Options.Namespace. Then
+	// IsPartial says that it holds some objects of a namespace only, or those of another one than Options.Namespace. Then
 	// Options.Informers is not asked for it.
-	Selects bool
+	IsPartial bool
 	// Trim defaults to caches.Trim.
 	Trim cache.TransformFunc
 	// Indexes are those by which the kind finds objects. Default: none.
@@ -43,9 +43,9 @@ type Read struct {
 	// IsReconciled says that the kind reconciles these objects. What its controller
 	// itself wrote into the status is no event. Concern enqueues further ones.
 	IsReconciled bool
-	// Owner is the kind whose objects such an object concerns that name it as an
+	// owner is the kind whose objects such an object concerns that name it as an
 	// owner. What is there at the start is left out: its owner is there too, and is reconciled. Default: Concern says which.
-	Owner schema.GroupKind
+	owner schema.GroupKind
 	// Concern enqueues the objects that an event concerns. If nothing says
 	// whom events concern, there are none.
 	Concern Concern
@@ -103,7 +103,7 @@ func Open(pkg string, reads []Read) (*Sources, error) {
 // share sets the informers that the options do not name to those that a function returns.
 func share(pkg string, reads []Read, informers func(runtime.Object) (cache.SharedIndexInformer, error)) error {
 	for _, read := range reads {
-		if informers == nil || *read.Informer != nil || read.Selects {
+		if informers == nil || *read.Informer != nil || read.IsPartial {
 			continue
 		}
 		informer, err := informers(read.Object)
@@ -155,16 +155,16 @@ func (s *Sources) subscribe(to enqueues, wroteStatus wroteStatus) error {
 				}
 			}
 		}
-		if read.Owner.Empty() && read.Concern == nil {
+		if read.owner.Empty() && read.Concern == nil {
 			continue
 		}
 		subscription := &subscription{
-			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: to.now, initial: to.initial,
+			fields: read.Fields | identity, owner: read.owner, concern: read.Concern, enqueue: to.now, initial: to.initial,
 		}
 		if read.CollectEvents {
 			subscription.enqueue = to.collected
 		}
-		if read.SkipInitial || !read.Owner.Empty() {
+		if read.SkipInitial || !read.owner.Empty() {
 			subscription.initial = nil
 		}
 		if read.ConcernsKnown {

@@ -69,7 +69,7 @@ func TestShare(t *testing.T) {
 	theirs := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	nodes, pods, some, claims := named, cache.SharedIndexInformer(nil), cache.SharedIndexInformer(nil), cache.SharedIndexInformer(nil)
 	reads := []Read{{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &nodes}, {Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &pods},
-		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &some, Selects: true}, {Resource: caches.Claims, Object: &corev1.PersistentVolumeClaim{}, Informer: &claims}}
+		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &some, IsPartial: true}, {Resource: caches.Claims, Object: &corev1.PersistentVolumeClaim{}, Informer: &claims}}
 	err := share("test", reads, func(object runtime.Object) (cache.SharedIndexInformer, error) {
 		if _, ok := object.(*corev1.Pod); ok {
 			return theirs, nil

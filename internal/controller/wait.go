@@ -39,7 +39,7 @@ type Newest func(ctx context.Context, namespace string, resource podwright.Resou
 //
 // After staleLimit it says so in the log, and asks the API server. If that is
 // behind the write, as after a restore of its storage, a cache that has come as
-// far as it is complete. A nil live, and one that cannot tell, makes the
+// far is complete. A nil live, and one that cannot tell, makes the
 // reconcile start on what the cache has.
 func Wait(
 	ctx context.Context, own *apiwriter.Store, key types.NamespacedName, synced apiwriter.Synced, now time.Time, live Newest,

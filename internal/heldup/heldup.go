@@ -35,9 +35,10 @@ type Told struct {
 // Since is when holds began, as far as that is known.
 type Since map[rollout.Subject]time.Time
 
-// Tell chooses what the condition says. Of the holds that have lasted for After, those of pods and other objects come first, and of
-// them the one that began first. Nil: none has lasted so long. standing is what the condition says now, nil if there is none: its time counts,
-// so that a manager that has begun anew goes on with it. Tell notes in each of the holds since when it is there.
+// Tell chooses what the condition says. Of the holds that have lasted for After, those of pods and other objects come first,
+// and of them the one that began first. Nil: none has lasted so long. standing is what the condition says now, nil if there
+// is none. Its time counts, so that a manager that has begun anew goes on with it. Tell notes in each of the holds since
+// when it is there.
 func Tell(holds []rollout.Wait, known Since, standing *Told, now time.Time) *Told {
 	var told *rollout.Wait
 	var since time.Time

@@ -12,8 +12,8 @@ import (
 // Hidden stands in the place of a token that was taken away.
 const Hidden = "[hidden]"
 
-// What is never shown: what follows the path of a URL, with which registries sign the
-// place of a layer, users and passwords in it, and tokens.
+// What is never shown: users and passwords, tokens, and what follows the path of a URL,
+// with which registries sign the place of a layer.
 var (
 	queries = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\?#]*)[?#][^\s"'<>\\]*`)
 	rest    = regexp.MustCompile(`\?[^\s"'<>\\]*=[^\s"'<>\\]*`)

@@ -37,9 +37,7 @@ var deviations = map[string]string{
 	"nodeagent/containermeta Reconciler":    moreMethods,
 	"nodeagent/containermeta NewReconciler": moreMethods,
 	"nodeagent/image Reconciler":            moreMethods,
-	"nodeagent/image NewReconciler":         moreMethods,
 	"nodeagent/probe Reconciler":            moreMethods,
-	"nodeagent/probe NewReconciler":         moreMethods,
 	"nodeagent/recreate Reconciler":         moreMethods,
 	"nodeagent/recreate NewReconciler":      moreMethods,
 

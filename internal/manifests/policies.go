@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Check is what a policy wants of a request. It is a CEL expression that has to be true,
-// and what to say if it is not, in words or as an expression that makes them.
+// Check is what a policy wants of a request. It is a CEL expression that has to be true.
+// If it is not, the other part says what is wrong, in words or as an expression that makes
+// them.
 type Check struct{ Expression, Message, MessageExpression string }
 
 // Policy is a ValidatingAdmissionPolicy that refuses a request, as forbidden, when

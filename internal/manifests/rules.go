@@ -30,7 +30,7 @@ func Reconciled(group, resource, verbs string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{Rule(group, resource, verbs), Rule(group, resource+"/status", "patch")}
 }
 
-// Own allows to make an object of the resource the owner of others: if OwnerReferencesPermissionEnforcement is on, as in
+// Own allows to make an object of the resource the owner of others. If OwnerReferencesPermissionEnforcement is on, as in
 // OpenShift, this lets them block the deletion of their owner. Owners are set only of what may be deleted.
 func Own(group, resource string) rbacv1.PolicyRule {
 	return Rule(group, resource+"/finalizers", "update")

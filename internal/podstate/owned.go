@@ -8,9 +8,9 @@ import (
 )
 
 // owned are the labels and annotations by which controllers and webhooks remember something of one pod. A template that was
-// copied from a pod has them, and they are true of no other pod: all pods would be deleted at once, say, or count as updated.
-// Revisions and instance ids are missing: each kind writes its own over them. They are
-// spelled out, since API packages import this one; a test compares them.
+// copied from a pod has them, and they are true of no other pod. All pods would be deleted at once, say, or count as
+// updated. Revisions and instance ids are missing: each kind writes its own over them. They are spelled out, since API
+// packages import this one; a test compares them.
 var owned = []string{
 	"apps.kruise.io/specified-delete",
 	"lifecycle.apps.kruise.io/state", "lifecycle.apps.kruise.io/timestamp", "lifecycle.podwright.io/eviction-denied",

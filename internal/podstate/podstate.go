@@ -19,10 +19,10 @@ func Ended(pod *corev1.Pod) bool {
 // Active tells whether a pod has not ended and is not being deleted.
 func Active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !Ended(pod) }
 
-// NeverReady tells whether a pod has surely not been ready for a moment since a time, which is that
-// of its creation or of its last update in place. Then its kubelet has reported nothing, no container has run, or
-// it has been reported as not ready since then, to the second. Before its kubelet took it, it cannot have been ready: it may have
-// waited for a node for long.
+// NeverReady tells whether a pod has surely not been ready for a moment since a time. That is the time of its creation or of
+// its last update in place. Then its kubelet has reported nothing, no container has run, or it has been reported as not
+// ready since then, to the second. Before its kubelet took it, it cannot have been ready: it may have waited for a node for
+// long.
 func NeverReady(pod *corev1.Pod, since time.Time) bool {
 	if taken := pod.Status.StartTime; taken != nil && taken.After(since) {
 		since = taken.Time

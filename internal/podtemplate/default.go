@@ -27,9 +27,9 @@ func Default(t *corev1.PodTemplateSpec) {
 	}
 }
 
-// DefaultClaim sets the unset fields of a claim template to their defaults,
-// in place: volumeMode Filesystem, and the phase Pending, which the API
-// server sets on every claim and which stored claim templates therefore have.
+// DefaultClaim sets the unset fields of a claim template to their defaults, in place.
+// They are volumeMode Filesystem, and the phase Pending. The API server sets that phase
+// on every claim, so stored claim templates have it.
 func DefaultClaim(c *corev1.PersistentVolumeClaim) {
 	set(&c.Status.Phase, corev1.ClaimPending)
 	roundUp(c.Status.Capacity)

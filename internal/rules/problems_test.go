@@ -20,7 +20,7 @@ var (
 	withoutID  = regexp.MustCompile(`(?i)\b(rules?|edges?|edge cases?)\s+(?://\s*|#\s*)?(\d+)\b`)
 )
 
-// place is where something stands: a file, and a line.
+// place is a file, and a line of it.
 type place struct {
 	file string
 	line int
@@ -31,7 +31,7 @@ func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 // checker reads the rules of a repository, and what cites them.
 type checker struct {
 	files    map[string]string // their text, by path
-	rules    map[string]place  // where each stands, by id
+	rules    map[string]place  // the place of each, by id
 	pages    map[string]string // by the letters of their rules
 	tested   map[string]bool   // by id
 	problems []string
@@ -104,7 +104,7 @@ func isTest(name string) bool {
 		strings.HasPrefix(name, "internal/testing/conformance/")
 }
 
-// citations returns the rules that a file names and where it does so first.
+// citations returns the rules that a file names, and the line that does so first.
 // Letters that are those of no page cite nothing.
 func citations(name, text string, pages map[string]string) map[string]place {
 	cited := map[string]place{}

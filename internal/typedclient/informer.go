@@ -43,11 +43,10 @@ func (s selected[L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.
 	return s.all.Watch(ctx, opts)
 }
 
-// NewInformer makes an informer of the objects that a typed client lists. The
-// example is an empty object of their kind. The client is asked whether it can
-// start a watch with what there is; a fake one cannot. The indexers may be nil;
-// the informer keeps a copy of them, since indexes that are added to it later
-// are those of this informer alone.
+// NewInformer makes an informer of the objects that a typed client lists. The example is
+// an empty object of their kind. The client is asked whether it can start a watch with
+// what there is; a fake one cannot. The indexers may be nil. The informer keeps a copy of
+// them, since indexes that are added to it later are those of this informer alone.
 func NewInformer[L runtime.Object](
 	objects ListWatcher[L], client any, example runtime.Object,
 	resync time.Duration, indexers cache.Indexers,

@@ -9,8 +9,8 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// tame decodes objects whose pod templates no webhook has looked at yet: a quantity
-// that cannot be computed with must not hold up a whole cache.
+// tame decodes objects whose pod templates no webhook has looked at yet. A quantity that
+// cannot be computed with must not hold up a whole cache.
 type tame struct{ runtime.NegotiatedSerializer }
 
 func (t tame) DecoderToVersion(serializer runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {

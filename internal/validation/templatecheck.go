@@ -19,12 +19,12 @@ import (
 	"github.com/podwright/podwright/internal/podtemplate"
 )
 
-// defaultTimeout is the time for the API server's verdict on a template if it
-// does not say how long it waits for the webhook: half of what it waits by default.
+// defaultTimeout is the time for the API server's verdict on a template if it does not
+// say how long it waits for the webhook. It is half of what it waits by default.
 const defaultTimeout = 5 * time.Second
 
-// InTime limits the time for what a webhook asks the API server: half of what it still waits for
-// the webhook, so that a slow answer is a warning and no failure.
+// InTime limits the time for what a webhook asks the API server. It is half of what the server
+// still waits for the webhook, so that a slow answer is a warning and no failure.
 func InTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	timeout := defaultTimeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire holds no code. Its test compares the CRDs that the areas embed
-// with the wire contract: what manifests, clients and stored objects rely on.
-// That is their names and scope, their versions with subresources and printer
-// columns, and of every field its type, format, default, enum, bounds and whether
-// it is required.
+// Package wire holds no code. Its test compares the CRDs that the areas embed with the
+// wire contract: what manifests, clients and stored objects rely on. That is their names
+// and scope, and their versions with subresources and printer columns. Of every field it
+// is the type, format, default, enum, bounds and whether it is required.
 //
 // The contract is that of OpenKruise 1.4, or of 1.9 for kinds that podwright has as 1.9 has them: each file says which. It stands in
 // testdata, one file a kind, and lists the fields of a version by path: ".spec.volumes[].name" is the name of

@@ -26,8 +26,8 @@ var (
 	AdvancedStatefulSets   = schema.GroupKind{Group: workloadsv1beta1.GroupName, Kind: "StatefulSet"}
 )
 
-// Kind is an entry of the table.
-type Kind struct {
+// Entry is a kind in the table.
+type Entry struct {
 	schema.GroupVersionKind
 	// resource is the name of its caches: in the group of podwright a kind may have the resource of another.
 	resource string
@@ -40,28 +40,28 @@ type Kind struct {
 }
 
 // table has the kinds.
-var table = []Kind{
-	entry(Kind{GroupVersionKind: Deployments.WithVersion("v1"), resource: "deployments", Spread: true, Protected: true}, func(o *appsv1.Deployment, w *Workload) {
+var table = []Entry{
+	entry(Entry{GroupVersionKind: Deployments.WithVersion("v1"), resource: "deployments", Spread: true, Protected: true}, func(o *appsv1.Deployment, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector
 	}),
-	entry(Kind{GroupVersionKind: ReplicaSets.WithVersion("v1"), resource: "replicasets", Spread: true, Protected: true}, func(o *appsv1.ReplicaSet, w *Workload) {
+	entry(Entry{GroupVersionKind: ReplicaSets.WithVersion("v1"), resource: "replicasets", Spread: true, Protected: true}, func(o *appsv1.ReplicaSet, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector
 	}),
-	entry(Kind{GroupVersionKind: StatefulSets.WithVersion("v1"), resource: "statefulsets", Spread: true, Protected: true}, func(o *appsv1.StatefulSet, w *Workload) {
+	entry(Entry{GroupVersionKind: StatefulSets.WithVersion("v1"), resource: "statefulsets", Spread: true, Protected: true}, func(o *appsv1.StatefulSet, w *Workload) {
 		if w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector; o.Spec.Ordinals != nil {
 			w.Start = o.Spec.Ordinals.Start
 		}
 	}),
-	entry(Kind{GroupVersionKind: ReplicationControllers.WithVersion("v1"), resource: "replicationcontrollers"}, func(o *corev1.ReplicationController, w *Workload) {
+	entry(Entry{GroupVersionKind: ReplicationControllers.WithVersion("v1"), resource: "replicationcontrollers"}, func(o *corev1.ReplicationController, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Replicas, &metav1.LabelSelector{MatchLabels: o.Spec.Selector}
 	}),
-	entry(Kind{GroupVersionKind: Jobs.WithVersion("v1"), resource: "jobs", Spread: true}, func(o *batchv1.Job, w *Workload) {
+	entry(Entry{GroupVersionKind: Jobs.WithVersion("v1"), resource: "jobs", Spread: true}, func(o *batchv1.Job, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Parallelism, o.Spec.Selector
 	}),
-	entry(Kind{GroupVersionKind: CloneSets.WithVersion("v1alpha1"), resource: "clonesets", Spread: true, Protected: true}, func(o *workloadsv1alpha1.CloneSet, w *Workload) {
+	entry(Entry{GroupVersionKind: CloneSets.WithVersion("v1alpha1"), resource: "clonesets", Spread: true, Protected: true}, func(o *workloadsv1alpha1.CloneSet, w *Workload) {
 		w.Replicas, w.Selector, w.Revision = o.Spec.Replicas, o.Spec.Selector, o.Status.UpdateRevision
 	}),
-	entry(Kind{GroupVersionKind: AdvancedStatefulSets.WithVersion("v1beta1"), resource: "advancedstatefulsets", Spread: true, Protected: true}, func(o *workloadsv1beta1.StatefulSet, w *Workload) {
+	entry(Entry{GroupVersionKind: AdvancedStatefulSets.WithVersion("v1beta1"), resource: "advancedstatefulsets", Spread: true, Protected: true}, func(o *workloadsv1beta1.StatefulSet, w *Workload) {
 		if w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector; o.Spec.Ordinals != nil {
 			w.Start = o.Spec.Ordinals.Start
 		}
@@ -70,7 +70,7 @@ var table = []Kind{
 }
 
 // entry is a kind whose objects are of a type.
-func entry[O metav1.Object](k Kind, fill func(O, *Workload)) Kind {
+func entry[O metav1.Object](k Entry, fill func(O, *Workload)) Entry {
 	k.read = func(object any) *Workload {
 		o, is := object.(O)
 		if !is {
@@ -84,10 +84,10 @@ func entry[O metav1.Object](k Kind, fill func(O, *Workload)) Kind {
 }
 
 // Kinds are those of the table, always in the same order.
-func Kinds() []Kind { return slices.Clone(table) }
+func Kinds() []Entry { return slices.Clone(table) }
 
 // KindOf is the entry of a kind; nil for one that the table lacks.
-func KindOf(kind schema.GroupKind) *Kind {
+func KindOf(kind schema.GroupKind) *Entry {
 	for i := range table {
 		if table[i].GroupKind() == kind {
 			return &table[i]

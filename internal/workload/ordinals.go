@@ -102,8 +102,8 @@ func (r Reserved) Rank(start, ordinal int) int {
 	return rank
 }
 
-// Wanted lists the first n ordinals from start up that are not reserved, ascending, and one more than the last of them; start if
-// there is none. It lists fewer if there are no more: an ordinal fits into an int32.
+// Wanted lists the first n ordinals from start up that are not reserved, ascending. It returns one more than the last of
+// them, or start if there is none. It lists fewer if there are no more: an ordinal fits into an int32.
 func (r Reserved) Wanted(start, n int) (wanted []int, end int) {
 	wanted, end = make([]int, 0, n), start
 	next, _ := r.at(start)

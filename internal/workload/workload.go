@@ -64,7 +64,7 @@ const MostOwners = 10
 // Find returns the UID of a workload in the namespace of a walk, and what controls it. False: it is not known.
 type Find func(kind schema.GroupKind, name string) (uid types.UID, controller *metav1.OwnerReference, known bool)
 
-// Above names what controls an object, and what controls that, as far as it is known.
+// Above names what controls an object, and what controls that, if that is known.
 func Above(object metav1.Object, find Find) (names []Named) {
 	ref := metav1.GetControllerOfNoCopy(object)
 	for ref != nil && len(names) < MostOwners {

@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 			return "exit0"
 		}}
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: jobResource, Watches: []string{"ephemeraljobs", "pods"},
 		Writes:      []string{"patch ephemeraljobs", "patch ephemeraljobs/status", "patch pods/ephemeralcontainers", "delete ephemeraljobs"},
 		Uncontested: map[string]string{"patch pods/ephemeralcontainers": "the API server lets no writer take a container from a pod"},

@@ -36,11 +36,9 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceEphemeralJobs, Object: &v1alpha1.EphemeralJob{}, LiveReader: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceEphemeralJobs, Object: &v1alpha1.EphemeralJob{}, LiveReader: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs,
+			MakeInformer: controller.Maker(client.NewEphemeralJobInformer, o.Lifecycle, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
+		controller.NewCore(o.Kubernetes, o.Namespace).Pods(&o.Pods, podFields).ConcerningKnown(controller.On(o.podChanged)),
 	}
 }
 

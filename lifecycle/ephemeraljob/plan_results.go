@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// results returns how the containers of all targets ended: those first that failed, and then
-// by pod and container, as many as there is room for. (EJ-23)
+// results returns how the containers of all targets ended, as many as there is room for. Those
+// that failed come first, then by pod and container. (EJ-23)
 func (p *planner) results() (results []v1alpha1.EphemeralJobPodResult, omitted int32) {
 	for i := range p.targets {
 		t := &p.targets[i]

@@ -112,15 +112,15 @@ func (p *planner) stateOf(pod *corev1.Pod, own []string) State {
 // cannotStart is why a container waits that will never run.
 const cannotStart = "RunContainerError"
 
-// How long containers may not run: they hold the place of their pod for so long, and have failed after so long if the
+// How long containers may not run. They hold the place of their pod for so long. They have failed after so long if the
 // kubelet says that they cannot be started. (EJ-9, EJ-15)
 const (
 	placeHeld  = 2 * time.Minute
 	startTried = 5 * time.Minute
 )
 
-// startsNot are the reasons for which a container waits that no wait mends: the template, the image's name, or what it refers to
-// has to change.
+// startsNot are the reasons for which a container waits that no wait mends. The template, the image's name, or what it
+// refers to has to change.
 var startsNot = []string{"CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "ErrImageNeverPull", cannotStart}
 
 // containerState tells how far a container of a pod is: one that cannot be started has failed after a while. (EJ-15)
@@ -148,8 +148,8 @@ func (p *planner) after(pod *corev1.Pod, d time.Duration) bool {
 	return left <= 0
 }
 
-// holdsPlace tells whether a pod counts for spec.parallelism: not if it has no node, or no container has run for a while,
-// as on a node whose kubelet is dead, or if the image cannot be pulled. (EJ-9)
+// holdsPlace tells whether a pod counts for spec.parallelism. It does not without a node. It does not if no container has
+// run for a while, as on a node whose kubelet is dead, or if the image cannot be pulled. (EJ-9)
 func (p *planner) holdsPlace(t *target) bool {
 	if t.state == Running || t.pod.Spec.NodeName != "" && !p.after(t.pod, placeHeld) {
 		return true

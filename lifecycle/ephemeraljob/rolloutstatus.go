@@ -9,8 +9,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// RolloutStatus says how far an EphemeralJob is, by the job alone. It is over when its containers have ended in all of its pods, and
-// failed if one of them has failed, or if the job has run out of time or its spec has an error.
+// RolloutStatus says how far an EphemeralJob is, by the job alone. It is over when its containers have ended in all of its
+// pods. It has failed if one of them has, if the job has run out of time, or if its spec has an error.
 func RolloutStatus(job *v1alpha1.EphemeralJob) rollout.Status {
 	s := &job.Status
 	switch {

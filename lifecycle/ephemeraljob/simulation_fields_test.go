@@ -15,7 +15,7 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.EphemeralJob]{Create: problems, Update: func(job, _ *v1alpha1.EphemeralJob) field.ErrorList { return problems(job) }}, simulated(&spoil{}))
+	editing.Check(t, editing.Subject[v1alpha1.EphemeralJob]{Create: problems, Update: func(job, _ *v1alpha1.EphemeralJob) field.ErrorList { return problems(job) }}, simulated(&spoil{}))
 }
 
 // problems are what the plan says is wrong with a job: there is no webhook of EphemeralJobs.

@@ -42,8 +42,8 @@ func TestRegressions(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of EphemeralJobs, whose controller has a bug.
-func simulated(bug *spoil) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug *spoil) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceEphemeralJobs)),
 		Empty:    func() simulation.Object { return &v1alpha1.EphemeralJob{} },
 		Create:   func(r *rand.Rand) simulation.Object { return anyJob(r) },

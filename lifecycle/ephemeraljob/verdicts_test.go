@@ -22,7 +22,7 @@ func TestVerdicts(t *testing.T) {
 		}
 		return errs
 	}
-	verdicts.Check(t, verdicts.Kind[v1alpha1.EphemeralJob]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.EphemeralJob]{
 		Valid: `
 metadata: {namespace: shop, name: debug}
 spec:

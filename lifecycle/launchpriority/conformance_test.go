@@ -22,7 +22,7 @@ import (
 
 // TestConformance starts a pod of two containers: one, and then the other.
 func TestConformance(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource:    configMaps,
 		Watches:     []string{"pods"},
 		Writes:      []string{"create configmaps", "patch configmaps"},

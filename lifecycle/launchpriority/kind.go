@@ -30,9 +30,9 @@ func (o *Options) reads() []controller.Read {
 	}}
 }
 
-// podChanged enqueues a pod when it becomes the turn of other containers, and when
-// the kubelet refuses one whose turn it is: a user may have deleted the
-// ConfigMap. Nothing is done about a pod that is gone.
+// podChanged enqueues a pod when it becomes the turn of other containers. It also does
+// when the kubelet refuses one whose turn it is: a user may have deleted the ConfigMap.
+// Nothing is done about a pod that is gone.
 func (f Features) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if after != nil && f.mayChangePlan(before, after) {
 		enqueue(cache.MetaObjectToName(after).AsNamespacedName())

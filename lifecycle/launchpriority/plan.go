@@ -52,7 +52,7 @@ const (
 )
 
 // No event tells of a change of a ConfigMap, so a reconcile that waits for one looks
-// again: soon for what the garbage collector is about to do, later for what
+// again. It does so soon for what the garbage collector is about to do, later for what
 // only a user can do.
 const (
 	lookAgainSoon  = time.Second

@@ -28,9 +28,9 @@ type turn struct {
 // key that does not exist, and of other faults in its configuration.
 const reasonRefused = "CreateContainerConfigError"
 
-// turnOf finds out whose turn it is; false if it is no container's: the pod has no
-// barriers, all containers behind them are ready, or the kubelet has not
-// reported on them, unless that does not matter. (LP-8, LP-10, LP-17)
+// turnOf finds out whose turn it is, and false if it is no container's. Then the pod has
+// no barriers, all containers behind them are ready, or the kubelet has not reported on
+// them and that matters. (LP-8, LP-10, LP-17)
 func (f Features) turnOf(pod *corev1.Pod) (t turn, found bool) {
 	if !f.starting(pod) {
 		return turn{}, false

@@ -23,7 +23,7 @@ import (
 
 // TestConformance opens the gate of a pod, and again when the condition is lost.
 func TestConformance(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Watches:  []string{"pods"},
 		Writes:   []string{"patch pods/status"},

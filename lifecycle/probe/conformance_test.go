@@ -34,7 +34,7 @@ const probedIdle = `{"status":{"conditions":[{"type":"Idle","status":"True"}]}}`
 
 // TestConformanceOfPodProbeMarker counts the pods of a marker, and again when there is one more.
 func TestConformanceOfPodProbeMarker(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: markerResource, More: []fakecluster.Resource{probesResource},
 		Watches: []string{"podprobemarkers", "pods", "nodepodprobes"},
 		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
@@ -74,7 +74,7 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 
 // TestConformanceOfNodePodProbe has a pod probed on a node, and writes the result to it.
 func TestConformanceOfNodePodProbe(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: probesResource, More: []fakecluster.Resource{markerResource},
 		Watches: []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
 		Writes:  []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// The message of the condition is JSON. Almost always it is the JSON that
-// encode writes, of keys that need no escaping; that is read and written here
-// directly, anything else goes through encoding/json.
+// The message of the condition is JSON. Almost always it is the JSON that encode writes,
+// of keys that need no escaping. That is read and written here directly; anything else
+// goes through encoding/json.
 const (
 	opening = `{"userAgent":"`
 	middle  = `","key":"`

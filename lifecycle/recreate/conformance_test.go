@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 		}
 		return c.Data.(*story)
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: requestResource,
 		Watches:  []string{"containerrecreaterequests", "pods"},
 		Writes:   []string{"patch containerrecreaterequests", "patch pods/status", "delete containerrecreaterequests"},

@@ -37,9 +37,8 @@ var byPodUID = caches.ByLabel(v1alpha1.ContainerRecreateRequestPodUIDLabel)
 // reads lists what the plan for a request depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{byPodUID}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
+		{Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests,
+			MakeInformer: controller.Maker(client.NewContainerRecreateRequestInformer, o.Lifecycle, o.Namespace), Indexes: []podwright.Index{byPodUID}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.EachOf(o.requestsOf)},
 	}

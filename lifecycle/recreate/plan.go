@@ -118,9 +118,9 @@ func (p *planner) planCompletion() bool {
 // without a request being ended early.
 const maxClockSkew = 15 * time.Minute
 
-// since is from when a request waits: from when the controller knows of it, by its
-// own clock. The creation, by the clock of the API server, bounds that: a controller
-// that is started again does not wait anew for what is certainly older.
+// since is from when a request waits: from when the controller knows of it, by its own
+// clock. The creation, by the clock of the API server, bounds that. A controller that is
+// started again does not wait anew for what is certainly older.
 func (p *planner) since() time.Time {
 	creation := p.Request.CreationTimestamp.Time
 	if p.Seen.IsZero() {

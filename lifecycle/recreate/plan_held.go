@@ -50,8 +50,8 @@ func (p *planner) hold(kind, name string, rule rollout.Rule, message string) {
 	p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, Reason: &rollout.Reason{Rule: rule, Message: message}})
 }
 
-// holdContainers lists the first container that is not done: one that does not come back, or that the agent has not stopped or judged in
-// the time that the request allows for that.
+// holdContainers lists the first container that is not done. It does not come back, or the agent has not stopped or judged
+// it in the time that the request allows for that.
 func (p *planner) holdContainers() {
 	node := p.Request.Labels[v1alpha1.ContainerRecreateRequestNodeNameLabel]
 	for i := range p.Request.Spec.Containers {

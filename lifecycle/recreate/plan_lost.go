@@ -10,9 +10,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// How long a node agent may be silent while a pod is out of service for it, beside
-// the times that the request allows it, and the longest grace period that counts. An
-// agent waits no longer for a container either. (CRR-M9)
+// How long a node agent may be silent while a pod is out of service for it, beside the
+// times that the request allows it. The longest grace period that counts. An agent waits
+// no longer for a container either. (CRR-M9)
 const (
 	silenceSeconds  = 10 * 60
 	maxGraceSeconds = 24 * 60 * 60

@@ -30,10 +30,10 @@ func (p *planner) planWork() {
 	p.planUnready(change, *strategy.UnreadyGracePeriodSeconds)
 }
 
-// planUnready takes the pod out of service: the finalizer first, so that the
-// request cannot vanish without putting the pod back, then the pod's condition,
-// and last the time from which the node agent counts. What change holds is
-// written along. (CRR-4.2)
+// planUnready takes the pod out of service. The finalizer comes first, so that the
+// request cannot vanish without putting the pod back. Then come the pod's condition, and
+// last the time from which the node agent counts. What change holds is written along.
+// (CRR-4.2)
 func (p *planner) planUnready(change Change, seconds int64) {
 	why := fmt.Sprintf("pod %s has no readiness gate %s: it stays in service, and the containers are stopped after %d seconds all the same",
 		p.Pod.Name, v1alpha1.KruisePodReady, seconds)

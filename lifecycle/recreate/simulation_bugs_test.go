@@ -17,7 +17,7 @@ import (
 type spoil = simulation.Spoil[Options, Reconciler]
 
 // onWire spoils the body of each request of a kind.
-func onWire(method, resource string, spoilBody func(map[string]any)) *simulation.Workload {
+func onWire(method, resource string, spoilBody func(map[string]any)) *simulation.Subject {
 	return simulated(&spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilBodies(method, resource, spoilBody)) }})
 }
 
@@ -52,7 +52,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 // TestUsersEditEveryField: admission refuses every edit of the spec of a request, so users make others.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.ContainerRecreateRequest]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+	editing.Check(t, editing.Subject[v1alpha1.ContainerRecreateRequest]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
 		"podName": `{"podName":"p1"}`, "containers": `{"containers":[{"name":"other"}]}`, "strategy": `{"strategy":{"minStartedSeconds":77}}`,
 		"activeDeadlineSeconds": `{"activeDeadlineSeconds":77}`, "ttlSecondsAfterFinished": `{"ttlSecondsAfterFinished":77}`,
 	}}, simulated(&spoil{}))

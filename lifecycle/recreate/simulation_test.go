@@ -38,8 +38,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of ContainerRecreateRequests, whose manager has a bug.
-func simulated(bug *spoil) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug *spoil) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), string(resourceRequests)),
 		Empty:    func() simulation.Object { return &v1alpha1.ContainerRecreateRequest{} },
 		Create: func(r *rand.Rand) simulation.Object { // its pod has never been there

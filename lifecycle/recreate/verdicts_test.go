@@ -20,7 +20,7 @@ func TestVerdicts(t *testing.T) {
 		copied   = "Forbidden: it is copied from the pod: leave it out"
 		strategy = "spec.strategy."
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.ContainerRecreateRequest]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.ContainerRecreateRequest]{
 		Valid: `
 metadata: {namespace: shop, name: once}
 spec: {podName: web-0, containers: [{name: main}]}`,

@@ -92,9 +92,9 @@ type ContainerProbeState struct {
 	// +optional
 	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
 
-	// Message is what the command has printed that State is of, up to 1024 bytes as JSON. That is its standard output if it has
-	// succeeded, its standard error if it has failed. The agent says in its own words why State is what it is if there is none, the
-	// probe hides it, or it is no command. It is empty then if the probe has succeeded.
+	// Message is what the command has printed that State is of, up to 1024 bytes as JSON. That is its standard output if it
+	// has succeeded, its standard error if it has failed. If there is none, the probe hides it, or it is no command, the
+	// agent says in its own words why State has its value. It is empty then if the probe has succeeded.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

@@ -18,9 +18,10 @@ const (
 	ProbeFailedEvent      = "KruiseProbeFailed"
 	ProbeAgentEventSource = "kruise-daemon-podprobe"
 
-	// PodProbesAnnotation has the probes of a new pod for what runs the pods of virtual nodes: a JSON list of PodContainerProbes without
-	// markerPolicy. What runs the pod writes each result as the condition of the type. PodProbeMarkersAnnotation names the
-	// PodProbeMarkers that the pod has them of, sorted and with commas; a pod that comes with it has the probes of those markers. (PPM-1.7)
+	// PodProbesAnnotation has the probes of a new pod for what runs the pods of virtual nodes: a JSON list of
+	// PodContainerProbes without markerPolicy. What runs the pod writes each result as the condition of the type.
+	// PodProbeMarkersAnnotation names the PodProbeMarkers that the pod has them of, sorted and with commas. A pod that comes
+	// with it has the probes of those markers. (PPM-1.7)
 	PodProbesAnnotation       = "kruise.io/podprobe"
 	PodProbeMarkersAnnotation = "kruise.io/podprobemarker-list"
 )

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// How large what a marker asks for may be, in bytes of its JSON: every pod that is selected has it in the NodePodProbe of its
-// node, which all tenants share and which the API server stores up to 1.5 MB.
+// How large what a marker asks for may be, in bytes of its JSON. Every pod that is selected has it in the NodePodProbe of
+// its node. All tenants share that, and the API server stores up to 1.5 MB of it.
 const (
 	// MaxProbeBytes is the limit of a probe.
 	MaxProbeBytes = 4 << 10

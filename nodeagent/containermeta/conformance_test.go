@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 		}
 		return c.Data.(*node)
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource:  fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
 		Watches:   []string{"pods"},
 		MoreTries: 60,

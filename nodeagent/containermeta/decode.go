@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// runtimeInfo is what runtimes tell of a container beyond CRI, as far as it is
+// runtimeInfo is the part of what runtimes tell of a container beyond CRI that is
 // read. containerd and CRI-O both tell the configuration that they gave to the
 // OCI runtime; containerd also what the kubelet asked for.
 type runtimeInfo struct {

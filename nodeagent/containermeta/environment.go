@@ -16,9 +16,9 @@ import (
 // execTimeout is how long the command env may take.
 const execTimeout = 3 * time.Second
 
-// environment returns the environment that a container was created with. The
-// runtime is asked for its own record first, which it has of every container in
-// every state; one that tells of none is asked to run env in the container.
+// environment returns the environment that a container was created with. The agent asks
+// the runtime for its own record first, which it has of every container in every state. A
+// runtime that tells of none is asked to run env in the container.
 func (r *reconciler) environment(ctx context.Context, c *criv1.Container) (map[string]string, error) {
 	answer, err := r.options.Runtime.ContainerStatus(ctx, c.GetId(), true)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *reconciler) environment(ctx context.Context, c *criv1.Container) (map[s
 }
 
 // askedEnvironment runs env in a container, with zero bytes between the
-// variables where it can do that.
+// variables if it can do that.
 func (r *reconciler) askedEnvironment(ctx context.Context, id string) (map[string]string, error) {
 	answer, err := r.options.Runtime.Exec(ctx, id, []string{"env", "-0"}, execTimeout)
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = "kruise-daemon-containermeta"
+
 // resourcePods is the cache that a Reconciler reads.
 const resourcePods podwright.Resource = caches.Pods
 
@@ -31,7 +34,7 @@ const settleTime = time.Second
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
-		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) }, Selects: true,
+		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) }, IsPartial: true,
 		Fields: controller.Everything, Concern: o.toReport, CollectEvents: true,
 	}}
 }
@@ -39,9 +42,9 @@ func (o *Options) reads() []controller.Read {
 // toReport enqueues a pod that shows that there is something to report, so that all
 // other changes of pods cost nothing.
 //
-// When the agent starts, pods without an annotation are left alone until they
-// change (CM-2), which spares the API server a write per pod; but not those that
-// wait for the annotation, in the middle of an in-place update.
+// When the agent starts, it leaves pods without an annotation alone until they change
+// (CM-2), which spares the API server a write per pod. Those that wait for the
+// annotation, in the middle of an in-place update, get it.
 func (o *Options) toReport(e controller.Event, enqueue controller.Enqueue) {
 	if pod := o.worked(e, enqueue); pod != nil && reportDue(pod, o.Features) {
 		enqueue(e.Key())
@@ -91,9 +94,9 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}
 	return controller.Definition[Snapshot, Plan]{
-		Name: "runtime_container_meta", Self: r, OnNode: true, Settle: settleTime,
+		Name: "runtime_container_meta", Self: r, RunsOnNode: true, FixedSettleTime: settleTime,
 		Observe: r.observe, Plan: NewPlan, Apply: r.report, Writer: &r.writer, Forget: r.failed.Forget,
-		Beside: []controller.Queue{{
+		FurtherQueues: []controller.Queue{{
 			Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.restart, Concern: o.toRestart,
 		}, {
 			Name: "runtime_container_meta_waits", Workers: 1, Reconcile: r.tell, Concern: o.toRestart}},

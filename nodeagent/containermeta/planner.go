@@ -71,7 +71,7 @@ func specOf(pod *corev1.Pod, name string) *corev1.Container {
 	return nil
 }
 
-// reportDue tells by the pod alone whether there may be something to report: a
+// reportDue tells by the pod alone whether there may be something to report. That is a
 // container that the status has and the report does not, or not in full (CM-2).
 func reportDue(pod *corev1.Pod, features Features) bool {
 	if !concerns(pod) {
@@ -178,9 +178,9 @@ func (p *planner) entry(before *inplacev1alpha1.RuntimeContainer, spec *corev1.C
 	return e
 }
 
-// envHash returns the hash of the environment that a container was created
-// with, as far as it comes from single labels and annotations; 0 if it is not
-// known, and then says why.
+// envHash returns the hash of the environment that a container was created with, as far
+// as it comes from single labels and annotations. It is 0 if it is not known, with the
+// reason.
 func (p *planner) envHash(spec *corev1.Container, c *criv1.Container) uint64 {
 	expected := inplace.ExpectedEnv(p.Pod, spec)
 	env := Environment{Values: map[string]string{}}

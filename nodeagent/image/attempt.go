@@ -17,10 +17,10 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// attempt makes one attempt to pull an image, and returns its ID, empty if
-// the runtime does not tell. While the runtime or the API server does not answer,
-// the attempt goes on until its time is up: a restart of one of them costs none. An
-// error can be shown: it is a failure.
+// attempt makes one attempt to pull an image, and returns its ID, empty if the runtime
+// does not tell. While the runtime or the API server does not answer, the attempt goes on
+// until its time is up. A restart of one of them costs none. An error can be shown: it is
+// a failure.
 func (r *reconciler) attempt(ctx context.Context, s *Start) (imageID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()

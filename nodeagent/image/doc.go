@@ -58,8 +58,9 @@
 //     nor does a registry that does not answer. Timeouts and repetitions have bounds.
 //   - Deadlines count from the start that was reported, also after a restart of
 //     the agent.
-//   - An attempt goes on until its time is up while the runtime does not answer,
-//     or the API server, if it is asked for a secret. A restart costs none.
+//   - An attempt goes on until its time is up while the runtime does not answer. So it
+//     does while the API server does not, which is asked for secrets. A restart costs
+//     none.
 //   - There is no pause after the last attempt, and an image whose name no runtime
 //     could pull fails at once.
 //   - Why an attempt failed stands in the message while the next is waited for.
@@ -70,9 +71,9 @@
 //     that fails names them to their owner.
 //   - Secrets are read in the namespace kruise-daemon-config, where the manager copies
 //     them to. They are used for the tasks of those alone whose they are. 1.4 reads them
-//     where they are, so that the agent of any node can read any secret. It uses
+//     in the namespaces of jobs, so that the agent of any node can read any secret. It uses
 //     all secrets of an image for all that ask for it.
-//     [Options.ReadSourceSecrets] reads them where they are, for clusters in which
+//     [Options.ReadSourceSecrets] reads them there, for clusters in which
 //     nodes or managers of both kinds work.
 //   - Errors are shown without what is secret in them, and cut.
 //   - The status is written as a merge patch of what has changed, and not

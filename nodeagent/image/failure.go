@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// How long, in bytes, a message gets: they stand in the status of a NodeImage, up
-// to one per task, and in events, which take a kilobyte.
+// How long, in bytes, a message gets. It stands in the status of a NodeImage, up to one
+// per task, and in events, which take a kilobyte.
 const (
 	mostPart    = 400
 	mostMessage = 800

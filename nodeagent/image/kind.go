@@ -24,6 +24,9 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ImagePullAgentEventSource
+
 // resourceNodeImages is the cache that a Reconciler reads, and waits for.
 const resourceNodeImages podwright.Resource = "nodeimages"
 
@@ -33,7 +36,7 @@ const settleTime = 100 * time.Millisecond
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
-		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) }, Selects: true,
+		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) }, IsPartial: true,
 		Fields: controller.Generation | controller.Status, Concern: o.concern,
 	}}
 }
@@ -66,11 +69,11 @@ type reconciler struct {
 
 // kind describes NodeImages to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	o.Concurrency = cmp.Or(o.Concurrency, defaultConcurrency)
+	o.Concurrency = cmp.Or(o.Concurrency, 5)
 	r := &reconciler{options: *o, credentials: newKeyring(o)}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
 	return controller.Definition[Snapshot, Plan]{
-		Name: "image_puller", Self: r, OnNode: true, Settle: settleTime, Wake: &r.pulls.wake,
+		Name: "image_puller", Self: r, RunsOnNode: true, FixedSettleTime: settleTime, Wake: &r.pulls.wake,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: &r.writer, Close: r.pulls.close,
 	}
 }

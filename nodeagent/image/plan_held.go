@@ -11,8 +11,8 @@ import (
 // rulePullSlot is that a task waits for its turn among the pulls of the node. (IMG-3.13)
 const rulePullSlot = heldup.PullSlot
 
-// holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first, and which pulls are
-// under way. One whose attempt has failed says why that did. (IMG-3.13)
+// holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first. It names
+// the pulls that are under way. One whose attempt has failed says why that did. (IMG-3.13)
 func (p *planner) holdUp(t *task, full string) {
 	if t.failures() > 0 || t.status.Message != "" {
 		return

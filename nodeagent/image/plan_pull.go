@@ -88,8 +88,8 @@ func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
 	return true
 }
 
-// listed returns the image of a task among those of the node, nil if it is not there, or the registry has to be asked whether it is
-// another by now. Runtimes list images by their full names. (IMG-3.3, IMG-1.14)
+// listed returns the image of a task among those of the node. It is nil if the node has none, or the registry has to be
+// asked whether it is another by now. Runtimes list images by their full names. (IMG-3.3, IMG-1.14)
 func (p *planner) listed(t *task) *criv1.Image {
 	if t.spec.ImagePullPolicy == v1alpha1.ImagePullAlways {
 		return nil

@@ -85,8 +85,9 @@ func (p *planner) taskOf(name string, image *v1alpha1.ImageSpec, spec *v1alpha1.
 	return t
 }
 
-// serves tells whether the attempt under way for another version of a task is as good for the one that is wanted: a namespace whose
-// secrets it may use still owns the task. Otherwise each new job for an image would take it back to its begin. (IMG-3.2)
+// serves tells whether the attempt under way for another version of a task is as good for the one that is wanted. It is if a
+// namespace whose secrets it may use still owns the task. Otherwise each new job for an image would take it back to its
+// begin. (IMG-3.2)
 func (p *planner) serves(pull *Pull, t *task) bool {
 	if !pull.Running || t.finished() || p.Filter.refuses(t) != "" {
 		return false

@@ -22,8 +22,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	)
 }
 
-// NamespaceRules returns the RBAC rules that a Controller with these options needs in one namespace,
-// v1alpha1.DaemonConfigNamespace: a Role there is enough. Of secrets only those are read that a task names. (IMG-3.11)
+// NamespaceRules returns those for a Role in v1alpha1.DaemonConfigNamespace. It gets only secrets that a task names. (IMG-3.11)
 func NamespaceRules(Options) (namespace string, rules []rbacv1.PolicyRule) {
 	return v1alpha1.DaemonConfigNamespace, []rbacv1.PolicyRule{manifests.Rule("", "secrets", "get")}
 }

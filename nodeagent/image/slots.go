@@ -64,9 +64,9 @@ func (s *slots) load(t *task) int {
 	return least
 }
 
-// next returns which of the tasks has its turn: one of the namespace that has the
-// fewest pulls, among those one that has failed least, of several the first. It returns
-// -1 if none may begin. A namespace of which nothing is pulled may begin one pull
+// next returns which of the tasks has its turn. It is of the namespace that has the
+// fewest pulls. Of several it is the one that has failed least, then the first. It
+// returns -1 if none may begin. A namespace of which nothing is pulled may begin one pull
 // beyond the limit, as long as there are not twice as many.
 func (s *slots) next(due []*task) int {
 	best, bestLoad := -1, 0

@@ -71,7 +71,7 @@ func (o *Options) reports() policy {
 		home("request.name"), o.own("' + request.resource.resource + ' ' + request.name"))
 }
 
-// events is about the events of all features, which say where they come from. One is
+// events is about the events of all features, which name their source. One is
 // changed when it is counted up.
 func (o *Options) events() policy {
 	rule := updates("", "v1", "events")
@@ -81,7 +81,7 @@ func (o *Options) events() policy {
 	}
 	return o.policy("events", rule, nil, check{
 		Expression:        o.bound(ofNode("object")),
-		MessageExpression: "'an agent records events as its node: want source.host, and reportingInstance where it is set, to be ' + variables.node",
+		MessageExpression: "'an agent records events as its node: want source.host, and reportingInstance if it is set, to be ' + variables.node",
 	}, check{
 		Expression:        o.bound("oldObject == null || " + ofNode("oldObject")),
 		MessageExpression: "'event ' + request.namespace + '/' + request.name + ' was not recorded on node ' + variables.node",

@@ -5,34 +5,22 @@ package probe
 import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/nodeagent"
 )
 
 // Controller runs the probes that the NodePodProbe of a node asks for. New makes
 // one. A reconcile takes milliseconds; the runs of probes that it starts go on by themselves.
 type Controller = podwright.Controller[Snapshot, Plan]
 
-// Reconciler reconciles the NodePodProbe of a node; keys have no namespace. One goroutine at a time
-// calls it. NewReconciler makes one, and Close ends what it has started.
-type Reconciler struct {
-	podwright.Reconciler[Snapshot, Plan]
-	close func()
-}
-
-// Close ends the runs that are under way and waits for them. Reconcile must not be called afterwards.
-func (r *Reconciler) Close() { r.close() }
+// Reconciler reconciles the NodePodProbe of a node; keys have no namespace. One goroutine at a time calls it, and Close ends what
+// it has started. NewReconciler makes one.
+type Reconciler = nodeagent.Reconciler[Snapshot, Plan]
 
 // New returns a controller that is not yet running.
 func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
-// NewReconciler returns a Reconciler for use in another framework: the
-// caller has the queue, and it reads what Options.Reader returns.
-func NewReconciler(o Options) (*Reconciler, error) {
-	r, err := controller.NewReconciler(o.setup())
-	if err != nil {
-		return nil, err
-	}
-	return &Reconciler{r, controller.KindOf(r).Close}, nil
-}
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
+func NewReconciler(o Options) (Reconciler, error) { return controller.NewClosing(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	o.Workers = min(o.Workers, 1) // there is one object

@@ -22,6 +22,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ProbeAgentEventSource
+
 // resourceNodePodProbes is the cache that a Reconciler reads, and waits for.
 const resourceNodePodProbes podwright.Resource = "nodepodprobes"
 
@@ -34,7 +37,7 @@ const lastBackOff = 10 * time.Second
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
-		Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) }, Selects: true,
+		Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) }, IsPartial: true,
 		Fields: controller.Generation | controller.Status, Concern: controller.On(o.concern),
 	}}
 }
@@ -90,7 +93,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, began: o.Clock.Now()}
 	r.runs = &runs{run: r.run, wake: o.Wake, clock: o.Clock, metrics: o.ProbeMetrics, of: map[ID]*known{}}
 	return controller.Definition[Snapshot, Plan]{
-		Name: "pod_probe", Self: r, OnNode: true, RetryWhenDue: true, LastRetry: lastBackOff, Settle: settleTime, Wake: &r.runs.wake,
+		Name: "pod_probe", Self: r, RunsOnNode: true, RetryWhenDue: true, LastRetry: lastBackOff, FixedSettleTime: settleTime, Wake: &r.runs.wake,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: &r.writer, Close: r.runs.close,
 	}
 }

@@ -10,13 +10,8 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
-
-// EventSource is the component under which the feature's events have always
-// been reported: Options.Recorder should have it, and the node as its host.
-const EventSource = v1alpha1.ProbeAgentEventSource
 
 // Options says what a Controller or a Reconciler works with. Lifecycle, Runtime and, for a
 // Controller, Node are required; every other field has a useful zero value.
@@ -50,6 +45,6 @@ func (o *Options) check(c *controller.Checks) {
 	c.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
 	c.That(c.OfReconciler || o.Node != "", "Options.Node is empty: it names the node whose pods to probe")
 	c.That(!c.OfReconciler || o.Wake != nil, "Options.Wake is nil: a Reconciler calls it when a run has ended")
-	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	c.Runtime(o.Runtime != nil)
 	o.Limits.check(c)
 }

@@ -28,7 +28,7 @@ func (p *Plan) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// name names a probe and where it is run.
+// name names a probe and its container.
 func (id *ID) name() string {
 	return "probe " + id.Probe + " of pod " + id.Namespace + "/" + id.Pod + ", container " + id.Container
 }

@@ -159,7 +159,7 @@ func (r *reconciler) announce(ctx context.Context, key types.NamespacedName, req
 }
 
 // stop stops a container. The kubelet starts it again. Should the request be over
-// before, nothing waits for the container any more, and nobody kills it. (CRR-5.5)
+// before, nothing waits for the container any more, and the agent does not kill it. (CRR-5.5)
 func (r *reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
 	request := s.chosen()
 	toStop, err := s.toStop(what)

@@ -14,10 +14,13 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
+// EventSource is the component of the feature's events. Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ContainerRecreateEventSource
+
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
-		Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) }, Selects: true,
+		Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) }, IsPartial: true,
 		Fields: controller.Everything, Concern: ofPod,
 	}}
 }
@@ -53,8 +56,8 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}
 	return controller.Definition[Snapshot, Plan]{
-		Name: "containerrecreaterequest", Self: r, OnNode: true,
+		Name: "containerrecreaterequest", Self: r, RunsOnNode: true,
 		Observe: r.observe, Plan: NewPlan, Apply: r.applyInTurn, Writer: &r.writer,
-		Beside: []controller.Queue{{Name: "containerrecreaterequest_answers", Reconcile: r.answerAll, Concern: ofPod}},
+		FurtherQueues: []controller.Queue{{Name: "containerrecreaterequest_answers", Reconcile: r.answerAll, Concern: ofPod}},
 	}
 }

@@ -11,13 +11,8 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
-
-// EventSource is the component under which the feature's events have always
-// been reported: Options.Recorder should have it, and the node as its host.
-const EventSource = v1alpha1.ContainerRecreateEventSource
 
 // Options says what a Controller or a Reconciler works with. Lifecycle, Runtime and, for a Controller without Requests,
 // Node are required; every other field has a useful zero value.
@@ -44,7 +39,7 @@ type Options struct {
 
 func (o *Options) check(c *controller.Checks) {
 	c.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
-	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	c.Runtime(o.Runtime != nil)
 	c.That(o.Node != "" || o.Requests != nil || o.Reader != nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
 	c.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
 }

@@ -150,7 +150,7 @@ type injector struct {
 	taken                           map[string]bool // the names of those that are injected
 }
 
-// free tells whether containers of these names can be injected, and says so in the result
+// free tells whether containers of such names can be injected, and says so in the result
 // if they cannot. The names are taken then. (SCI-18)
 func (i *injector) free(result *SetResult, others []corev1.Container, names ...string) bool {
 	for _, name := range names {
@@ -223,7 +223,7 @@ func (i *injector) place() {
 	spec.Containers = slices.Concat(before, spec.Containers, after)
 }
 
-// injectedTail is where those begin that were injected behind a pod's own init containers. (SCI-6)
+// injectedTail is the index of the first that was injected behind a pod's own init containers. (SCI-6)
 func injectedTail(containers []corev1.Container) int {
 	n := len(containers)
 	for n > 0 && injected(&containers[n-1]) {
@@ -233,7 +233,8 @@ func injectedTail(containers []corev1.Container) int {
 }
 
 // among puts init containers, sorted by name, each behind as many of those that were injected before as have lesser
-// names: whichever SidecarSet comes first, and whether a policy or a webhook injects it. (SCI-6)
+// names. The order is the same whichever SidecarSet comes first, and whether a policy or a webhook injects it.
+// (SCI-6)
 func among(present, added []corev1.Container) (all []corev1.Container) {
 	for n := range len(present) + 1 {
 		for _, c := range added {

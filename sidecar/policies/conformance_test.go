@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 	of := func(c *conformance.Cluster) *cluster {
 		return &cluster{c.Cluster, fixture.Connect(c.T, c.Server, fixture.TestUser, client.NewForConfig).SidecarSets()}
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: sets, More: []fakecluster.Resource{policies, bindings},
 		Watches: []string{"sidecarsets", "controllerrevisions", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 		Writes: []string{"create mutatingadmissionpolicies", "create mutatingadmissionpolicybindings", "update mutatingadmissionpolicies",

@@ -19,9 +19,8 @@ type Reconciler = podwright.Reconciler[Snapshot, Plan]
 // New returns a controller that is not yet running.
 func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
-// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
-//
-// A reconcile is due when a SidecarSet changes, or one of its revisions, its policy or the binding of that.
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads. A reconcile is due
+// when a SidecarSet changes, one of its revisions, its policy or the binding of that.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

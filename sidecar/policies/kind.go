@@ -46,7 +46,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceSidecarSets, Object: &v1alpha1.SidecarSet{}, Informer: &o.SidecarSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewSidecarSetInformer(o.Sidecar, 0, cache.Indexers{})
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(setChanged)},
-		{Resource: caches.Revisions, Object: &appsv1.ControllerRevision{}, Selects: true, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
+		{Resource: caches.Revisions, Object: &appsv1.ControllerRevision{}, IsPartial: true, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
 			Indexes: []podwright.Index{bySet}, Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
 		{Resource: resourcePolicies, Object: &admissionregistrationv1.MutatingAdmissionPolicy{}, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
 			MakeInformer: func() cache.SharedIndexInformer {
@@ -79,8 +79,8 @@ func setOfRevision(revision metav1.Object) []types.NamespacedName {
 	return nil
 }
 
-// setsOfName are the SidecarSets whose policy or binding this may be: by its owner, and by its
-// name, so that another owner's is noticed when it goes.
+// setsOfName are the SidecarSets whose policy or binding this may be, by its owner and by its
+// name. So another owner's is noticed when it goes.
 func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == "SidecarSet" {
 		keys = append(keys, types.NamespacedName{Name: owner.Name})

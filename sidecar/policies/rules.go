@@ -11,9 +11,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission. NamespaceRules returns
-// those that it needs in one namespace. A client that may write policies may change every object that is created. Keep the
-// account of the manager as you keep that of an administrator.
+// Rules returns the RBAC rules that a Controller with these options needs; see podwright.Permission. A client that may write
+// policies may change every object that is created. Keep the account of the manager as you keep that of an administrator.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "list watch"),

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // run runs the controller. If the API server does not serve policies, it says so in the log, and does
@@ -42,8 +43,8 @@ func (o *Options) served(ctx context.Context) (served bool, err error) {
 	if o.Discovery == nil {
 		o.Discovery = o.Kubernetes.Discovery()
 	}
-	ended := wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
-		if served, err = Served(o.Discovery); err != nil {
+	ended := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		if served, err = isServed(ctx, o.Discovery); err != nil {
 			klog.FromContext(ctx).Error(err, "Trying again in a second")
 		}
 		return err == nil, nil
@@ -54,17 +55,9 @@ func (o *Options) served(ctx context.Context) (served bool, err error) {
 // Served tells whether an API server serves MutatingAdmissionPolicies of v1, as those of
 // Kubernetes do from 1.36.
 func Served(of discovery.ServerResourcesInterface) (bool, error) {
-	resources, err := of.ServerResourcesForGroupVersion(admissionregistrationv1.SchemeGroupVersion.String())
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("find out whether MutatingAdmissionPolicies are served: %w", err)
-	}
-	for _, r := range resources.APIResources {
-		if r.Name == string(resourcePolicies) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return isServed(context.Background(), of)
+}
+
+func isServed(ctx context.Context, of discovery.ServerResourcesInterface) (bool, error) {
+	return typedclient.Served(ctx, of, admissionregistrationv1.SchemeGroupVersion.WithResource(string(resourcePolicies)))
 }

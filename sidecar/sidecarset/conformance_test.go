@@ -17,8 +17,8 @@ import (
 )
 
 // suite is what the scenarios of a SidecarSet have in common: three pods, and a change.
-func suite(spec, change string, writes ...string) conformance.Kind {
-	return conformance.Kind{
+func suite(spec, change string, writes ...string) conformance.Subject {
+	return conformance.Subject{
 		Resource: setResource, More: []fakecluster.Resource{namespaceResource},
 		Watches: []string{"sidecarsets", "pods", "controllerrevisions", "namespaces"},
 		Writes:  append([]string{"create controllerrevisions", "patch pods", "patch sidecarsets/status", "delete controllerrevisions"}, writes...),

@@ -89,7 +89,7 @@ func readNamespaces(c kubernetes.Interface, informer *cache.SharedIndexInformer)
 var bySet = caches.ByLabel(v1alpha1.SidecarSetNameLabel)
 
 func readRevisions(c kubernetes.Interface, namespace string, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, Selects: true, Informer: informer, Indexes: []podwright.Index{bySet, caches.ByOwner}, MakeInformer: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, IsPartial: true, Informer: informer, Indexes: []podwright.Index{bySet, caches.ByOwner}, MakeInformer: func() cache.SharedIndexInformer {
 		named := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.SidecarSetNameLabel }
 		return typedclient.NewInformer(typedclient.Select(c.AppsV1().ControllerRevisions(namespace), named), c, &appsv1.ControllerRevision{}, 0, nil)
 	}}
@@ -118,8 +118,8 @@ func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
 	}
 }
 
-// namespaceChanged enqueues the SidecarSets that select namespaces by their labels; and all
-// of them if webhooks hear of the pods of a namespace from now on, or no longer.
+// namespaceChanged enqueues the SidecarSets that select namespaces by their labels. It
+// enqueues all if webhooks hear of the pods of a namespace from now on, or no longer.
 func (o *Options) namespaceChanged(e controller.Event, enqueue controller.Enqueue) {
 	comes := e.Before == nil || e.After == nil
 	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel) != has(e.After.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel)

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// overlap tells whether two selectors may match the same labels: they do unless a key
-// that stands in both proves otherwise, or one wants a key to be there that the other
-// does not mention. Empty ones match nothing. (SCS-V4)
+// overlap tells whether two selectors may match the same labels. They do unless a key
+// that stands in both proves otherwise, or one wants a key that the other does not
+// mention. Empty ones match nothing. (SCS-V4)
 func overlap(a, b *metav1.LabelSelector) bool {
 	if a == nil || b == nil {
 		return false

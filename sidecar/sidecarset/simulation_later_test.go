@@ -28,7 +28,7 @@ func TestSimulationOfLater(t *testing.T) {
 }
 
 // later is played by users of fields that came after OpenKruise 1.4, with features unless the bug has others.
-func later(bug bug, f Features) *simulation.Workload {
+func later(bug bug, f Features) *simulation.Subject {
 	options := bug.Options
 	bug.Options = func(o *Options) {
 		o.Features = f

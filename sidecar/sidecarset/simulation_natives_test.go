@@ -82,7 +82,7 @@ func imageOfInit(pod *corev1.Pod, name string) string {
 var natives = injection.Features{NativeSidecars: true}
 
 // simulatedNatives is what a simulation needs to know of SidecarSets with native sidecars.
-func simulatedNatives(bug bug) *simulation.Workload {
+func simulatedNatives(bug bug) *simulation.Subject {
 	w := simulatedWith(bug, natives)
 	w.Create = func(r *rand.Rand) simulation.Object {
 		set := anySet(r).(*v1alpha1.SidecarSet)

@@ -39,12 +39,12 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of SidecarSets, whose controllers have a bug.
-func simulated(bug bug) *simulation.Workload { return simulatedWith(bug, injection.Features{}) }
+func simulated(bug bug) *simulation.Subject { return simulatedWith(bug, injection.Features{}) }
 
 // simulatedWith is what a simulation needs to know of SidecarSets that inject with features.
-func simulatedWith(bug bug, features injection.Features) *simulation.Workload {
+func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
 	inject := injecting{features}
-	return &simulation.Workload{
+	return &simulation.Subject{
 		Resource:    setResource,
 		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		ByContainer: true,

@@ -151,7 +151,7 @@ func validateNames(spec *v1alpha1.SidecarSetSpec) field.ErrorList {
 	return errs
 }
 
-// validatePlace judges where a container is put and what it mounts.
+// validatePlace judges the place of a container and what it mounts.
 func validatePlace(c *v1alpha1.SidecarContainer, volumes map[string]bool, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, mount := range c.VolumeMounts {

@@ -27,7 +27,7 @@ func TestVerdicts(t *testing.T) {
 		return []verdicts.Case{{Value: `0`}, {Value: `"150%"`}, {Value: `-1`, Want: strategy + name + ": Invalid value: -1: must not be negative"},
 			{Value: `"many"`, Want: strategy + name + ": Invalid value: \"many\": " + number}, {Value: `"5"`, Want: strategy + name + ": Invalid value: \"5\": " + number}}
 	}
-	verdicts.Check(t, verdicts.Kind[v1alpha1.SidecarSet]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.SidecarSet]{
 		Valid: `
 metadata: {name: log}
 spec:

@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 		}
 		return c.Data.(*cluster)
 	}
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: requestResource,
 		Watches:  []string{"pods", "containerrecreaterequests"},
 		Writes:   []string{"patch pods", "create containerrecreaterequests", "patch pods/status"},

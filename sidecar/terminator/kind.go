@@ -42,9 +42,8 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.On(podChanged)},
 		{Resource: resourceNodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
-		{Resource: resourceRequests, Object: &lifecyclev1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Status, Concern: controller.On(requestChanged)},
+		{Resource: resourceRequests, Object: &lifecyclev1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests,
+			MakeInformer: controller.Maker(client.NewContainerRecreateRequestInformer, o.Lifecycle, o.Namespace), Fields: controller.Status, Concern: controller.On(requestChanged)},
 	}
 }
 

@@ -114,8 +114,8 @@ func (c *container) finished(pod *corev1.Pod) bool {
 }
 
 // restarts tells whether the kubelet starts a container again that has exited with a
-// code: by the first of its own rules that fits, or by its own policy, or by that of
-// its pod. (ST-2.1)
+// code. The first of its own rules that fits says so, its own policy, or that of its pod.
+// (ST-2.1)
 func restarts(pod *corev1.Pod, c *corev1.Container, code int32) bool {
 	policy := corev1.ContainerRestartPolicy(pod.Spec.RestartPolicy)
 	if c.RestartPolicy != nil {
@@ -161,9 +161,8 @@ func startsAll(c *corev1.Container, code int32) bool {
 	return rule != nil && rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers
 }
 
-// failureCounts tells whether there is an exit code, other than 0, with which a
-// container does more than be started again: its pod fails, or its other containers
-// run again.
+// failureCounts tells whether there is an exit code, other than 0, with which a container
+// does more than be started again. Its pod fails, or its other containers run again.
 func failureCounts(pod *corev1.Pod, c *corev1.Container) bool {
 	last := int32(1) // without rules all are alike
 	if len(c.RestartPolicyRules) > 0 {

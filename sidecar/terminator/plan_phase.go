@@ -37,11 +37,11 @@ func (s *Snapshot) leavesPhase() bool {
 	return s.LeavePhase && !slices.ContainsFunc(s.Pod.Spec.Containers, func(c corev1.Container) bool { return ignoresExitCode(&c) })
 }
 
-// decide plans the phase of the pod if the kubelet would come to another one, or to none.
-// A kubelet that has learned of a phase that is final ends the containers that still run,
-// with their preStop hooks and the pod's grace period, and changes it no more. Since
-// meanwhile the pod counts as ended for all other clients, that is done only when it is
-// needed. (ST-13)
+// decide plans the phase of the pod if the kubelet would come to another one, or to none. A
+// kubelet that has learned of a final phase ends the containers that still run, with their
+// preStop hooks and the pod's grace period. It changes the phase no more. Since meanwhile
+// the pod counts as ended for all other clients, that is done only when it is needed.
+// (ST-13)
 func (p *planner) decide() {
 	var open []string
 	for i := range p.left {
@@ -80,7 +80,7 @@ func (p *planner) states() (all []string) {
 	return all
 }
 
-// over tells whether what was to end a sidecar has come to its end without that, or the
+// over tells whether what was to end a sidecar has come to its end without that. Or the
 // sidecar does not run at the moment and would be started again. Otherwise it notes what
 // is waited for. (ST-14)
 func (p *planner) over(c *container) bool {

@@ -96,7 +96,7 @@ const (
 	// AlwaysSidecarSetInjectRevisionPolicy injects the revision into all new pods. The default.
 	AlwaysSidecarSetInjectRevisionPolicy SidecarSetInjectRevisionPolicy = "Always"
 	// PartialSidecarSetInjectRevisionPolicy injects the revision into all new pods while the update is
-	// paused. Otherwise it is into those that the selector of the updateStrategy does not match, and of
-	// the others into as many as a partition that is a percentage says, by lot. The rest get the spec.
+	// paused. Otherwise it is into those that the selector of the updateStrategy does not match. Of the
+	// others it is, by lot, into as many as a partition says that is a percentage. The rest get the spec.
 	PartialSidecarSetInjectRevisionPolicy SidecarSetInjectRevisionPolicy = "Partial"
 )

@@ -133,7 +133,7 @@ func (a *applier) createPods(ctx context.Context) error {
 }
 
 // nameTaken finds out whether the name of a new pod is another owner's, as when a user has
-// taken a pod out of the job: then the pod gets another one next time. (BJ-12)
+// taken a pod out of the job. Then the pod gets another one next time. (BJ-12)
 func (a *applier) nameTaken(ctx context.Context, name string) error {
 	found, err := a.Pods.Read(ctx, a.Key.Namespace, name)
 	switch {

@@ -35,11 +35,11 @@ func of(c *conformance.Cluster) *cluster {
 
 // suite is what the scenarios of a BroadcastJob have in common: it runs on four nodes,
 // on two at a time, and never ends on one of them.
-func suite(change func(c *conformance.Cluster, name string), more ...string) conformance.Kind {
+func suite(change func(c *conformance.Cluster, name string), more ...string) conformance.Subject {
 	get := func(c *conformance.Cluster, name string) (*v1alpha1.BroadcastJob, error) {
 		return of(c).workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 	}
-	return conformance.Kind{
+	return conformance.Subject{
 		Resource: jobResource, Watches: []string{"broadcastjobs", "pods", "nodes"},
 		Writes:  append([]string{"create pods", "delete pods", "patch broadcastjobs/status"}, more...),
 		Trusted: map[string]string{"patch broadcastjobs/status": "a job whose status says that it has ended has"},

@@ -54,7 +54,7 @@ func podOn(job *v1alpha1.BroadcastJob, node string) *corev1.Pod {
 }
 
 // place builds a snapshot of a job, and of nodes with their pods in this notation:
-// "n1 n2:active n3:Succeeded", where a node that is not there is in parentheses.
+// "n1 n2:active n3:Succeeded". A node that is not there is in parentheses.
 // What follows a plus says more about the pod: leaving, late=2m, direct or restarts=3.
 func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 	t.Helper()

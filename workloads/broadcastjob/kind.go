@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -37,14 +36,12 @@ const (
 // reads lists what a job's plan depends on. Nodes that are there at the start concern
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
-	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
+	core, owner := controller.NewCore(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: resourceBroadcastJobs, Object: &v1alpha1.BroadcastJob{}, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Owner: owner, CollectEvents: true},
-		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
+		{Resource: resourceBroadcastJobs, Object: &v1alpha1.BroadcastJob{}, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs,
+			MakeInformer: controller.Maker(client.NewBroadcastJobInformer, o.Workloads, o.Namespace), Fields: controller.Workload, IsReconciled: true},
+		core.Pods(&o.Pods, podFields).OwnedBy(owner),
+		core.Nodes(&o.Nodes, nodeFields).Concerning(nodeChanged(o)),
 	}
 }
 

@@ -25,8 +25,8 @@ func (p *planner) isStuck(pod *corev1.Pod) bool {
 	return p.always() && pod.DeletionTimestamp != nil && !p.Now.Before(pod.DeletionTimestamp.Add(failedAfter))
 }
 
-// reportTerminating has the job say which pods it waits for that should have terminated long ago, and which of
-// them count as failed from now on. (BJ-28)
+// reportTerminating has the job say which pods it waits for that should have terminated long ago. It says which
+// of them count as failed from now on. (BJ-28)
 func (p *planner) reportTerminating() {
 	var overdue, stuck []string
 	for i := range p.nodes {

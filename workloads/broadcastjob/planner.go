@@ -34,13 +34,13 @@ type planner struct {
 	restarting []*corev1.Pod
 	// formers are pods that ran on another node of the name, beside the pod that tells how far the node is.
 	formers []*corev1.Pod
-	// astray is how many pods are not on a node that waits for them: unscheduled ones that are
+	// astray is how many pods are not on a node that waits for them. That is unscheduled ones
 	// for no node, and all but one of those on the same node.
 	astray int
 	// creating are the nodes for which pods are created.
 	creating []string
-	// before are the results that stand in the status; results are those of the nodes, as they are
-	// to be, and unnamed those of nodes that are gone, whose names the status does not hold.
+	// before are the results that stand in the status, and results are those that the nodes will
+	// have. Unnamed are those of nodes that are gone, whose names the status does not hold.
 	before  *results
 	results map[string]v1alpha1.BroadcastJobNodeResult
 	unnamed map[uint64]v1alpha1.BroadcastJobNodeResult
@@ -174,8 +174,8 @@ func (p *planner) take(pod *corev1.Pod) State {
 	return state
 }
 
-// before tells whether a pod tells more about its node than the one found so far: the
-// one that is further, or else the one whose name comes first. (BJ-22)
+// before tells whether a pod tells more about its node than the one found so far. That is
+// the one that is further, or else the one whose name comes first. (BJ-22)
 func before(state State, pod *corev1.Pod, n *node) bool {
 	return cmp.Or(cmp.Compare(rank(state), rank(n.state)), cmp.Compare(n.pod.Name, pod.Name)) > 0
 }
@@ -249,7 +249,7 @@ func (p *planner) findUnnamed() {
 }
 
 // isFormer tells whether a finished pod of a job that never ends is older than the node
-// of its name: that has joined in place of the one where the pod ran. (BJ-15)
+// of its name. That node has joined in place of the one on which the pod ran. (BJ-15)
 func (p *planner) isFormer(n *node) bool {
 	return n.pod != nil && p.ranElsewhere(n.object, n.pod, n.state)
 }

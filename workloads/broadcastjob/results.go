@@ -65,8 +65,9 @@ func (r *results) without(nodes []node) map[uint64]v1alpha1.BroadcastJobNodeResu
 	return r.byHash
 }
 
-// writeResults puts the results of named nodes, and of others, into a status: those of the first nodes by name, and of all
-// others by hash. What failed comes first. Hashes stand in 256 portions, so that a write of one more result is short. (BJ-29)
+// writeResults puts the results of named nodes, and of others, into a status. Those of the first nodes stand by name, and
+// those of all others by hash. What failed comes first. Hashes stand in 256 portions, so that a write of one more result is
+// short. (BJ-29)
 func writeResults(status *v1alpha1.BroadcastJobStatus, job types.UID, named map[string]v1alpha1.BroadcastJobNodeResult, others map[uint64]v1alpha1.BroadcastJobNodeResult) {
 	status.NodeResults, status.MoreNodeResults = named, nil
 	if len(named) <= mostNamed && len(others) == 0 {

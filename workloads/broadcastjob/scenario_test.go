@@ -137,7 +137,7 @@ func (w *jobScenario) spec(lines string) {
 //	spec                lines of YAML that change the spec
 //	nodes, gone, cordon, uncordon names…
 //	reconcile           plans and applies the plan; kubelets start and end pods
-//	succeed, fail, delete nodes…   what becomes of the pods of these nodes
+//	succeed, fail, delete nodes…   what becomes of the pods there
 //	clock duration      lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {

@@ -12,5 +12,5 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.BroadcastJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated(bug{}))
+	editing.Check(t, editing.Subject[v1alpha1.BroadcastJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated(bug{}))
 }

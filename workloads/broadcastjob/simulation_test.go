@@ -30,8 +30,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of BroadcastJobs, whose controllers have a bug.
-func simulated(bug bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource:    jobResource,
 		Empty:       func() simulation.Object { return &v1alpha1.BroadcastJob{} },
 		Nodes:       5,

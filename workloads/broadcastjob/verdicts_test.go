@@ -17,7 +17,7 @@ func TestVerdicts(t *testing.T) {
 		ends   = "spec.completionPolicy."
 		never  = `{"completionPolicy":{"type":"Never"}}`
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.BroadcastJob]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.BroadcastJob]{
 		Valid: `
 metadata: {namespace: shop, name: prune}
 spec:

@@ -8,7 +8,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/manifests"
@@ -64,18 +63,11 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return w.admission().Validate(ctx, request)
 }
 
-type change = admission.Change[v1alpha1.BroadcastJob]
-
 func (w *Webhook) admission() admission.Webhook[v1alpha1.BroadcastJob] {
 	return admission.Webhook[v1alpha1.BroadcastJob]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c change) error {
-			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})
-			return nil
-		},
-		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
-		},
+		Default: admission.Defaults(Default, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}),
+		Check:   admission.Checks(ValidateCreate, ValidateUpdate),
 		Confirm: validation.ConfirmTemplates(func(job *v1alpha1.BroadcastJob) podtemplate.Templates { return templates(&job.Spec) }, w.Templates),
 	}
 }

@@ -40,8 +40,8 @@ func byInstance(claims []*corev1.PersistentVolumeClaim) (instances [][]*corev1.P
 }
 
 // deleteUnused deletes the claims of an instance whose pod is gone. What is deleted
-// cannot be had back, and the cache of pods may be older than the claims: another
-// manager may just have created all of them. So the API server is asked, once.
+// cannot be had back, and the cache of pods may be older than the claims. Another manager
+// may just have created all of them. So the API server is asked, once.
 func (a *applier) deleteUnused(ctx context.Context, claims []*corev1.PersistentVolumeClaim) error {
 	name := a.set.Name + "-" + claims[0].Labels[v1alpha1.CloneSetInstanceIDLabel]
 	pod, err := a.livePod(ctx, name)
@@ -72,7 +72,7 @@ func (a *applier) reused(pod *corev1.Pod) (claims []*corev1.PersistentVolumeClai
 	return claims
 }
 
-// late is how long after it was sent a write may still be served: a connection that
+// late is how long after it was sent a write may still be served. A connection that
 // stands still holds it up, also if its sender is gone.
 const late = 2 * time.Minute
 
@@ -141,9 +141,9 @@ func (a *applier) deleteUnlessReused(ctx context.Context, claim *corev1.Persiste
 	return a.Claims.DeleteUnchanged(ctx, live)
 }
 
-// nameTaken drops the instance of a pod whose name, or that of a claim of its,
-// is another owner's: otherwise its claims would be the reason to ask for that
-// name again, in every reconcile.
+// nameTaken drops the instance of a pod if its name, or that of one of its claims, is
+// another owner's. Otherwise its claims would be the reason to ask for that name again,
+// in every reconcile.
 func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, cause error) error {
 	pod, err := a.livePod(ctx, c.Pod.Name)
 	switch {

@@ -255,7 +255,7 @@ func TestScaleUpLimitedIsToldOnce(t *testing.T) {
 	})
 }
 
-// placement sends pods to a zone, or cannot tell where they go.
+// placement sends pods to a zone, or cannot tell to which.
 type placement struct{ unknown atomic.Bool }
 
 func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

@@ -26,7 +26,7 @@ import (
 // TestConformance scales CloneSets with claims in, and updates their pods in place.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Watches:  []string{"clonesets", "pods", "persistentvolumeclaims", "controllerrevisions", "nodes"},
 		Writes: []string{"create controllerrevisions", "create persistentvolumeclaims", "create pods", "delete pods", "delete controllerrevisions",

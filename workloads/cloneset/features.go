@@ -37,8 +37,8 @@ type Features struct {
 	// that choose by them how they pull. OpenKruise does so from 1.5 on. (IP-44)
 	PreDownloadSandboxConfig bool
 
-	// PauseWithoutSurge makes maxSurge 0 while the update is paused, as OpenKruise does from 1.5 on: no pod is
-	// created beside the replicas, whatever for, and those that are there are scaled in. (CS-42)
+	// PauseWithoutSurge makes maxSurge 0 while the update is paused, as OpenKruise does from 1.5 on. No pod is
+	// created beside the replicas, for whatever reason, and those that are there are scaled in. (CS-42)
 	PauseWithoutSurge bool
 	// PreparingUpdateAsUpdate has the scale step count pods in the state PreparingUpdate as updated ones. (CS-43)
 	PreparingUpdateAsUpdate bool

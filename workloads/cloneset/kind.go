@@ -8,12 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -55,21 +53,16 @@ func (o *Options) reads() []controller.Read {
 	if o.Features.InPlaceResize {
 		ofPods |= resizeFields
 	}
-	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
+	core, owner := controller.NewCore(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
 	reads := []controller.Read{
-		{Resource: ResourceCloneSets, Object: &v1alpha1.CloneSet{}, LiveReader: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: ResourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofPods, Owner: owner, CollectEvents: true},
-		{Resource: ResourceClaims, Object: &corev1.PersistentVolumeClaim{}, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: claimFields, Owner: owner, CollectEvents: true},
-		{Resource: ResourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
+		{Resource: ResourceCloneSets, Object: &v1alpha1.CloneSet{}, LiveReader: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets,
+			MakeInformer: controller.Maker(client.NewCloneSetInformer, o.Workloads, o.Namespace), Fields: controller.Workload, IsReconciled: true},
+		core.Pods(&o.Pods, ofPods).OwnedBy(owner),
+		core.Claims(&o.Claims, claimFields).OwnedBy(owner),
+		core.Revisions(&o.Revisions, revisionFields).OwnedBy(owner),
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes,
-			Fields: nodeFields, Concern: nodeLost(o), CollectEvents: true, SkipInitial: true})
+		reads = append(reads, core.Nodes(&o.Nodes, nodeFields).Concerning(nodeLost(o)))
 	}
 	return reads
 }

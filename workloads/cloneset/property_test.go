@@ -24,7 +24,7 @@ import (
 
 // TestPlanKeepsItsPromises changes a CloneSet and its pods at random and checks
 // every plan on the way. When nothing interferes any more, the CloneSet must
-// settle where its spec wants it.
+// settle as its spec wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -10,7 +10,7 @@ import (
 
 // TestScripts plays the rollouts in testdata: see scenario.RunScripts.
 func TestScripts(t *testing.T) {
-	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
+	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Player) {
 		w := newScenario(t)
 		return w.Cluster, w
 	})

@@ -18,7 +18,7 @@ func TestSimulationOfLater(t *testing.T) {
 }
 
 // later is played with the features of OpenKruise 1.9.
-func later(bug bug, fields fields) *simulation.Workload {
+func later(bug bug, fields fields) *simulation.Subject {
 	options := bug.Options
 	bug.Options = func(o *Options) {
 		f := FeaturesOf(podwright.Release19)

@@ -27,7 +27,7 @@ func TestSimulationOfResizes(t *testing.T) {
 }
 
 // resizing is played with pods that are resized.
-func resizing(bug bug, fields fields) *simulation.Workload {
+func resizing(bug bug, fields fields) *simulation.Subject {
 	options := bug.Options
 	bug.Options = func(o *Options) {
 		o.Features.InPlaceResize = true

@@ -41,11 +41,11 @@ func TestSimulationReplays(t *testing.T) {
 
 // simulated is what a simulation needs to know of CloneSets, whose controllers
 // have a bug.
-func simulated(bug bug) *simulation.Workload { return played(bug, everything) }
+func simulated(bug bug) *simulation.Subject { return played(bug, everything) }
 
 // played is the same with users who know of some fields only.
-func played(bug bug, fields fields) *simulation.Workload {
-	return &simulation.Workload{
+func played(bug bug, fields fields) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   fields.anySet,

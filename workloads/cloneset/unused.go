@@ -40,9 +40,9 @@ func (a *attempts) missed(planned []rollout.PodCreation) (missed []rollout.PodCr
 	return missed
 }
 
-// rememberUnused remembers of which instances no pod could be created, as long as they have claims that are not to be reused, and no
-// pod is seen. If an answer was lost, the pod may be there: the next reconcile waits until it is known. A restart
-// of the manager forgets them, and has their claims made again. (CS-39)
+// rememberUnused remembers of which instances no pod could be created. It does so while they have claims that are not to be
+// reused, and no pod is seen. If an answer was lost, the pod may be there: the next reconcile waits until it is known. A
+// restart of the manager forgets them, and has their claims made again. (CS-39)
 func (r *reconciler) rememberUnused(s *Snapshot, tried *attempts) {
 	var failed map[string]bool
 	if s.Set.Spec.ScaleStrategy.DisablePVCReuse && len(s.Set.Spec.VolumeClaimTemplates) > 0 {

@@ -23,7 +23,7 @@ spec:
 		return []verdicts.Case{
 			{Value: `"half"`, Want: path + `: Invalid value: "half":` + percentage}, {Value: `"1.5%"`, Want: path + `: Invalid value: "1.5%":` + percentage}}
 	}
-	verdicts.Check(t, verdicts.Kind[v1alpha1.CloneSet]{Valid: valid, Create: cloneset.ValidateCreate, Update: cloneset.ValidateUpdate, Touch: `{"minReadySeconds":7}`}, verdicts.Fields{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.CloneSet]{Valid: valid, Create: cloneset.ValidateCreate, Update: cloneset.ValidateUpdate, Touch: `{"minReadySeconds":7}`}, verdicts.Fields{
 		"replicas": {Cases: []verdicts.Case{{Value: `0`}, {Value: `-1`, Want: "spec.replicas: Invalid value: -1: must be 0 or more"}}},
 		"selector": {Cases: []verdicts.Case{
 			{Value: `{}`, Want: "spec.selector: Invalid value: \"{}\": must not be empty: it would select every pod of the namespace", Change: "spec.selector: Invalid value: \"{}\"\nspec.selector: Invalid value: \"<none>\": the selector is immutable"},

@@ -102,10 +102,7 @@ type change = admission.Change[v1alpha1.CloneSet]
 func (w *Webhook) admission() admission.Webhook[v1alpha1.CloneSet] {
 	k := admission.Webhook[v1alpha1.CloneSet]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c change) error {
-			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})
-			return nil
-		},
+		Default: admission.Defaults(Default, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}),
 		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
 			errs := c.Errors(ValidateCreate, func(set, old *v1alpha1.CloneSet) field.ErrorList {
 				return validateUpdate(set, old, inplace.CalculateOptions{Resize: w.InPlaceResize})

@@ -41,7 +41,7 @@
 //
 // Each part of such a field has an annotation of its own, since server-side apply merges an
 // annotation as a whole. So what a v1beta1 manifest leaves out goes, unless another field manager
-// wants it, though clients write in v1alpha1, as the controllers of most kinds do.
+// wants it. That holds though clients write in v1alpha1, as most controllers do.
 //
 // OpenKruise 1.9 stores v1beta1 of the other kinds. Here they are stored as
 // v1alpha1, which others read, unless a cluster stores v1beta1 already.

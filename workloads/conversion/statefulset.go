@@ -10,9 +10,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// KeptFieldsPrefix is that of the annotations of a v1alpha1 object that has fields which only
-// v1beta1 knows. Each holds one part of such a field, an object, empty, or a value within one, as JSON in the place that it has in
-// v1beta1. The rest of the key names the part:
+// KeptFieldsPrefix is that of the annotations of a v1alpha1 object that has fields which only v1beta1 knows. Each holds one
+// part of such a field as JSON, in the place that it has in v1beta1. That is an object, empty, or a value within one. The
+// rest of the key names the part:
 //
 //	v1beta1-fields.podwright.github.io/spec.reserveOrdinals: {"spec":{"reserveOrdinals":[1]}}
 //	v1beta1-fields.podwright.github.io/status.updatedReadyReplicas: {"status":{"updatedReadyReplicas":3}}

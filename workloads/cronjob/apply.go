@@ -50,9 +50,9 @@ type applier struct {
 	plan     *Plan
 }
 
-// apply does what the plan says. The status claims the scheduled time before its
-// job is created, so that no time is run twice, whatever becomes of the job, of the
-// answer, or of this process. (ACJ-13.2)
+// apply does what the plan says. The status claims the scheduled time before its job is
+// created. So no time is run twice, whatever becomes of the job, of the answer, or of
+// this process. (ACJ-13.2)
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{reconciler: r, Sync: r.writer.Begin(s.CronJob), snapshot: s, plan: plan}
 	for _, c := range plan.Children {
@@ -79,8 +79,8 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, errors.Join(startErr, laterErr)
 }
 
-// settleRefused removes what says that a job was refused, if it is there by now: before it may be deleted, or have a
-// time to live. (ACJ-13.2)
+// settleRefused removes what says that a job was refused, if it is there by now. It does so before the job may be
+// deleted, or have a time to live. (ACJ-13.2)
 func (a *applier) settleRefused(ctx context.Context) error {
 	if a.plan.Created.IsZero() {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// wallClock has the times of a schedule by the clock on the wall of a zone, also on days on which that is set
-// forward or back, on which the library loses times. (ACJ-7.2)
+// wallClock has the times of a schedule by the clock on the wall of a zone. That includes days on which the
+// clock is set forward or back: there the library loses times. (ACJ-7.2)
 type wallClock struct {
 	// fields is the schedule in UTC, in which clocks are never set.
 	fields cron.SpecSchedule
@@ -66,8 +66,8 @@ func (w *wallClock) in(t time.Time) time.Time {
 	return t.In(w.zone)
 }
 
-// changed says what becomes of scheduled times because the clock is set, and why, if the one at due is the first about
-// which that is to be said; empty otherwise. (ACJ-19)
+// changed says what becomes of scheduled times because the clock is set, and why. It is empty unless the one at due is
+// the first about which that is to be said. (ACJ-19)
 func (w *wallClock) changed(due time.Time) string {
 	due = w.in(due)
 	p := periodAt(due)

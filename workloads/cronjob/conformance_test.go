@@ -30,7 +30,7 @@ import (
 func TestConformance(t *testing.T) {
 	for resource, template := range map[string]string{"jobs": jobTemplate, "broadcastjobs": broadcastTemplate, "imagelistpulljobs": imageTemplate} {
 		t.Run(resource, func(t *testing.T) {
-			conformance.Test(t, conformance.Kind{
+			conformance.Test(t, conformance.Subject{
 				Resource: cronJobResource, More: []fakecluster.Resource{jobResource, broadcastJobResource, imageListResource},
 				Watches:   []string{"advancedcronjobs", resource},
 				MoreTries: 60,

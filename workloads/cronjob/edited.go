@@ -46,7 +46,7 @@ func scheduleOf(spec *v1alpha1.AdvancedCronJobSpec) string {
 }
 
 // findEdit finds out since when the cron job has its schedule. One about which nothing is written has it since its last
-// job or its creation, so that none of its times is lost when it is taken over. (ACJ-8.1)
+// job or its creation. So none of its times is lost when it is taken over. (ACJ-8.1)
 func (p *planner) findEdit() {
 	schedule, now := scheduleOf(&p.CronJob.Spec), p.Now.Truncate(time.Second)
 	text := p.CronJob.Annotations[ScheduleAnnotation]

@@ -302,7 +302,7 @@ func TestUsersEditEveryField(t *testing.T) {
 			return true
 		}).Example(seed)
 	}
-	editing.CheckEdits(t, editing.Kind[v1alpha1.AdvancedCronJob]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+	editing.CheckEdits(t, editing.Subject[v1alpha1.AdvancedCronJob]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
 		"template.jobTemplate":          `{"template":{"jobTemplate":{"metadata":{"labels":{"a":"b"}}}}}`,
 		"template.broadcastJobTemplate": `{"template":{"broadcastJobTemplate":{"metadata":{"labels":{"a":"b"}}}}}`,
 	}}, func(r *rand.Rand) simulation.Object {

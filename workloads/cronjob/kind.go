@@ -51,14 +51,12 @@ func (o *Options) reads() []controller.Read {
 			Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(jobChild))},
 	}
 	if !o.NoBroadcastJobs {
-		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, Object: &v1alpha1.BroadcastJob{}, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
+		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, Object: &v1alpha1.BroadcastJob{}, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs,
+			MakeInformer: controller.Maker(client.NewBroadcastJobInformer, o.Workloads, o.Namespace), Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
 	}
 	if o.Distribution != nil {
-		reads = append(reads, controller.Read{Resource: resourceImageListPullJobs, Object: &distributionv1alpha1.ImageListPullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImageListPullJobs), Informer: &o.ImageListPullJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return distributionclient.NewImageListPullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(imageListPullJobChild))})
+		reads = append(reads, controller.Read{Resource: resourceImageListPullJobs, Object: &distributionv1alpha1.ImageListPullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImageListPullJobs), Informer: &o.ImageListPullJobs,
+			MakeInformer: controller.Maker(distributionclient.NewImageListPullJobInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(imageListPullJobChild))})
 	}
 	return reads
 }

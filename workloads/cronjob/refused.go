@@ -65,8 +65,8 @@ func (r *refused) is(cronJob *v1alpha1.AdvancedCronJob) bool {
 	return r.of == cronJob.UID && r.generation == cronJob.Generation
 }
 
-// refuse remembers a refusal, and has the job tried again after a wait that is twice as long each time, whichever scheduled
-// time it is about. What the API server finds invalid is not tried again. (ACJ-13.5)
+// refuse remembers a refusal, and has the job tried again, whichever scheduled time it is about. The wait is twice as long
+// each time. What the API server finds invalid is not tried again. (ACJ-13.5)
 func (a *applier) refuse(ctx context.Context, err error) error {
 	start, cronJob, now := a.plan.Start, a.snapshot.CronJob, a.options.Clock.Now()
 	r := a.refusals.Get(a.Key)
@@ -173,8 +173,8 @@ func (a *applier) release(ctx context.Context, c Child) error {
 	return nil
 }
 
-// setRefused writes down for which scheduled time the API server has refused the
-// job, so that another process knows that it may try again; zero for none.
+// setRefused writes down for which scheduled time the API server has refused the job,
+// zero for none. So another process knows that it may try again.
 func (a *applier) setRefused(ctx context.Context, scheduled time.Time) error {
 	value := ""
 	if !scheduled.IsZero() {

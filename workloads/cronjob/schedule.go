@@ -30,9 +30,9 @@ func parseSchedule(spec *v1alpha1.AdvancedCronJobSpec) (schedule cron.Schedule, 
 	return schedule, unknownZone, err
 }
 
-// parse reads a schedule as cron.ParseStandard does, which panics if nothing follows the time zone.
-// A schedule that never comes is an error, and so is one that comes more than once a second, which the
-// library takes for a second. (ACJ-7)
+// parse reads a schedule as cron.ParseStandard does, which panics if nothing follows the time zone. A
+// schedule that never comes is an error. So is one that comes more than once a second, which the library
+// takes for a second. (ACJ-7)
 func parse(text string) (cron.Schedule, error) {
 	if (strings.HasPrefix(text, "TZ=") || strings.HasPrefix(text, "CRON_TZ=")) && !strings.Contains(text, " ") {
 		return nil, errors.New("nothing follows the time zone: want five fields, or a descriptor such as @daily")
@@ -72,9 +72,9 @@ func checkZone(name string) error {
 	return nil
 }
 
-// missed returns the latest scheduled time that is later than after and not later
-// than now, the zero time if there is none, and how many there are. Beyond
-// mostMissed they are not counted. (ACJ-9)
+// missed returns the latest scheduled time that is later than after and not later than
+// now, and how many there are. Without any it is the zero time. Beyond mostMissed they
+// are not counted. (ACJ-9)
 func missed(schedule cron.Schedule, after, now time.Time) (latest time.Time, count int) {
 	for t := schedule.Next(after); !t.IsZero() && !t.After(now); t = schedule.Next(t) {
 		latest = t

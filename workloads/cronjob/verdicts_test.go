@@ -20,7 +20,7 @@ func TestVerdicts(t *testing.T) {
 		images    = "spec.template.imageListPullJobTemplate.spec."
 		immutable = "spec.template: Forbidden: the template is immutable"
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.AdvancedCronJob]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.AdvancedCronJob]{
 		Valid: `
 metadata: {namespace: shop, name: backup}
 spec:

@@ -8,7 +8,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -50,17 +49,10 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return w.admission().Validate(ctx, request)
 }
 
-type change = admission.Change[v1alpha1.AdvancedCronJob]
-
 func (w *Webhook) admission() admission.Webhook[v1alpha1.AdvancedCronJob] {
 	return admission.Webhook[v1alpha1.AdvancedCronJob]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c change) error {
-			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})
-			return nil
-		},
-		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
-		},
+		Default: admission.Defaults(Default, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}),
+		Check:   admission.Checks(ValidateCreate, ValidateUpdate),
 	}
 }

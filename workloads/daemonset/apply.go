@@ -145,7 +145,7 @@ func (a *applier) Create(ctx context.Context, c *rollout.PodCreation) error {
 }
 
 // nameTaken takes note of a name that another owner's pod has, so that another one is
-// tried: a pod of the node that was released, for example. (DS-7)
+// tried. A pod of the node that was released has it, for example. (DS-7)
 func (a *applier) nameTaken(ctx context.Context, name string) error {
 	pod, err := a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err == nil && !metav1.IsControlledBy(pod, a.set) { // otherwise the cache will show it

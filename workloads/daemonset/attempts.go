@@ -15,10 +15,10 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// attempts remembers which creations of pods failed: the nodes for which they were, and
-// names that other pods have; and whose pods updates have taken out of service. None of
-// that has to outlive the process: what is forgotten is found out by the next attempt, or
-// judged by the pods. The zero value is ready for use, by several goroutines.
+// attempts remembers which creations of pods failed, by the nodes for which they were and
+// names that other pods have. It remembers the pods that updates have taken out of service.
+// None of that has to outlive the process: what is forgotten is found out by the next
+// attempt, or judged by the pods. The zero value is ready for use, by several goroutines.
 type attempts struct {
 	lock  sync.Mutex
 	known map[types.NamespacedName]*attempted
@@ -41,8 +41,8 @@ func (a *attempts) of(set *v1alpha1.DaemonSet) (nodes, names map[string]bool) {
 	return maps.Clone(known.nodes), maps.Clone(known.names)
 }
 
-// disrupted returns the nodes whose pods were taken out of service, without those that are
-// gone or have an available one by now, and takes note of that.
+// disrupted returns the nodes whose pods were taken out of service, and takes note of that.
+// It leaves out those that are gone or have an available one by now.
 func (a *attempts) disrupted(set *v1alpha1.DaemonSet, pods []*corev1.Pod, nodes []*corev1.Node, now time.Time) map[string]bool {
 	a.lock.Lock()
 	defer a.lock.Unlock()

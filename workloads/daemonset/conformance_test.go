@@ -21,8 +21,8 @@ import (
 )
 
 // suite is what the scenarios of a DaemonSet have in common: it runs on three nodes.
-func suite(set, writes string, change func(c *conformance.Cluster, name string)) conformance.Kind {
-	return conformance.Kind{
+func suite(set, writes string, change func(c *conformance.Cluster, name string)) conformance.Subject {
+	return conformance.Subject{
 		Resource: setResource, Watches: []string{"daemonsets", "pods", "controllerrevisions", "nodes"},
 		Writes:  append([]string{"create controllerrevisions", "create pods", "delete pods", "patch daemonsets/status"}, strings.FieldsFunc(writes, func(r rune) bool { return r == ',' })...),
 		Unasked: map[string]string{"*": "TestConformanceInPlace makes use of them"},

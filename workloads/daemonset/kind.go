@@ -10,12 +10,10 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -52,16 +50,13 @@ func (o *Options) reads() []controller.Read {
 	if o.Features.InPlaceResize {
 		ofPods |= resizeFields
 	}
-	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
+	core, owner := controller.NewCore(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: resourceDaemonSets, Object: &v1alpha1.DaemonSet{}, LiveReader: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), CollectEvents: true, SkipInitial: true},
-		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
-		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
+		{Resource: resourceDaemonSets, Object: &v1alpha1.DaemonSet{}, LiveReader: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets,
+			MakeInformer: controller.Maker(client.NewDaemonSetInformer, o.Workloads, o.Namespace), Fields: controller.Workload, IsReconciled: true},
+		core.Pods(&o.Pods, ofPods).IndexedBy(caches.ByOwner).Concerning(controller.EachOf(setsOfPod(o))),
+		core.Revisions(&o.Revisions, revisionFields).OwnedBy(owner),
+		core.Nodes(&o.Nodes, nodeFields).Concerning(nodeChanged(o)),
 	}
 }
 

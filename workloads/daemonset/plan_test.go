@@ -49,7 +49,7 @@ func TestPlan(t *testing.T) {
 		{"DS-4: a surging update does not wait for a terminating pod", surge, "n1:v1+leaving", "+n1:v2"},
 
 		{"DS-5: new pods have the present template", two, "n1 n2:v1", "-n2:v1 Update +n1:v2"},
-		{"DS-5: but where the partition holds the node back", rolling + "partition: 2, maxUnavailable: 1}}}", "n1 n2:v1 n3:v2", "+n1:v1"},
+		{"DS-5: but not if the partition holds the node back", rolling + "partition: 2, maxUnavailable: 1}}}", "n1 n2:v1 n3:v2", "+n1:v1"},
 		{"DS-5: a node whose turn it is gets the present template", rolling + "partition: 1, maxUnavailable: 1}}}", "n1 n2:v1 n3:v2", "+n1:v2"},
 		{"DS-5: or where the selector leaves it out", rolling + "selector: {matchLabels: {name: n2}}}}}", "n1 n2:v2", "+n1:v1"},
 		{"DS-6: without a partition, pods are not created by and by", "metadata: {annotations: {daemonset.kruise.io/progressive-create-pod: 'true'}}\n" + rolling + "selector: {matchLabels: {name: n2}}}}}", "n1 n2:v2", "+n1:v1"},

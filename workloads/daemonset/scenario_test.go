@@ -250,7 +250,7 @@ func (w *setScenario) change(key, value string) {
 // setScenario.Command. Keys of spec are those of change, beside those of the template
 // and of hooks.
 func TestScripts(t *testing.T) {
-	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
+	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Player) {
 		w := newScenario(t)
 		return w.Cluster, w
 	})

@@ -12,7 +12,7 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.DaemonSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+	editing.Check(t, editing.Subject[v1alpha1.DaemonSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
 		"lifecycle.inPlaceUpdate": `{"lifecycle":{"inPlaceUpdate":{"labelsHandler":{"a":"b"}}}}`,
 	}}, simulated(bug{}))
 }

@@ -27,8 +27,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of DaemonSets, whose controllers have a bug.
-func simulated(bug bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource:    setResource,
 		Empty:       func() simulation.Object { return &v1alpha1.DaemonSet{} },
 		Nodes:       4,

@@ -112,7 +112,7 @@ func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, path *field.Pat
 	case surges && rolling.Type == v1alpha1.InplaceRollingUpdateType:
 		errs = append(errs, field.Invalid(path.Child("maxSurge"), rolling.MaxSurge.String(), "must be 0 with the type InPlaceIfPossible, which adds no pods: remove it or use Standard"))
 	case surges && disrupts:
-		errs = append(errs, field.Invalid(path.Child("maxSurge"), rolling.MaxSurge.String(), "must be 0 where maxUnavailable is not: an update takes pods out of service or adds some, not both"))
+		errs = append(errs, field.Invalid(path.Child("maxSurge"), rolling.MaxSurge.String(), "must be 0 if maxUnavailable is not: an update takes pods out of service or adds some, not both"))
 	case !surges && !disrupts:
 		errs = append(errs, field.Invalid(path.Child("maxUnavailable"), rolling.MaxUnavailable.String(), "must not be 0 while maxSurge is 0, because no pod could ever be updated: raise one of them"))
 	}

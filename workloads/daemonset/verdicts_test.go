@@ -22,7 +22,7 @@ func TestVerdicts(t *testing.T) {
 		return []verdicts.Case{{Value: `"100%"`}, {Value: `-1`, Want: path + `: Invalid value: "-1": ` + number}, {Value: `"101%"`, Want: path + `: Invalid value: "101%": ` + number},
 			{Value: `"5"`, Want: path + `: Invalid value: "5": ` + number}, {Value: `"many"`, Want: path + `: Invalid value: "many": ` + number}}
 	}
-	verdicts.Check(t, verdicts.Kind[v1alpha1.DaemonSet]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.DaemonSet]{
 		Valid: `
 metadata: {namespace: shop, name: agent}
 spec:
@@ -40,7 +40,7 @@ spec:
 		"updateStrategy.rollingUpdate.maxUnavailable": {Cases: append(nodes(rolling+"maxUnavailable"),
 			verdicts.Case{Value: `"0%"`, Want: rolling + "maxUnavailable: Invalid value: \"0%\": must not be 0 while maxSurge is 0, because no pod could ever be updated"})},
 		"updateStrategy.rollingUpdate.maxSurge": {Cases: []verdicts.Case{{Value: `"100%"`}, {Value: `-1`, Want: rolling + `maxSurge: Invalid value: "-1": must be a number of nodes`},
-			{Value: `1`, With: `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}`, Want: rolling + "maxSurge: Invalid value: \"1\": must be 0 where maxUnavailable is not"},
+			{Value: `1`, With: `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}`, Want: rolling + "maxSurge: Invalid value: \"1\": must be 0 if maxUnavailable is not"},
 			{Value: `1`, With: `{"updateStrategy":{"rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible"}}}`, Want: rolling + "maxSurge: Invalid value: \"1\": must be 0 with the type InPlaceIfPossible"}}},
 		"updateStrategy.rollingUpdate.selector": {Works: "one of no node updates none, and the plan says of each pod that it is not selected", Cases: []verdicts.Case{
 			{Value: `{}`}, {Value: `{"matchExpressions":[{"key":"a","operator":"In"}]}`, Want: rolling + "selector.matchExpressions[0].values: Required value"}}},

@@ -12,17 +12,18 @@
 // # What it has
 //
 // It does what controllers depend on. It has one resourceVersion for all objects, conflicts, graceful deletion, finalizers,
-// generations, the subresources status, scale, resize, ephemeralcontainers and eviction, and selectors. It has watches that resume,
-// with bookmarks; JSON, merge and strategic-merge patches; server-side apply by the code of the real API server; JSON and protobuf;
-// objects reduced to their metadata; discovery. It knows every kind of this library, in the version in which its objects are stored,
-// and the kinds of Kubernetes that operators use most: those of workloads, claims, volumes, nodes, namespaces, Services,
-// ConfigMaps, Secrets, Leases and events. A kind of your own is given to [New].
+// generations, the subresources status, scale, resize, ephemeralcontainers and eviction, and selectors. It has watches that
+// resume, with bookmarks; JSON, merge and strategic-merge patches; server-side apply by the code of the real API server;
+// JSON and protobuf; objects reduced to their metadata; discovery. It knows every kind of this library, in the version in
+// which its objects are stored. It knows the kinds of Kubernetes that operators use most: workloads, claims, volumes, nodes,
+// namespaces, Services, ConfigMaps, Secrets, Leases and events. A kind of your own is given to [New].
 //
 // # What it does not have
 //
-// There are no defaults but those of pods, no rules of CRDs, no policies by CEL, no RBAC, no paging, no dry runs but those of writes, and no
-// deletion of collections. Kubernetes' own controllers do not run: of a Deployment no pod comes. There are no containers.
-// Validation is that of metadata, and of what may change in a pod. A test of those needs a real control plane.
+// There are no defaults but those of pods, no rules of CRDs, no policies by CEL and no RBAC. It has no paging, no dry runs
+// but those of writes, and no deletion of collections. Kubernetes' own controllers do not run: of a Deployment no pod comes.
+// There are no containers. Validation is that of metadata, and of what may change in a pod. A test of those needs a real
+// control plane.
 //
 // client-go's fake clientset is not enough for these controllers. It has no REST client and no resourceVersions, without
 // which there is no consistency. A controller never learns that its caches hold its own last writes.

@@ -59,8 +59,9 @@ func (c *Cluster) Step(ctx context.Context) error {
 	return nil
 }
 
-// Run makes steps at an interval until the context is done, and runs programs beside: controllers, or a whole operator. It returns
-// when all of them have ended: nil after such an end, or the first error of a step or a program, which ends the others.
+// Run makes steps at an interval until the context is done, and runs programs beside: controllers, or a whole operator. It
+// returns when all of them have ended. It returns nil after such an end, or the first error of a step or a program, which
+// ends the others.
 func (c *Cluster) Run(ctx context.Context, interval time.Duration, programs ...func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -19,10 +19,10 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// Admit has webhooks decide about writes from now on, as an API server with these configurations does: mutating ones first, each in
-// order, then those that validate. Handlers answer by the path that a webhook's client configuration names; Handlers of the
-// library's webhooks are such. A webhook whose path is not among them is not called, so the lists of workloads.Webhooks can be given
-// whole. They are called in the writer's goroutine, and may use clients of the cluster.
+// Admit has webhooks decide about writes from now on, as an API server with these configurations does. It asks mutating ones
+// first, each in order, then those that validate. Handlers answer by the path that a webhook's client configuration names;
+// Handlers of the library's webhooks are such. A webhook whose path is not among them is not called, so the lists of
+// workloads.Webhooks can be given whole. They are called in the writer's goroutine, and may use clients of the cluster.
 //
 // Rules, selectors of namespaces and objects, failure policies, dry runs and subresources count. Match conditions
 // are not evaluated, so a webhook is perhaps called more often. A second call of mutating webhooks (reinvocation) is not made.

@@ -266,7 +266,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// placement sends pods to a node, and does not know where pods belong whose names are unknown.
+// placement sends pods to a node, and does not know to which if their names are unknown.
 type placement struct {
 	lock    sync.Mutex
 	unknown string

@@ -86,8 +86,9 @@ func (a *applier) tellLarger() {
 	a.kept.Set(a.Key, sizes)
 }
 
-// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources. It does so only
-// if the claim is as it was observed: another manager may have had it ask for more meanwhile, and storage does not shrink.
+// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources.
+// It does so only if the claim has not changed. Another manager may have had it ask for more meanwhile, and storage does not
+// shrink.
 func (a *applier) resizeClaim(ctx context.Context, c ClaimResize) error {
 	requests := corev1.ResourceList{corev1.ResourceStorage: *c.Resources.Requests.Storage()}
 	data, err := json.Marshal(map[string]any{

@@ -25,7 +25,7 @@ import (
 // TestConformance scales StatefulSets with claims in, and updates their pods in place.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 		Watches:  []string{"statefulsets", "pods", "persistentvolumeclaims", "controllerrevisions"},
 		Writes: []string{"create controllerrevisions", "create persistentvolumeclaims", "create pods", "delete pods", "delete controllerrevisions",

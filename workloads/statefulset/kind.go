@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -54,18 +53,14 @@ func (o *Options) reads() []controller.Read {
 	if o.Features.ResizeClaims || o.Features.CountClaims {
 		ofClaims |= volumeFields
 	}
-	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
+	core, owner := controller.NewCore(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.AdvancedStatefulSets.GetStore() }
 	return []controller.Read{
-		{Resource: resourceStatefulSets, Object: &v1beta1.StatefulSet{}, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{caches.ByMember}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
-		{Resource: resourceClaims, Object: &corev1.PersistentVolumeClaim{}, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofClaims, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
-		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
+		{Resource: resourceStatefulSets, Object: &v1beta1.StatefulSet{}, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.AdvancedStatefulSets,
+			MakeInformer: controller.Maker(client.NewStatefulSetInformer, o.Workloads, o.Namespace), Fields: controller.Workload, IsReconciled: true},
+		core.Pods(&o.Pods, ofPods).IndexedBy(caches.ByMember).ConcerningKnown(controller.EachOf(setsOfPod(sets))),
+		core.Claims(&o.Claims, ofClaims).IndexedBy(caches.ByOwner).ConcerningKnown(controller.EachOf(setsOfClaim(sets))),
+		core.Revisions(&o.Revisions, revisionFields).OwnedBy(owner),
 	}
 }
 
@@ -167,9 +162,9 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	return s, r.observeJobs(s)
 }
 
-// claims reads the claims of the pods that there are and of those that should
-// be: those that the claim templates ask for, and those that pods mount. If the
-// StatefulSet should own none, it reads those that it owns too.
+// claims reads the claims of the pods that there are and of those that should be. The
+// claim templates ask for them, or pods mount them. If the StatefulSet should own none,
+// it reads those that it owns too.
 func (r *reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
 	if s.replicas() > mostReplicas {
 		return nil, nil

@@ -19,7 +19,7 @@ import (
 
 // TestPlanKeepsItsPromises changes a StatefulSet and its pods at random and
 // checks every plan on the way. When nothing interferes any more, and the
-// template is a good one, the StatefulSet must settle where its spec
+// template is a good one, the StatefulSet must settle as its spec
 // wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func claimsOf(pod *corev1.Pod) (names []string) {
 }
 
 // converge unblocks the StatefulSet, gives it a good image, and checks
-// where it ends. If scaling in halts at pods that are broken, users scale out
+// how it ends. If scaling in halts at pods that are broken, users scale out
 // again, and in when all pods serve.
 func (w *setScenario) converge(image string) {
 	w.unblock(image)

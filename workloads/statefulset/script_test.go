@@ -30,7 +30,7 @@ import (
 //	unordered                         true or false
 //	priority=key or priority=key:value  orders by, or prefers, a label; unordered
 func TestScripts(t *testing.T) {
-	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
+	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Player) {
 		w := newScenario(t)
 		return w.Cluster, w
 	})

@@ -12,7 +12,7 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1beta1.StatefulSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+	editing.Check(t, editing.Subject[v1beta1.StatefulSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
 		"selector":            `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
 		"serviceName":         `{"serviceName":"other"}`,
 		"podManagementPolicy": `{"podManagementPolicy":"Parallel"}`,

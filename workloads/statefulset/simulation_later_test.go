@@ -26,7 +26,7 @@ var laterRules = invariants.StatefulSetFeatures{StartOrdinal: true, PartitionCou
 func TestSimulationOfLaterReleases(t *testing.T) { simulation.Check(t, later(bug{})) }
 
 // later are histories in which users edit what later releases added, too.
-func later(b bug) *simulation.Workload {
+func later(b bug) *simulation.Subject {
 	w := simulated(b)
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) { return startWith(p, b, laterFeatures) }
 	w.Create = func(r *rand.Rand) simulation.Object {

@@ -32,8 +32,8 @@ func TestSimulationReplays(t *testing.T) {
 
 // simulated is what a simulation needs to know of StatefulSets, whose
 // controllers have a bug.
-func simulated(bug bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 		Empty:    func() simulation.Object { return &v1beta1.StatefulSet{} },
 		Create:   anySet,

@@ -91,7 +91,7 @@ func TestSimulationOfVolumesFindsBugs(t *testing.T) {
 }
 
 // growing are histories in which claims grow.
-func growing(b bug) *simulation.Workload {
+func growing(b bug) *simulation.Subject {
 	features, rules := laterFeatures, laterRules
 	features.ResizeClaims, rules.ResizeClaims = true, true
 	w := later(b)

@@ -27,7 +27,7 @@ func TestVerdicts(t *testing.T) {
 			{Value: `"0%"`, With: parallel, Want: path + `: Invalid value: "0%": ` + number}, {Value: `"many"`, With: parallel, Want: path + `: Invalid value: "many": ` + number},
 			{Value: `2`, Want: path + `: Invalid value: "2": must be the number 1 unless podManagementPolicy is Parallel`}}
 	}
-	verdicts.Check(t, verdicts.Kind[v1beta1.StatefulSet]{
+	verdicts.Check(t, verdicts.Subject[v1beta1.StatefulSet]{
 		Valid: `
 metadata: {namespace: shop, name: db}
 spec:

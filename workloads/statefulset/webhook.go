@@ -66,8 +66,8 @@ type Webhook struct {
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
-// Rules returns the RBAC rules that the webhook needs: for Templates to create
-// pod templates, which a dry run does, and for StorageClasses to read them. Without either it needs none.
+// Rules returns the RBAC rules that the webhook needs. For Templates it creates pod templates, which a dry
+// run does, and for StorageClasses it reads them. Without either it needs none.
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
 	return slices.Concat(
 		manifests.If(w.Templates != nil, manifests.JudgeTemplates()),
@@ -131,7 +131,7 @@ func isV1alpha1(request *admissionv1.AdmissionRequest) bool {
 // BadRequest.
 //
 // A stored set that cannot be converted, because an annotation that keeps fields was
-// written by hand, is left unchanged, so that an update can repair it.
+// written by hand, is left unchanged. So an update can repair it.
 func inV1beta1(request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionRequest, error) {
 	if !isV1alpha1(request) {
 		return request, nil

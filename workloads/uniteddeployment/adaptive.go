@@ -114,9 +114,9 @@ func (p *planner) again(after time.Duration) {
 
 // place decides which subsets run what others cannot. Those that do already go on with it, so
 // that no ready pod is dropped for one elsewhere. Then come open subsets, first those without
-// replicas of their own, in their order if there are limits, and otherwise so that all have
-// the same. What finds no place stays in its subset. Pods are dropped only if they are not
-// ready, or enough others are: held counts the rest of them. (UD-21.2, UD-21.3)
+// replicas of their own. They come in their order if there are limits, and otherwise so that
+// all have the same. What finds no place stays in its subset. Pods are dropped only if they are
+// not ready, or enough others are: held counts the rest of them. (UD-21.2, UD-21.3)
 func place(sites []*site, inOrder bool, replicas int32) (held int32) {
 	var wanted int32
 	for _, s := range sites {

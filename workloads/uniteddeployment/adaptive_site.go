@@ -160,8 +160,8 @@ func generation(pod *corev1.Pod) [3]string {
 	return [3]string{pod.Labels[v1alpha1.SubsetRevisionLabel], pod.Labels[appsv1.ControllerRevisionHashLabelKey], pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]}
 }
 
-// within counts pods of a sort among the n that the workload keeps when it is to have n: those
-// with the lowest ordinals, or as many as there are, for others.
+// within counts pods of a sort among the n that the workload keeps when it is to have n. Those
+// are the ones with the lowest ordinals. For other kinds they are as many as there are.
 func (s *site) within(n int32, is func(*sitePod) bool) (count int32) {
 	for i := range s.pods {
 		if pod := &s.pods[i]; is(pod) && (!s.ordered || pod.rank >= 0 && pod.rank < n) {
@@ -215,7 +215,7 @@ func (s *site) readyLost(n int32) int32 {
 }
 
 // removable is by how much the workload can be scaled in without the loss of a pod that has a
-// node, so that pods go that find none. It is 0 if it is not certain which pods go.
+// node. Pods go then that find none. It is 0 if it is not certain which pods go.
 func (s *site) removable() int32 {
 	if !s.current {
 		return 0

@@ -136,8 +136,8 @@ func limitsOf(subset *v1alpha1.Subset, replicas int32) (l limits, err error) {
 	return l, nil
 }
 
-// specified returns the number that a subset asks for, and what it counts against the others
-// if these do not add up: hundredths of a pod. (UD-3.1)
+// specified returns the number that a subset asks for. It also returns what it counts against
+// the others if these do not add up, in hundredths of a pod. (UD-3.1)
 func specified(wanted *intstr.IntOrString, replicas int32) (n int32, weight uint64, err error) {
 	if wanted.Type == intstr.Int {
 		if wanted.IntVal < 0 {

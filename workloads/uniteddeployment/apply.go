@@ -87,7 +87,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // current finds out whether the UnitedDeployment is still as it was observed, if something would
-// be taken away. The cache of workloads may be ahead of it, and show those of subsets that it
+// be taken away. The cache of workloads may be ahead of it. It may show those of subsets that it
 // does not know yet, or those that a deletion has left without an owner.
 func (a *applier) current(ctx context.Context) (bool, error) {
 	if len(a.plan.Delete)+len(a.plan.Adopt)+len(a.plan.Release)+len(a.plan.Revisions.Adopt) == 0 {

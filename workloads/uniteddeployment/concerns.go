@@ -25,7 +25,8 @@ import (
 var bySubsetRevision = caches.ByLabel(v1alpha1.SubsetRevisionLabel)
 
 // changed returns the function that enqueues the UnitedDeployments that a workload concerns, if
-// their plans may differ: its owner, and if it has no controller those that may adopt it.
+// their plans may differ. They are its owner, and those that may adopt it if it has no
+// controller.
 func changed[O metav1.Object](o *Options, read func(O) Child) func(before, after O, enqueue controller.Enqueue) {
 	return func(before, after O, enqueue controller.Enqueue) {
 		var none O

@@ -73,12 +73,12 @@ func TestAdaptiveConformance(t *testing.T) {
 }
 
 // conforming describes UnitedDeployments of a kind of workloads.
-func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func(*uniteddeployment.Options)) conformance.Kind {
+func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func(*uniteddeployment.Options)) conformance.Subject {
 	t.Helper()
 	resource := resources[kind]
 	without := slices.DeleteFunc([]uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet,
 		uniteddeployment.CloneSet, uniteddeployment.Deployment}, func(k uniteddeployment.TemplateKind) bool { return k == kind })
-	return conformance.Kind{
+	return conformance.Subject{
 		Resource: setResource, More: []fakecluster.Resource{resource},
 		Watches: []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
 		Writes: []string{"create controllerrevisions", "create " + resource.Name, "patch " + resource.Name, "delete " + resource.Name,

@@ -19,10 +19,8 @@ type Reconciler = podwright.Reconciler[Snapshot, Plan]
 // New returns a controller that is not yet running.
 func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
-// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
-//
-// A reconcile is due when a UnitedDeployment changes, or one of its workloads, revisions or
-// pods. It is also due when a workload appears that has no controller and matches its selector.
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads. A reconcile is due
+// when a UnitedDeployment changes, one of its workloads, revisions or pods, or a workload of no controller that it selects.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

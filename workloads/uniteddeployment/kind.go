@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -46,28 +45,23 @@ const (
 
 // reads lists what the plan for a UnitedDeployment depends on.
 func (o *Options) reads() []controller.Read {
-	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	core := controller.NewCore(o.Kubernetes, o.Namespace)
 	ofPods := podFields
 	if o.Features.AdaptiveScheduling {
 		ofPods |= scheduling
 	}
 	reads := []controller.Read{
-		{Resource: resourceUnitedDeployments, Object: &v1alpha1.UnitedDeployment{}, LiveReader: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: setFields, IsReconciled: true},
-		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: kindOfSet.GroupKind(), CollectEvents: true},
-		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Indexes: []podwright.Index{bySubsetRevision}, Fields: ofPods, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
+		{Resource: resourceUnitedDeployments, Object: &v1alpha1.UnitedDeployment{}, LiveReader: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments,
+			MakeInformer: controller.Maker(client.NewUnitedDeploymentInformer, o.Workloads, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: setFields, IsReconciled: true},
+		core.Revisions(&o.Revisions, revisionFields).OwnedBy(kindOfSet.GroupKind()),
+		core.Pods(&o.Pods, ofPods).IndexedBy(bySubsetRevision).Concerning(controller.On(o.podChanged)),
 	}
 	children := map[TemplateKind]controller.Read{
 		StatefulSet: {Object: &appsv1.StatefulSet{}, Informer: &o.StatefulSets, MakeInformer: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
-		AdvancedStatefulSet: {Object: &v1beta1.StatefulSet{}, Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Concern: controller.On(changed(o, o.Features.advancedStatefulSetChild))},
-		CloneSet: {Object: &v1alpha1.CloneSet{}, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Concern: controller.On(changed(o, cloneSetChild))},
+		AdvancedStatefulSet: {Object: &v1beta1.StatefulSet{}, Informer: &o.AdvancedStatefulSets,
+			MakeInformer: controller.Maker(client.NewStatefulSetInformer, o.Workloads, o.Namespace), Concern: controller.On(changed(o, o.Features.advancedStatefulSetChild))},
+		CloneSet: {Object: &v1alpha1.CloneSet{}, Informer: &o.CloneSets,
+			MakeInformer: controller.Maker(client.NewCloneSetInformer, o.Workloads, o.Namespace), Concern: controller.On(changed(o, cloneSetChild))},
 		Deployment: {Object: &appsv1.Deployment{}, Informer: &o.Deployments, MakeInformer: core.Deployments, Concern: controller.On(changed(o, deploymentChild))},
 	}
 	targets := o.targets()

@@ -70,8 +70,8 @@ func madeFor(workload map[string]any) string {
 	return subset
 }
 
-// before is the spec that the workload was given when it was written last: of the revision
-// that it names, with the patch that it names.
+// before is the spec that the workload was given when it was written last. It is of the
+// revision that the workload names, with the patch that it names.
 func (u *Update) before(patch string) (map[string]any, error) {
 	if u.last == nil {
 		return nil, fmt.Errorf("its revision %q is not known", u.Child.Revision)

@@ -32,7 +32,6 @@ type Options struct {
 	// UnitedDeployments, StatefulSets (of apps/v1), AdvancedStatefulSets, CloneSets, Deployments, Revisions and
 	// Pods are shared informers, see ControllerOptions.
 	UnitedDeployments, StatefulSets, AdvancedStatefulSets, CloneSets, Deployments, Revisions, Pods cache.SharedIndexInformer
-
 	// Features switches behaviour. Its zero value is the default of every feature.
 	Features Features
 

@@ -84,11 +84,11 @@ type Creation struct {
 	// Kind is which of the templates it is made of, Subset the name of the subset, and Object what to create.
 	Kind   TemplateKind
 	Subset string
-	Object Workload
+	Object Object
 }
 
-// Workload is one of the four kinds.
-type Workload interface {
+// Object is a workload of one of the four kinds.
+type Object interface {
 	runtime.Object
 	metav1.Object
 }
@@ -101,7 +101,7 @@ type Update struct {
 	Replicas, Partition int32
 	// Wanted is the workload as it should be, without a name; nil if nothing but Replicas
 	// and Partition is to change.
-	Wanted Workload
+	Wanted Object
 	// last is what it was made of last, but for its patch; nil if that is not known.
 	last *rendering
 }

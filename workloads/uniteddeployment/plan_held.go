@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// setHeldUp says in the status which subsets are held up: those whose workload says so, and, of kinds that never do, those whose pods are
-// not ready. (UD-22)
+// setHeldUp says in the status which subsets are held up. Their workload says so. Of kinds that never do, their pods are not
+// ready. (UD-22)
 func (p *planner) setHeldUp(status *v1alpha1.UnitedDeploymentStatus) {
 	known := maps.Clone(p.HeldSince)
 	for _, name := range slices.Sorted(maps.Keys(p.bySubset)) {

@@ -54,9 +54,9 @@ func (p *planner) planPods() {
 	}
 }
 
-// waitsFor returns the pod that a StatefulSet waits for, and its ordinal: the first that is not ready,
-// from the lowest on, or from the highest if it creates all at once. Nil if there is none, or
-// one before it is missing or about to be, which the StatefulSet makes itself. (UD-11.1)
+// waitsFor returns the pod that a StatefulSet waits for, and its ordinal. It is the first that is not
+// ready, from the lowest on, or from the highest if it creates all at once. Nil if there is none, or one
+// before it is missing or about to be, which the StatefulSet makes itself. (UD-11.1)
 func (c *Child) waitsFor(pods []*corev1.Pod) (*corev1.Pod, int32) {
 	byOrdinal := make(map[int32]*corev1.Pod, len(pods))
 	for _, pod := range pods {

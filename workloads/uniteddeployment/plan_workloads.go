@@ -45,7 +45,7 @@ func (p *planner) rendering(i int) *rendering {
 }
 
 // planUpdate changes a workload that is not as it should be. (UD-10)
-func (p *planner) planUpdate(subset *SubsetPlan, r *rendering, wanted Workload) {
+func (p *planner) planUpdate(subset *SubsetPlan, r *rendering, wanted Object) {
 	u := Update{Child: *subset.Child, Replicas: subset.Replicas, Partition: subset.Partition}
 	if subset.Child.Revision != p.revision || p.madeOtherwise(subset.Child, r) {
 		u.Wanted, u.last = wanted, p.last(subset.Child, r)
@@ -85,8 +85,8 @@ func (p *planner) last(c *Child, r *rendering) *rendering {
 	return &before
 }
 
-// maxPrefix leaves room for what is generated at the end of a name, and for the hash that a StatefulSet adds to its
-// own name in the label of its pods' revision: 63 less 11 and 5.
+// maxPrefix leaves room for what is generated at the end of a name. It also leaves room for the hash that a
+// StatefulSet adds to its own name in the label of its pods' revision: 63 less 11 and 5.
 const maxPrefix = 47
 
 // newName returns the name of a new workload: "<UnitedDeployment>-<subset>-" and five

@@ -150,8 +150,8 @@ func (p *planner) allocate() bool {
 	return true
 }
 
-// wantedReplicas is spec.replicas. If it is absent it is the sum of the subsets: of the numbers that they
-// give, and of what the workloads of the others have; 1 if there is neither. (UD-3.4)
+// wantedReplicas is spec.replicas. If it is absent it is the sum of the subsets. They give numbers, or
+// their workloads have some. It is 1 if there is neither. (UD-3.4)
 func (p *planner) wantedReplicas() int32 {
 	if p.Set.Spec.Replicas != nil {
 		return max(*p.Set.Spec.Replicas, 0)

@@ -72,7 +72,7 @@ func metadata(t *v1alpha1.SubsetTemplate) *metav1.ObjectMeta {
 }
 
 // render makes the workload, without a name. It shares nothing with the template. (UD-8)
-func (r *rendering) render() (Workload, error) {
+func (r *rendering) render() (Object, error) {
 	pods, err := r.pods()
 	if err != nil {
 		return nil, err

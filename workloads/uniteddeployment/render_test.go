@@ -126,7 +126,7 @@ func TestEveryFieldOfATemplateReachesTheWorkload(t *testing.T) {
 }
 
 // rendered is a workload, as the API server stores it.
-func rendered(t *testing.T, r *rendering) Workload {
+func rendered(t *testing.T, r *rendering) Object {
 	t.Helper()
 	o, err := r.render()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// RolloutStatus says how far the rollout of a UnitedDeployment is, by the UnitedDeployment alone. It is complete when as many pods are
-// updated as the partitions of the subsets let, none beyond the replicas is left, and the updated ones are ready.
+// RolloutStatus says how far the rollout of a UnitedDeployment is, by the UnitedDeployment alone. It is complete when as
+// many pods are updated as the partitions of the subsets let. None beyond the replicas is left then, and the updated ones
+// are ready.
 func RolloutStatus(set *v1alpha1.UnitedDeployment) rollout.Status {
 	s := &set.Status
 	want, partitions := ptr.Deref(set.Spec.Replicas, 1), int32(0)

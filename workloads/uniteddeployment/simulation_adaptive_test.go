@@ -89,7 +89,7 @@ func TestAdaptiveSimulationFindsBugs(t *testing.T) {
 }
 
 // adaptiveSimulated is simulated with the option.
-func adaptiveSimulated(bug *bug) *simulation.Workload {
+func adaptiveSimulated(bug *bug) *simulation.Subject {
 	w := simulated(bug)
 	w.Nodes, w.Reports, w.Patience = 2, true, 10*time.Minute // less than a subset is closed, which is tried again then
 	w.Create = func(r *rand.Rand) simulation.Object {

@@ -39,8 +39,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of UnitedDeployments, whose controllers have a bug.
-func simulated(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceUnitedDeployments)),
 		Empty:    func() simulation.Object { return &v1alpha1.UnitedDeployment{} },
 		Further: []simulation.Further{

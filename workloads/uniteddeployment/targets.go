@@ -20,7 +20,7 @@ type target struct {
 	resource podwright.Resource
 	// get returns a workload as JSON.
 	get    func(ctx context.Context, key types.NamespacedName) ([]byte, error)
-	create func(ctx context.Context, w Workload) (resourceVersion string, err error)
+	create func(ctx context.Context, w Object) (resourceVersion string, err error)
 	merge  apiwriter.Merge
 	delete func(ctx context.Context, key types.NamespacedName, uid types.UID) error
 }
@@ -35,7 +35,7 @@ type objects[T, L any] interface {
 }
 
 // newTarget is the target of a typed client, which is called with a namespace.
-func newTarget[C objects[T, L], T Workload, L metav1.ListInterface](resource podwright.Resource, client func(namespace string) C) target {
+func newTarget[C objects[T, L], T Object, L metav1.ListInterface](resource podwright.Resource, client func(namespace string) C) target {
 	return target{
 		resource: resource, Live: apiwriter.Typed[C, T, L](client), merge: apiwriter.TypedMerge[C, T](client),
 		get: func(ctx context.Context, key types.NamespacedName) ([]byte, error) {
@@ -45,7 +45,7 @@ func newTarget[C objects[T, L], T Workload, L metav1.ListInterface](resource pod
 			}
 			return json.Marshal(object)
 		},
-		create: func(ctx context.Context, w Workload) (string, error) {
+		create: func(ctx context.Context, w Object) (string, error) {
 			object, ok := w.(T)
 			if !ok {
 				return "", fmt.Errorf("a %T is no workload of %s", w, resource)

@@ -55,7 +55,7 @@ func validateLimitsOf(subset *v1alpha1.Subset, path *field.Path) (errs field.Err
 			percent[limit.name] = weight
 		}
 		if subset.Replicas != nil {
-			errs = append(errs, field.Forbidden(path.Child(limit.name), "must be absent where the subset has replicas"))
+			errs = append(errs, field.Forbidden(path.Child(limit.name), "must be absent if the subset has replicas"))
 		}
 	}
 	if len(percent) == 2 && subset.MinReplicas.Type == subset.MaxReplicas.Type && percent[least] > percent[most] {

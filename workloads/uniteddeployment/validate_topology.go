@@ -144,7 +144,7 @@ func validateToleration(t *corev1.Toleration, path *field.Path) (errs field.Erro
 		errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be empty with the operator Exists"))
 	}
 	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-		errs = append(errs, field.Invalid(path.Child("effect"), t.Effect, "must be NoExecute where tolerationSeconds is set"))
+		errs = append(errs, field.Invalid(path.Child("effect"), t.Effect, "must be NoExecute if tolerationSeconds is set"))
 	}
 	return append(errs, validation.Enum(t.Effect, path.Child("effect"),
 		corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)

@@ -10,8 +10,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// unworkable refuses what OpenKruise takes and makes subsets without a workload or without pods: tolerations and expressions that
-// the API server takes in no pod or that no node matches, and what the kinds of the workloads refuse as unworkable. (UD-26)
+// unworkable refuses what OpenKruise takes and makes subsets without a workload or without pods. That is tolerations and
+// expressions that the API server takes in no pod, or that no node matches. It is also what the kinds of the workloads
+// refuse as unworkable. (UD-26)
 func unworkable(spec *v1alpha1.UnitedDeploymentSpec) (errs field.ErrorList) {
 	path := field.NewPath("spec", "template", templateField(&spec.Template), "spec")
 	switch t := &spec.Template; {

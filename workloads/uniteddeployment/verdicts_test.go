@@ -31,7 +31,7 @@ func TestVerdicts(t *testing.T) {
 	seconds := func(name string) []verdicts.Case {
 		return []verdicts.Case{{Value: `2147483647`}, {Value: `-1`, Want: "spec.topology.scheduleStrategy.adaptive." + name + ": Invalid value: -1: must be 0 or more"}}
 	}
-	verdicts.Check(t, verdicts.Kind[v1alpha1.UnitedDeployment]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.UnitedDeployment]{
 		Valid: `
 metadata: {namespace: shop, name: web}
 spec:
@@ -75,7 +75,7 @@ spec:
 			{Value: `[{"value":"b"}]`, Want: subsets + "tolerations[0].operator: Invalid value: \"\": must be Exists", Change: subsets + "tolerations[0].operator: Invalid\n" + subsets + "tolerations: Forbidden"}}},
 		"topology.subsets[].replicas":                                  {Cases: numbers("replicas")},
 		"topology.subsets[].minReplicas":                               {Cases: append(numbers("minReplicas"), verdicts.Case{Value: `2`, With: `{"topology":{"subsets":[{"name":"a","maxReplicas":1},{"name":"b"}]}}`, Want: subsets + "minReplicas: Invalid value: \"2\": must be at most maxReplicas"})},
-		"topology.subsets[].maxReplicas":                               {Cases: append(numbers("maxReplicas"), verdicts.Case{Value: `2`, With: `{"topology":{"subsets":[{"name":"a","replicas":1},{"name":"b"}]}}`, Want: subsets + "maxReplicas: Forbidden: must be absent where the subset has replicas"})},
+		"topology.subsets[].maxReplicas":                               {Cases: append(numbers("maxReplicas"), verdicts.Case{Value: `2`, With: `{"topology":{"subsets":[{"name":"a","replicas":1},{"name":"b"}]}}`, Want: subsets + "maxReplicas: Forbidden: must be absent if the subset has replicas"})},
 		"topology.subsets[].patch":                                     {Works: "what the API server says of the pods the conditions tell", Cases: []verdicts.Case{{Value: `{"spec":5}`, Want: subsets + "patch: Invalid value"}}},
 		"topology.scheduleStrategy.type":                               {Cases: []verdicts.Case{{Value: `"Random"`, Want: "spec.topology.scheduleStrategy.type: Unsupported value: \"Random\""}}},
 		"topology.scheduleStrategy.adaptive.rescheduleCriticalSeconds": {Cases: seconds("rescheduleCriticalSeconds")},

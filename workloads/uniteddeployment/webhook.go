@@ -78,10 +78,7 @@ type change = admission.Change[v1alpha1.UnitedDeployment]
 func (w *Webhook) admission() admission.Webhook[v1alpha1.UnitedDeployment] {
 	k := admission.Webhook[v1alpha1.UnitedDeployment]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c change) error {
-			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})
-			return nil
-		},
+		Default: admission.Defaults(Default, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}),
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
 			return c.Errors(
 				func(set *v1alpha1.UnitedDeployment) field.ErrorList { return validateCreate(set, w.AdaptiveScheduling) },

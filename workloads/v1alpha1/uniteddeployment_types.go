@@ -252,9 +252,9 @@ type UnitedDeploymentStatus struct {
 	// +optional
 	LabelSelector string `json:"labelSelector,omitempty"`
 
-	// SubsetStatuses are the subsets, in the order of the spec, if the schedule strategy is
-	// Adaptive and the controller is told to read it, or with every
-	// strategy if it has the statuses of OpenKruise 1.9.
+	// SubsetStatuses are the subsets, in the order of the spec. They stand there if the
+	// schedule strategy is Adaptive and the controller is told to read it. A controller with
+	// the statuses of OpenKruise 1.9 writes them with every strategy.
 	// +optional
 	SubsetStatuses []UnitedDeploymentSubsetStatus `json:"subsetStatuses,omitempty"`
 

@@ -14,8 +14,8 @@ import (
 // ReservedOrdinals are numbers, and ranges such as "5-7".
 type ReservedOrdinals []intstr.IntOrString
 
-// UnmarshalJSON reads numbers also if they do not fit into an int32, as objects may have them that
-// were stored before there were ranges: as a range of one ordinal. Such an object must not keep a
+// UnmarshalJSON reads numbers also if they do not fit into an int32, as a range of one ordinal.
+// Objects may have them that were stored before there were ranges. Such an object must not keep a
 // client from reading the others.
 func (r *ReservedOrdinals) UnmarshalJSON(data []byte) error {
 	var entries []json.RawMessage

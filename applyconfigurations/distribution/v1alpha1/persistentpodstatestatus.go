@@ -12,14 +12,14 @@ import (
 // PersistentPodStateStatusApplyConfiguration represents a declarative configuration of the PersistentPodStateStatus type for use
 // with apply.
 //
-// PersistentPodStateStatus is where the pods ran last.
+// PersistentPodStateStatus is on which nodes the pods ran last.
 type PersistentPodStateStatusApplyConfiguration struct {
 	// ObservedGeneration is the generation that the status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// WorkloadUID is the UID of the workload whose pods the states are about: another one of its name inherits none.
 	// OpenKruise 1.4 does not know the field; states without it are those of whatever workload there is.
 	WorkloadUID *types.UID `json:"workloadUID,omitempty"`
-	// PodStates is where each pod ran when it was last seen ready, by the name of the pod.
+	// PodStates is on which node each pod ran when it was last seen ready, by the name of the pod.
 	PodStates map[string]PodStateApplyConfiguration `json:"podStates,omitempty"`
 	// Pods is how many pods PodStates is about. OpenKruise 1.4 does not know the field.
 	Pods *int32 `json:"pods,omitempty"`

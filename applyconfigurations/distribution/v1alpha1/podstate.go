@@ -7,7 +7,7 @@ package v1alpha1
 // PodStateApplyConfiguration represents a declarative configuration of the PodState type for use
 // with apply.
 //
-// PodState is where a pod ran when it was last seen ready.
+// PodState is on which node a pod ran when it was last seen ready.
 type PodStateApplyConfiguration struct {
 	// NodeName is the node.
 	NodeName *string `json:"nodeName,omitempty"`

@@ -33,9 +33,9 @@ type UnitedDeploymentStatusApplyConfiguration struct {
 	Selector *string `json:"selector,omitempty"`
 	// LabelSelector is the same, under the name that later releases of OpenKruise give it.
 	LabelSelector *string `json:"labelSelector,omitempty"`
-	// SubsetStatuses are the subsets, in the order of the spec, if the schedule strategy is
-	// Adaptive and the controller is told to read it, or with every
-	// strategy if it has the statuses of OpenKruise 1.9.
+	// SubsetStatuses are the subsets, in the order of the spec. They stand there if the
+	// schedule strategy is Adaptive and the controller is told to read it. A controller with
+	// the statuses of OpenKruise 1.9 writes them with every strategy.
 	SubsetStatuses []UnitedDeploymentSubsetStatusApplyConfiguration `json:"subsetStatuses,omitempty"`
 	// ReservedPods is the number of pods that other subsets have substitutes for: the subsets
 	// together have so many pods more than spec.replicas.

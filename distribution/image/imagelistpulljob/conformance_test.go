@@ -29,7 +29,7 @@ var (
 
 // TestConformance pulls two images for as long as the job stays. Then another image takes the place of the second, and the job is to end and go.
 func TestConformance(t *testing.T) {
-	conformance.Test(t, conformance.Kind{
+	conformance.Test(t, conformance.Subject{
 		Resource: listResource, More: []fakecluster.Resource{jobResource},
 		Watches: []string{"imagelistpulljobs", "imagepulljobs"},
 		Writes:  []string{"create imagepulljobs", "delete imagepulljobs", "patch imagelistpulljobs/status", "delete imagelistpulljobs"},

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -33,12 +32,10 @@ const (
 // reads lists what the plan for a job depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceLists, Object: &v1alpha1.ImageListPullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImageListPullJobs), Informer: &o.ImageListPullJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewImageListPullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourceJobs, Object: &v1alpha1.ImagePullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByOwner}, Fields: controller.Owners | controller.Generation | controller.Status, Concern: controller.On(jobChanged)},
+		{Resource: resourceLists, Object: &v1alpha1.ImageListPullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImageListPullJobs), Informer: &o.ImageListPullJobs,
+			MakeInformer: controller.Maker(client.NewImageListPullJobInformer, o.Distribution, o.Namespace), Fields: controller.Workload, IsReconciled: true},
+		{Resource: resourceJobs, Object: &v1alpha1.ImagePullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs,
+			MakeInformer: controller.Maker(client.NewImagePullJobInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByOwner}, Fields: controller.Owners | controller.Generation | controller.Status, Concern: controller.On(jobChanged)},
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // Plan is what to do about an ImageListPullJob now: data, to be looked at, compared
 // and applied. The same Snapshot gives the same Plan.
 type Plan struct {
-	// Delete lists the ImagePullJobs that the job does not want, or not as they are, and Create those that it lacks, in the order
-	// of the images.
+	// Delete lists the ImagePullJobs that the job does not want, or not in this form. Create lists those that it lacks, in
+	// the order of the images.
 	Delete, Create []*v1alpha1.ImagePullJob
 	// Keep lists the ImagePullJobs that would be deleted by themselves when they are over, and are to stay until the job goes. (ILP-5)
 	Keep []*v1alpha1.ImagePullJob

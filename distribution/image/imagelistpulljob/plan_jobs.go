@@ -79,7 +79,7 @@ func distinct(all []string) (out []string) {
 	return out
 }
 
-// jobFor is the ImagePullJob of an image. It stays until the job goes: with a time to live of its own it would be created
+// jobFor is the ImagePullJob of an image. It stays until the job goes. With a time to live of its own it would be created
 // again while other images are still being pulled. (ILP-3, ILP-5)
 func jobFor(of *v1alpha1.ImageListPullJob, name string) *v1alpha1.ImagePullJob {
 	job := &v1alpha1.ImagePullJob{Spec: images.JobOf(&of.Spec, name)}
@@ -96,8 +96,8 @@ const longestName = 240
 // sumBytes is how much of a checksum stands in the name of an ImagePullJob.
 const sumBytes = 5
 
-// nameFor is the name of the ImagePullJob of a spec. It follows from the spec, so that a creation without an answer makes no second one, and
-// from the UID of the job, since those of a former job of the name may be there yet.
+// nameFor is the name of the ImagePullJob of a spec. It follows from the spec, so that a creation without an answer makes no
+// second one. It follows from the UID of the job, since those of a former job of the name may still be there.
 func nameFor(of *v1alpha1.ImageListPullJob, spec *v1alpha1.ImagePullJobSpec) string {
 	data, err := json.Marshal(spec)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestSimulationReplays(t *testing.T) {
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.ImageListPullJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated("", nil))
+	editing.Check(t, editing.Subject[v1alpha1.ImageListPullJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated("", nil))
 }
 
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
@@ -67,8 +67,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of ImageListPullJobs, whose controller has a bug in what it sends of a resource.
-func simulated(resource string, spoil func(body map[string]any)) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(resource string, spoil func(body map[string]any)) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: listResource,
 		Empty:    func() simulation.Object { return &v1alpha1.ImageListPullJob{} },
 		Further:  []simulation.Further{{Resource: jobResource, Empty: func() simulation.Object { return &v1alpha1.ImagePullJob{} }}},

@@ -22,7 +22,7 @@ func TestVerdicts(t *testing.T) {
 	for i := range 256 {
 		many = append(many, fmt.Sprintf(`"i%d"`, i))
 	}
-	verdicts.Check(t, verdicts.Kind[v1alpha1.ImageListPullJob]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.ImageListPullJob]{
 		Valid: `
 metadata: {namespace: shop, name: warm}
 spec: {images: ["nginx:1"], completionPolicy: {type: Always}}`,

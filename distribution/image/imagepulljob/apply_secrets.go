@@ -106,7 +106,7 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 	return version, nil
 }
 
-// trying remembers of a secret at which no look has succeeded yet why the last one failed, in words that do not differ from one try to
+// trying remembers a secret that could not be read yet, and why the last try failed. The words do not differ from one try to
 // the next. (IMG-1.6)
 func (c *copier) trying(job types.NamespacedName, name, done string, err error) {
 	if !c.looks.Get(job)[name].At.IsZero() {

@@ -165,9 +165,9 @@ func keyOf(job *v1alpha1.ImagePullJob) types.NamespacedName {
 	return types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
 }
 
-// copyChanged enqueues the jobs that need a copy of a pull secret which came or went,
-// or did and do no more; before or after may be nil. Jobs outside Options.Namespace are
-// those of another manager. (IMG-1.6)
+// copyChanged enqueues the jobs that need a copy of a pull secret which came or went, and
+// those that needed it before. Before or after may be nil. Jobs outside Options.Namespace
+// are those of another manager. (IMG-1.6)
 func (o *Options) copyChanged(before, after *corev1.Secret, enqueue controller.Enqueue) {
 	was, is := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
 	for secret, jobs := range map[*corev1.Secret]map[types.NamespacedName]bool{before: was, after: is} {

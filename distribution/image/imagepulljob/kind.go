@@ -48,9 +48,8 @@ func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	reads := []controller.Read{
-		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByTarget}, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
+		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs,
+			MakeInformer: controller.Maker(client.NewImagePullJobInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByTarget}, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
 		{Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(o.nodeImageChanged), CollectEvents: true, SkipInitial: true},
@@ -61,7 +60,7 @@ func (o *Options) reads() []controller.Read {
 		Resource: resourceSecrets, Object: &corev1.Secret{}, LiveReader: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
 			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 		}),
-		Informer: &o.Copies, MakeInformer: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) }, Selects: true,
+		Informer: &o.Copies, MakeInformer: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) }, IsPartial: true,
 		Indexes: []podwright.Index{caches.ByReference}, Fields: controller.Annotations, Concern: controller.On(o.copyChanged),
 	})
 	if o.CloneSets != nil || o.Workloads != nil {

@@ -33,8 +33,8 @@ type Options struct {
 	// knows of no copies. It is also for one in which kubelets pull (see nodeimage.PullPods), so that no agent reads them.
 	// Default false.
 	ReferToSourceSecrets bool
-	// TTLReserve is how much longer than its job's time to live a finished task stays on a node, of jobs of the type Always; whole
-	// seconds. Default: 5 minutes. (IMG-1.4)
+	// TTLReserve is how much longer than its job's time to live a finished task stays on a node, in whole seconds. It is for
+	// jobs of the type Always. Default: 5 minutes. (IMG-1.4)
 	TTLReserve time.Duration
 	// Workloads reads CloneSets and Advanced StatefulSets. The nodes of a job that one of them controls are
 	// taken in the order in which it updates its pods. Both kinds must be served. Default nil: such

@@ -21,8 +21,8 @@ func (p *planner) withHeldUp(message string) string {
 	return message + "; " + heldup.Text(told)
 }
 
-// listHeld lists what keeps the job from its end: once each what holds for all nodes, and the nodes that wait for something of
-// their own.
+// listHeld lists what keeps the job from its end. What holds for all nodes stands there once. Then come the nodes that wait
+// for something of their own.
 func (p *planner) listHeld() {
 	whole := map[rollout.Rule]bool{}
 	for i := range p.plan.Waiting {

@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// How often a pull secret of a job is looked at: as a rule, and at the soonest
-// if the copy is missing that should be there.
+// How often the controller looks at a pull secret of a job: as a rule, and at the soonest
+// if the copy is missing.
 const (
 	lookInterval    = 2 * time.Minute
 	missingInterval = 10 * time.Second

@@ -120,7 +120,7 @@ func (p *planner) giveUp(status *v1alpha1.ImagePullJobStatus) {
 // from what a time.Duration cannot hold.
 const maxDeadline = 1 << 32
 
-// deadline is when the job ends as it is specified; false if it has no limit. A job
+// deadline is when the job ends by its spec; false if it has no limit. A job
 // that begins now is given all of its time.
 func (p *planner) deadline() (time.Time, bool) {
 	seconds := p.Job.Spec.CompletionPolicy.ActiveDeadlineSeconds

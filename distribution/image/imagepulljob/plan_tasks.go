@@ -57,8 +57,8 @@ func (p *planner) planTasks() {
 	}
 }
 
-// asksOtherwise tells whether the job has been changed since it gave a node its task, on which that works, and was the last to
-// give it. (IMG-1.4)
+// asksOtherwise tells whether the job has been changed since it gave a node the task on which that works. The job has to be
+// the last that gave it. (IMG-1.4)
 func (p *planner) asksOtherwise(n *node) bool {
 	owners := n.task.OwnerReferences
 	if owners[len(owners)-1].UID != p.Job.UID {
@@ -101,8 +101,9 @@ func (p *planner) policyFor(n *v1alpha1.NodeImage, task *v1alpha1.ImageTagSpec) 
 	return policy
 }
 
-// imagePullPolicyFor is whether the registry is asked in any case: as the job says, or also if another namespace that shares the task
-// has said so. It is always written: agents of OpenKruise 1.8 and 1.9 pull an image that is there if nothing is said. (IMG-1.14)
+// imagePullPolicyFor is whether the registry is asked in any case. The job says so, or another namespace that shares the
+// task has. It is always written: agents of OpenKruise 1.8 and 1.9 pull an image that is there if nothing is said.
+// (IMG-1.14)
 func (p *planner) imagePullPolicyFor(task *v1alpha1.ImageTagSpec) v1alpha1.ImagePullPolicy {
 	if p.Job.Spec.ImagePullPolicy == v1alpha1.ImagePullAlways || task.ImagePullPolicy == v1alpha1.ImagePullAlways && p.sharedWithOthers(task) {
 		return v1alpha1.ImagePullAlways

@@ -13,7 +13,8 @@ import (
 // How much there may be in a NodeImage, which the API server stores up to 1.5 MB. (IMG-1.13)
 const (
 	nodeBytes = 1 << 20
-	// taskBytes is what a task takes beside its tag and its owners: policy and times, and its state, which may have a message of 800 bytes.
+	// taskBytes is what a task takes beside its tag and its owners. It has a policy and times, and its state may have a
+	// message of 800 bytes.
 	taskBytes = 1280
 	// ownerBytes is what an owner of a task takes beside its names, and so does a reference to a secret.
 	ownerBytes = 160
@@ -41,8 +42,8 @@ func (p *planner) crowded(n *v1alpha1.NodeImage, image *v1alpha1.ImageSpec) *rol
 		"the tasks of a node may take %d bytes: namespace %s would have %d, and others leave %d for it", nodeBytes, p.Job.Namespace, own, most)}
 }
 
-// sizeOf is about how much an image takes in a NodeImage, in the spec and in the status: all of it, and what was asked for by the
-// job's namespace first.
+// sizeOf is about how much an image takes in a NodeImage, in the spec and in the status. It returns all of it, and the part
+// that the job's namespace asked for first.
 func (p *planner) sizeOf(name string, image *v1alpha1.ImageSpec) (own, all int) {
 	all = entryBytes + len(name)
 	for _, ref := range image.PullSecrets {

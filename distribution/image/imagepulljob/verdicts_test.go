@@ -17,7 +17,7 @@ func TestVerdicts(t *testing.T) {
 		never  = `{"completionPolicy":{"type":"Never"}}`
 		ends   = "spec.completionPolicy."
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.ImagePullJob]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.ImagePullJob]{
 		Valid: `
 metadata: {namespace: shop, name: warm}
 spec: {image: "nginx:1", completionPolicy: {type: Always}}`,

@@ -8,8 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
@@ -53,29 +52,15 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return w.admission().Validate(ctx, request)
 }
 
-// warn answers changes that nothing is wrong with.
-func warn(_ context.Context, c change) *admissionv1.AdmissionResponse {
-	if c.Old == nil {
-		return admission.Allowed()
-	}
-	return images.ConfirmChange(c.Old.Status.CompletionTime, c.Old.Spec, c.Object.Spec, func(s *v1alpha1.ImagePullJobSpec) *v1alpha1.CompletionPolicy { return &s.CompletionPolicy })
-}
-
-type change = admission.Change[v1alpha1.ImagePullJob]
-
 func (w *Webhook) admission() admission.Webhook[v1alpha1.ImagePullJob] {
 	return admission.Webhook[v1alpha1.ImagePullJob]{
 		GroupKind: v1alpha1.Kind("ImagePullJob"), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c change) error {
-			Default(c.Object)
-			return nil
-		},
-		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			if w.NoAgents && (c.Old == nil || !equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec)) {
-				return nil, admission.Forbidden(c.Request, "image pull jobs are turned off (feature gate KruiseDaemon): no agent on the nodes would pull")
-			}
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
-		},
-		Confirm: warn,
+		Default: admission.Defaults(func(job, _ *v1alpha1.ImagePullJob, _ struct{}) { Default(job) }, struct{}{}),
+		Check:   images.ChecksAgents(w.NoAgents, "image pull jobs", specOf, admission.Checks(ValidateCreate, ValidateUpdate)),
+		Confirm: images.ConfirmsJobs(
+			func(job *v1alpha1.ImagePullJob) *metav1.Time { return job.Status.CompletionTime }, specOf,
+			func(spec *v1alpha1.ImagePullJobSpec) *v1alpha1.CompletionPolicy { return &spec.CompletionPolicy }),
 	}
 }
+
+func specOf(job *v1alpha1.ImagePullJob) *v1alpha1.ImagePullJobSpec { return &job.Spec }

@@ -14,9 +14,9 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// nodeImageChanged enqueues the node when the labels or the tasks of a NodeImage
-// change, or a task begins or ends; before or after may be nil. The progress of a
-// pull changes no plan.
+// nodeImageChanged enqueues the node when the labels or the tasks of a NodeImage change,
+// or a task begins or ends. Before or after may be nil. The progress of a pull changes no
+// plan.
 func nodeImageChanged(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
 	switch {
 	case after == nil:
@@ -67,8 +67,8 @@ func pullPodChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	}
 }
 
-// jobChanged enqueues the nodes that hold tasks of a job, when the
-// job ends, goes, or comes to want another image; before or after may be nil.
+// jobChanged enqueues the nodes that hold tasks of a job, when the job ends, goes, or
+// comes to want another image. Before or after may be nil.
 func (o *Options) jobChanged(before, after *v1alpha1.ImagePullJob, enqueue controller.Enqueue) {
 	if before == nil {
 		return // no node has known it

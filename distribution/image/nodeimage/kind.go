@@ -39,13 +39,12 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Indexes: []podwright.Index{caches.ByTaskOwner}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
-		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
-		}, Fields: controller.Generation | controller.Status, Concern: controller.On(o.jobChanged), SkipInitial: true},
+		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, Informer: &o.ImagePullJobs,
+			MakeInformer: controller.Maker(client.NewImagePullJobInformer, o.Distribution, ""), Fields: controller.Generation | controller.Status, Concern: controller.On(o.jobChanged), SkipInitial: true},
 	}
 	if o.PullPods != nil {
 		reads = append(reads, controller.Read{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
-			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Selects: true, Indexes: []podwright.Index{caches.ByPullNode},
+			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, IsPartial: true, Indexes: []podwright.Index{caches.ByPullNode},
 			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.Scheduled, Concern: controller.On(pullPodChanged)})
 	}
 	return reads

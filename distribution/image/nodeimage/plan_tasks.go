@@ -54,8 +54,9 @@ func (p *planner) keep(name string, tags []v1alpha1.ImageTagSpec) (kept []v1alph
 	return kept, touched
 }
 
-// needed returns the references to pull secrets of an image without those that no job names: of the namespaces of its jobs, those
-// that have gone among them. What a tag without owners uses was written by hand, and stays, and so do references of the mode batch. (IMG-2.3, IMG-1.16)
+// needed returns the references to pull secrets of an image without those that no job names. It judges those of the
+// namespaces of its jobs, also of jobs that have gone. What a tag without owners uses was written by hand, and stays, and so
+// do references of the mode batch. (IMG-2.3, IMG-1.16)
 func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alpha1.ImageTagSpec) (left []v1alpha1.ReferenceObject) {
 	namespaces := map[string]bool{} // of jobs
 	named := map[types.NamespacedName]bool{}

@@ -90,8 +90,8 @@ func condition(node *corev1.Node, conditionType corev1.NodeConditionType) *corev
 	return nil
 }
 
-// unreadySince is since when a node has not been ready, zero if there is no
-// node; false if it is ready, or that is not known.
+// unreadySince is the time since when a node has not been ready, zero if there is no
+// node. It is false if the node is ready, or that is not known.
 func unreadySince(node *corev1.Node) (time.Time, bool) {
 	if node == nil {
 		return time.Time{}, true

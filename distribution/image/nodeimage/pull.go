@@ -133,8 +133,8 @@ func stateOfPod(pod *corev1.Pod, node string) (state pullState, why string) {
 	return pullRunning, ""
 }
 
-// waitingText is why a container waits. While the kubelet waits to try again it says so
-// before the reason: that the text goes to and fro would be news at each of its tries.
+// waitingText is why a container waits. While the kubelet waits to try again, it says so
+// before the reason. Such a text would change at each of its tries.
 func waitingText(w *corev1.ContainerStateWaiting) string {
 	if w.Reason == "ImagePullBackOff" {
 		if _, cause, found := strings.Cut(w.Message, `": `); found && strings.HasPrefix(w.Message, "Back-off pulling image ") {
@@ -173,8 +173,8 @@ func attemptTimeout(task *v1alpha1.ImageTagSpec) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxAttemptTimeout)
 }
 
-// attemptPause is how long after the begin of an attempt the next one begins at the
-// soonest: 10 s, 20 s, 40 s, up to 60 s. Meanwhile the kubelet itself goes on to try.
+// attemptPause is the shortest time from the begin of an attempt to that of the next one.
+// It is 10 s, 20 s, 40 s, up to 60 s. Meanwhile the kubelet itself goes on to try.
 func attemptPause(attempt int32) time.Duration {
 	if attempt > 3 {
 		return time.Minute

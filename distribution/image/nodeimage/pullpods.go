@@ -70,7 +70,7 @@ const (
 	pullVolume    = "image"
 )
 
-// nobody is a user that owns nothing.
+// nobody is a user ID that owns no file.
 const nobody = 65535
 
 // endReserve is how long, in seconds, a pod outlives its attempt if no client deletes it.

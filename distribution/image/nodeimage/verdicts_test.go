@@ -17,7 +17,7 @@ func TestVerdicts(t *testing.T) {
 		tag  = "spec.images[a].tags[0]."
 		tags = "images{}.tags[]."
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.NodeImage]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.NodeImage]{
 		Valid: "metadata: {name: node-1}\nspec: {}", Create: nodeimage.ValidateCreate, Update: nodeimage.ValidateUpdate,
 	}, verdicts.Fields{
 		"images":                                    {Works: "more than 256 are refused, as the tests of the webhook have it; a name that is no image is reported in the status", Cases: []verdicts.Case{{Value: `{"":{"tags":[]}}`, Want: "spec.images[]: Required value: the key is the name of the image"}}},

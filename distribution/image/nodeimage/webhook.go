@@ -9,12 +9,11 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/images"
 )
 
 const (
@@ -70,11 +69,7 @@ func (w *Webhook) admission() admission.Webhook[v1alpha1.NodeImage] {
 			Default(c.Object, now())
 			return nil
 		},
-		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			if w.NoAgents && (c.Old == nil || !equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec)) {
-				return nil, admission.Forbidden(c.Request, "tasks to pull images are turned off (feature gate KruiseDaemon): no agent on the nodes would pull")
-			}
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
-		},
+		Check: images.ChecksAgents(w.NoAgents, "tasks to pull images", func(n *v1alpha1.NodeImage) *v1alpha1.NodeImageSpec { return &n.Spec },
+			admission.Checks(ValidateCreate, ValidateUpdate)),
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package whitelist reads which kinds of workloads, beside those that podwright knows, administrators of a cluster have kinds of it
-// look after. That stands in the ConfigMap kruise-configuration in the namespace of the manager, under a key for each kind.
+// Package whitelist reads which further kinds of workloads podwright looks after, beside those that it knows. An
+// administrator lists them in the ConfigMap kruise-configuration, in the namespace of the manager. It has a key for
+// each kind of podwright that may look after them.
 package whitelist
 
 import (
@@ -9,12 +10,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
@@ -23,6 +22,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // configMap is the ConfigMap, in the namespace of the manager, whose keys are the white lists.
@@ -87,23 +87,19 @@ func Await[L any](ctx context.Context, client kubernetes.Interface, namespace st
 	}
 }
 
-// Resource returns the plural name of a kind if the API server serves it, and the client's user may list and watch it in a
-// namespace, which is empty for all. If not, it is empty: a cache would never be filled. The log says why, with the name of the
-// objects that do without. It takes no rule that not every user has.
+// Resource returns the plural name of a kind. The API server has to serve it, and the client's user to be allowed to list
+// and watch it in a namespace, empty for all. If not, it is empty: a cache would never be filled. The log says why, with the
+// name of the objects that do without. It takes no rule that not every user has.
 func Resource(ctx context.Context, client kubernetes.Interface, kind schema.GroupVersionKind, namespace, objects string) (string, error) {
-	served, err := client.Discovery().ServerResourcesForGroupVersion(kind.GroupVersion().String())
-	if err != nil && !apierrors.IsNotFound(err) {
+	served, err := typedclient.FindServed(ctx, client.Discovery(), kind.GroupVersion(), func(r *metav1.APIResource) bool { return r.Kind == kind.Kind && r.Namespaced })
+	if err != nil {
 		return "", err
 	}
-	i := -1
-	if err == nil {
-		i = slices.IndexFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind.Kind && r.Namespaced })
-	}
-	if i < 0 {
+	if served == nil {
 		klog.FromContext(ctx).Info(objects+" do not know a kind of the white list until the next start, because it is not served", "kind", kind)
 		return "", nil
 	}
-	name := served.APIResources[i].Name
+	name := served.Name
 	may, err := mayRead(ctx, client, kind.GroupVersion().WithResource(name), namespace)
 	if err != nil {
 		return "", err

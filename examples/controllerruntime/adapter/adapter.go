@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package adapter runs kinds of podwright in a manager of controller-runtime: on its caches, with its events, its webhook server and
-// its election of a leader. It is a module of its own, so that a program that imports it needs little else.
+// Package adapter runs kinds of podwright in a manager of controller-runtime. They run on its caches, with its events, its
+// webhook server and its election of a leader. It is a module of its own, so that a program that imports it needs little
+// else.
 package adapter
 
 import (
@@ -43,8 +44,8 @@ func Options(m ctrl.Manager) podwright.ControllerOptions {
 // controllers run while the manager leads, each as soon as the API server serves its kind. Their webhooks are served on the
 // manager's webhook server, which every replica has. There their caches are filled, and if the options have a Target, the webhooks are registered.
 //
-// Kubernetes of the options defaults to a client of the manager's connection. The set that is returned has the CRDs, RBAC rules and
-// policies of the kinds, and rules for events of controller-runtime, which are in the API group events.k8s.io.
+// Kubernetes of the options defaults to a client of the manager's connection. The set that is returned has the CRDs, RBAC
+// rules and policies of the kinds, and rules for events of controller-runtime. These are in the API group events.k8s.io.
 func Add(m ctrl.Manager, o manager.Options, kinds ...podwright.Kind) (*manager.Set, error) {
 	if o.Kubernetes == nil {
 		clients, err := kubernetes.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())

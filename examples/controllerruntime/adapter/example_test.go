@@ -26,7 +26,7 @@ import (
 func ExampleAdd() {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme)) // the caches of these types are the manager's
+	utilruntime.Must(v1alpha1.AddToScheme(scheme)) // the manager's caches hold them
 	m, err := ctrl.NewManager(&rest.Config{Host: "https://127.0.0.1:1"}, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {
 		log.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Config returns how to reach the API server, and where that is said. It takes
+// Config returns how to reach the API server, and from which file. It takes
 // what the embedding program gives, unless that is nil; else the file, unless its
 // name is empty. Then come the environment variable KUBECONFIG and the service
 // account of the pod. The file and the variable may be lists of files, which are

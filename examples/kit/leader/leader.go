@@ -121,7 +121,7 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 }
 
 // note takes note of a renewal. To the others one that says the same second as the one before is none, since records have no
-// fractions of seconds: it does not count for longer than from that second on, however much later it was asked for.
+// fractions of seconds. It counts from that second on, however much later it was asked for.
 func (f *fence) note(record resourcelock.LeaderElectionRecord, write func() error) error {
 	asked := time.Now()
 	if record.HolderIdentity != f.Identity() {
@@ -160,8 +160,8 @@ func (f *fence) left(now time.Time) (time.Duration, error) {
 	return f.duration - age, nil
 }
 
-// transport refuses requests that write when the Lease has run out, and ends those that are under way then: they may wait for
-// a connection still.
+// transport refuses requests that write when the Lease has run out, and ends those that are under way then. They may still
+// wait for a connection.
 func (f *fence) transport(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(request *http.Request) (*http.Response, error) {
 		if request.Method == http.MethodGet || request.Method == http.MethodHead {

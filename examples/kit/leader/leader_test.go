@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// lease is one that answers as it is told.
+// lease is one that gives the answers of the test.
 type lease struct {
 	resourcelock.Interface
 	answer error

@@ -79,8 +79,8 @@ func (s *Server) lookAtExternal(ctx context.Context) time.Duration {
 	return resync
 }
 
-// external registers, without a caBundle, and follows what another program provides. The server goes on with the certificate that it
-// has while more of what leads to it accepts that one, and while the new one is not good.
+// external registers, without a caBundle, and follows what another program provides. The server goes on with the certificate
+// that it has while more of what leads to it accepts that one. So it does while the new one is not good.
 func (s *Server) external(ctx context.Context) (notConverted, err error) {
 	now := time.Now()
 	bundle, err := s.provided(ctx, now)

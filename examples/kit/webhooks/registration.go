@@ -147,7 +147,7 @@ func (s *Server) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: resync}, nil
 }
 
-// store returns where the certificates are.
+// store returns the Secret of the certificates.
 func (s *Server) store() certificates.Store {
 	if s.InFolder() {
 		return certificates.Folder(s.CertDir)
@@ -159,7 +159,7 @@ func (s *Server) store() certificates.Store {
 // is an error of its own.
 //
 // The API server is not sent to a server that has no certificate yet. But if it will accept the certificate that the
-// server has now, it hears of the new authority first, and the server changes over when everything is registered.
+// server has now, it hears of the new authority first. The server changes over when everything is registered.
 func (s *Server) look(ctx context.Context) (notConverted, err error) {
 	now := time.Now()
 	bundle, err := certificates.Ensure(ctx, s.store(), s.Name(), now, s.RenewBefore)

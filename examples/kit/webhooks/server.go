@@ -43,8 +43,8 @@ type Options struct {
 	Secret, CertDir, CertWriter string
 	// RenewBefore is how long before their end certificates are renewed, 9 years at most; 0 for half a year.
 	RenewBefore time.Duration
-	// External has another program provide the certificates, such as cert-manager: the Secret is read alone, and the caBundles that lead
-	// to the server are not written, but looked at. Annotations are those of what is registered, for that program.
+	// External has another program provide the certificates, such as cert-manager. This one only reads the Secret, and looks
+	// at the caBundles that lead to the server. Annotations are those of what is registered, for that program.
 	External    bool
 	Annotations map[string]string
 }

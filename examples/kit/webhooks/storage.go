@@ -55,8 +55,8 @@ type Conversion struct {
 	Read func(name string) bool
 }
 
-// reads tells whether a definition has to be read: the others come as they are, and the API server itself refuses to drop a version
-// in which objects are stored.
+// reads tells whether a definition has to be read. The others come as they are, and the API server itself refuses to drop a
+// version in which objects are stored.
 func (c *Conversion) reads(name string) bool {
 	if !slices.Contains(namesOnDemand(), name) {
 		return false

@@ -16,8 +16,8 @@ import (
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// exec is kubectl's command, which finds the pods of podwright's kinds too, and with --sidecar the container that works of
-// those that a SidecarSet injects by turns. (KC-17)
+// exec is kubectl's command, which finds the pods of podwright's kinds too. With --sidecar it finds the container that works
+// of those that a SidecarSet injects by turns. (KC-17)
 func (c *commands) exec() *cobra.Command {
 	cmd := exec.NewCmdExec(c.factory, c.IOStreams)
 	var sidecar string

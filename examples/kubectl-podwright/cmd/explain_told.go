@@ -29,8 +29,8 @@ func onlyTold() (names []string) {
 // asksPlanner has the kinds of which explain asks the planner.
 var asksPlanner = map[string]bool{"CloneSet": true, "StatefulSet": true, "DaemonSet": true, "SidecarSet": true, "UnitedDeployment": true}
 
-// explainTold prints what the status of an object says of what holds it up, if it is of a kind whose planner is not asked; false for
-// other kinds. (KC-22)
+// explainTold prints what the status of an object says of what holds it up, if it is of a kind whose planner is not asked.
+// It returns false for other kinds. (KC-22)
 func (c *commands) explainTold(ctx context.Context, observer *explain.Observer, args []string, output string) (told bool, err error) {
 	info, err := c.one(args)
 	if err != nil {

@@ -139,8 +139,8 @@ func checkMember(set *unstructured.Unstructured, pod *corev1.Pod) error {
 	return nil
 }
 
-// lowered lowers the replicas of a CloneSet by the pods, which it names for deletion, and returns the change as a
-// merge patch that holds for the CloneSet as it was read.
+// lowered lowers the replicas of a CloneSet by the pods, which it names for deletion. It returns the change as a
+// merge patch that holds for the CloneSet that was read.
 func lowered(set *unstructured.Unstructured, pods []string) ([]byte, error) {
 	replicas, found, err := unstructured.NestedInt64(set.Object, "spec", "replicas")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// shapes are objects with a pod template in each of the places where there is one, and the path of the pod spec.
+// shapes are objects with a pod template in each place that may have one, and the path of the pod spec.
 var shapes = map[string]struct {
 	document string
 	path     string

@@ -106,8 +106,8 @@ func problems(p *plan.Plan) (all []string) {
 	return all
 }
 
-// subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it, and
-// whether the API server has it already.
+// subject returns the workload that is asked about, and whether the API server has it already. It is one of the cluster, or
+// what applying a manifest would make of it.
 func (c *commands) subject(args []string, filename string) (o *workload.Object, exists bool, err error) {
 	if filename != "" {
 		if len(args) > 0 {
@@ -126,8 +126,8 @@ func (c *commands) subject(args []string, filename string) (o *workload.Object, 
 	return &workload.Object{Unstructured: *u}, true, nil
 }
 
-// applied returns what kubectl's apply would make of a manifest, as the API server answers to a dry run, and whether
-// there is something to change.
+// applied returns what kubectl's apply would make of a manifest, and whether that changes something. The API server
+// says so in a dry run.
 func (c *commands) applied(filename string) (o *workload.Object, exists bool, err error) {
 	namespace, enforce, err := c.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

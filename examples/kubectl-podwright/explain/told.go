@@ -25,7 +25,7 @@ import (
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Place is where the status of a kind says what holds an object up.
+// Place is the field of a kind's status that says what holds an object up.
 type Place struct {
 	// In is the path to conditions or to a text, as the wire contract writes it: ".status.conditions". Empty: nowhere.
 	In string

@@ -65,8 +65,8 @@ func budgets(s *Situation) []Blocker {
 	return all
 }
 
-// protects tells whether a budget is about a pod: by its selector, or since its target is the workload that is explained, or the
-// controller of the pod.
+// protects tells whether a budget is about a pod. It is by its selector, or since its target is the workload that is
+// explained, or the controller of the pod.
 func protects(budget *availabilityv1alpha1.PodUnavailableBudget, s *Situation, pod *corev1.Pod) bool {
 	if budget.Namespace != pod.Namespace {
 		return false

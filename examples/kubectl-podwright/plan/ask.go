@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -130,7 +131,7 @@ func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 
 // revision returns the revision that has the name of a wanted one; nil if none has.
 func (p *Planner) revision(ctx context.Context, wanted *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
-	if wanted.Namespace == "" { // that of a manager of SidecarSets which has left no trace
+	if wanted.Namespace == "" { // that of a manager which has left no trace
 		return nil, nil
 	}
 	found, err := p.kube.AppsV1().ControllerRevisions(wanted.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
@@ -155,23 +156,48 @@ func collided(o *workload.Object) (*workload.Object, error) {
 	return counted, err
 }
 
+// validator is the webhook of a kind.
+type validator interface {
+	Validate(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+}
+
+// plannedKind is a kind that has a plan.
+type plannedKind struct {
+	next func(p *Planner, read *reader, key types.NamespacedName, o *workload.Object) (*Plan, error)
+	// webhook is that of the manager with these gates, and touched a field of the spec that users may always change. Nil and empty
+	// for a kind whose stored spec is not judged.
+	webhook func(*features.Gates) validator
+	touched string
+}
+
+// plannedNames name these kinds to users.
+const plannedNames = "clonesets, statefulsets.apps.kruise.io, daemonsets.apps.kruise.io, sidecarsets and uniteddeployments"
+
+// planned are the kinds that have a plan: a function, since the plan of a UnitedDeployment has plans of its workloads.
+func planned() map[string]plannedKind {
+	return map[string]plannedKind{
+		"CloneSet": {next: (*Planner).cloneSet, touched: "revisionHistoryLimit", webhook: func(gates *features.Gates) validator {
+			return &cloneset.Webhook{InPlaceResize: gates.Enabled(features.InPlaceWorkloadVerticalScaling), PercentSigns: gates.Enabled(features.CloneSetPercentSigns)}
+		}},
+		"StatefulSet": {next: (*Planner).statefulSet, touched: "replicas", webhook: func(gates *features.Gates) validator {
+			return &statefulset.Webhook{InPlaceResize: gates.Enabled(features.InPlaceWorkloadVerticalScaling), Features: switches.StatefulSet(gates)}
+		}},
+		"DaemonSet": {next: (*Planner).daemonSet, touched: "burstReplicas", webhook: func(gates *features.Gates) validator {
+			return &daemonset.Webhook{FixedSelector: gates.Enabled(features.DaemonSetFixedSelector)}
+		}},
+		"SidecarSet":       {next: (*Planner).sidecarSet},
+		"UnitedDeployment": {next: (*Planner).unitedDeployment},
+	}
+}
+
 // next plans for the very next reconcile.
 func (p *Planner) next(ctx context.Context, o *workload.Object) (*Plan, error) {
 	read := &reader{ctx: ctx, kube: p.kube, lister: p.lister, lists: p.lists}
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
-	switch o.GetKind() {
-	case "CloneSet":
-		return p.cloneSet(read, key, o)
-	case "StatefulSet":
-		return p.statefulSet(read, key, o)
-	case "DaemonSet":
-		return p.daemonSet(read, key, o)
-	case "SidecarSet":
-		return p.sidecarSet(read, key, o)
-	case "UnitedDeployment":
-		return p.unitedDeployment(read, key, o)
+	if kind, is := planned()[o.GetKind()]; is {
+		return kind.next(p, read, key, o)
 	}
-	return nil, fmt.Errorf("cannot plan for a %s: only for clonesets, statefulsets.apps.kruise.io, daemonsets.apps.kruise.io, sidecarsets and uniteddeployments", o.GetKind())
+	return nil, fmt.Errorf("cannot plan for a %s: only for %s", o.GetKind(), plannedNames)
 }
 
 func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.Object) (*Plan, error) {

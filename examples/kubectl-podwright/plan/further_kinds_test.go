@@ -45,7 +45,7 @@ func sidecarSets() *controlled {
 		simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 1, 2, 10),
 	}
 	return &controlled{
-		Workload: &simulation.Workload{
+		Subject: &simulation.Subject{
 			Resource: fakecluster.Resource{GroupVersionKind: sidecarv1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), Name: "sidecarsets",
 				ClusterScoped: true, Status: true, Generation: true},
 			ByContainer: true,
@@ -121,7 +121,7 @@ func unitedDeployments() *controlled {
 	}
 	children := []string{"clonesets", "deployments", "statefulsets"}
 	return &controlled{
-		Workload: &simulation.Workload{
+		Subject: &simulation.Subject{
 			Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("UnitedDeployment"), "uniteddeployments"),
 			Further: []simulation.Further{
 				{Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"), Empty: func() simulation.Object { return &v1alpha1.CloneSet{} }},

@@ -63,7 +63,7 @@ func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, k
 
 // controlled is a kind of workload with its controller.
 type controlled struct {
-	*simulation.Workload
+	*simulation.Subject
 	// caches makes the informers of a controller, by resource.
 	caches func(c *clients) informers
 	// release is the one whose gates the planner is told, and the controller has.
@@ -141,8 +141,8 @@ func without(all, some []string) []string {
 }
 
 // simulated is the workload with controllers that are on the caches of the simulation. They are listed.
-func (k *controlled) simulated(all *[]*controller) *simulation.Workload {
-	w := *k.Workload
+func (k *controlled) simulated(all *[]*controller) *simulation.Subject {
+	w := *k.Subject
 	w.Judge = func(uint64) simulation.Judge { return simulation.Judge{} }
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
 		clients, err := newClients(p.Config)

@@ -105,7 +105,7 @@ func cloneSets() *controlled {
 		simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
 	}, edits...)
 	return &controlled{
-		Workload: &simulation.Workload{
+		Subject: &simulation.Subject{
 			Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 			Act:      act(edits),
 			Create: create(func(r *rand.Rand) simulation.Object {
@@ -153,7 +153,7 @@ func statefulSets(release podwright.Release) *controlled {
 	}
 	return &controlled{
 		release: release,
-		Workload: &simulation.Workload{
+		Subject: &simulation.Subject{
 			Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 			Act:      act(edits),
 			Create: create(func(r *rand.Rand) simulation.Object {
@@ -194,7 +194,7 @@ func daemonSets() *controlled {
 		simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
 	}, append(rolling, edits[:len(edits)-2]...)...) // of the hooks they have the first
 	return &controlled{
-		Workload: &simulation.Workload{
+		Subject: &simulation.Subject{
 			Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("DaemonSet"), "daemonsets"),
 			Nodes:    4,
 			Act:      act(edits),

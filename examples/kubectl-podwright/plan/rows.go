@@ -16,8 +16,8 @@ import (
 
 // Row is what becomes of a pod.
 type Row struct {
-	// Pod is the name of the pod, of a new one what its name begins with, "node X" for one that a node lacks, or "claim X". Of a
-	// UnitedDeployment it is that of a workload or a pod, as TYPE/NAME, or "subset X".
+	// Pod is the name of the pod, or what the name of a new one begins with. It is "node X" for one that a node lacks, or
+	// "claim X". Of a UnitedDeployment it is that of a workload or a pod, as TYPE/NAME, or "subset X".
 	Pod string `json:"name"`
 	// Action is what is done, or "wait".
 	Action string `json:"action"`
@@ -39,8 +39,8 @@ var patches = map[rollout.PatchKind]string{
 	sidecarset.PatchReset: "empty the sidecar that does not work",
 }
 
-// Rows lists what becomes of pods, of claims that grow, and of a UnitedDeployment's workloads: first what is done, and then who waits, each by name. Pods of which there is nothing
-// to say are left out.
+// Rows lists what becomes of pods, of claims that grow, and of a UnitedDeployment's workloads. First comes what is done, and
+// then who waits, each by name. Pods of which there is nothing to say are left out.
 func (p *Plan) Rows() []Row {
 	to := ""
 	if p.Revisions.Update != nil {

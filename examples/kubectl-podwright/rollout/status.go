@@ -64,22 +64,32 @@ func (v *statusViewer) Status(obj runtime.Unstructured, number int64) (string, b
 
 // statusOf asks the package of a workload's kind, in whichever version the workload is.
 func statusOf(o *workload.Object, gates *features.Gates) (inplace.Status, error) {
-	switch o.GetKind() {
-	case "CloneSet":
+	if ask := statuses[o.GetKind()]; ask != nil {
+		return ask(o, gates)
+	}
+	return inplace.Status{}, fmt.Errorf("no status viewer has been implemented for %s", o.GetKind())
+}
+
+// statuses ask the packages of kinds.
+var statuses = map[string]func(*workload.Object, *features.Gates) (inplace.Status, error){
+	"CloneSet": func(o *workload.Object, _ *features.Gates) (inplace.Status, error) {
 		return of(withAvailable(o), cloneset.RolloutStatus)
-	case "StatefulSet":
+	},
+	"StatefulSet": func(o *workload.Object, _ *features.Gates) (inplace.Status, error) {
 		return of(o, statefulset.RolloutStatus)
-	case "DaemonSet":
+	},
+	"DaemonSet": func(o *workload.Object, gates *features.Gates) (inplace.Status, error) {
 		if set, err := o.DaemonSet(); err == nil {
 			return switches.DaemonSet(gates).RolloutStatus(set), nil
 		}
 		return of(o, switches.DaemonSet(gates).RolloutStatus) // of a version that nothing converts: what it has of the known fields
-	case "UnitedDeployment":
+	},
+	"UnitedDeployment": func(o *workload.Object, _ *features.Gates) (inplace.Status, error) {
 		return of(o, uniteddeployment.RolloutStatus)
-	case "SidecarSet":
+	},
+	"SidecarSet": func(o *workload.Object, gates *features.Gates) (inplace.Status, error) {
 		return of(o, switches.SidecarSet(gates).RolloutStatus)
-	}
-	return inplace.Status{}, fmt.Errorf("no status viewer has been implemented for %s", o.GetKind())
+	},
 }
 
 // of asks about an object.

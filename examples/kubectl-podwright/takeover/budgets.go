@@ -14,8 +14,8 @@ import (
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// spreads says what becomes of how pods are spread: patches that take pods away from their workload, filters that OpenKruise does not
-// heed, and counts that go.
+// spreads says what becomes of how pods are spread. It finds patches that take pods away from their workload, filters that
+// OpenKruise does not heed, and counts that go.
 func (c *check) spreads() {
 	for _, spread := range c.Objects[spreads] {
 		for _, subset := range objects(spread.Object, "spec", "subsets") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package takeover says what becomes of a cluster of OpenKruise if podwright takes it over, before anything is changed: what will
-// happen to each object, what a user has to decide, and what OpenKruise holds in a state that never ends. [Reader] reads
-// the cluster, and [Check] judges what was read. Neither writes. (KC-26 to KC-29)
+// Package takeover says what becomes of a cluster of OpenKruise if podwright takes it over, before anything is changed. It
+// tells what will happen to each object, what a user has to decide, and what OpenKruise holds in a state that never ends.
+// [Reader] reads the cluster, and [Check] judges what was read. Neither writes. (KC-26 to KC-29)
 package takeover
 
 import (

@@ -85,8 +85,8 @@ var marks = []struct {
 	{"1.4", "clonesets.apps.kruise.io", nil},
 }
 
-// concerns are the gates of OpenKruise that change what happens to objects, and the kinds that they change; none stands for pods and
-// whatever has a label. Gates whose name begins with a kind change that.
+// concerns are the gates of OpenKruise that change what happens to objects, and the kinds that they change. None stands for
+// pods and all that has a label. Gates whose name begins with a kind change that.
 var concerns = map[features.Gate][]string{
 	features.ImagePullJobGate:                       {pulls, lists},
 	features.InPlaceWorkloadVerticalScaling:         {cloned, ordinal, perNode},

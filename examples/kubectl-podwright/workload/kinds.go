@@ -13,8 +13,8 @@ import (
 // Group is the API group of the kinds.
 const Group = "apps.kruise.io"
 
-// Kind describes a kind to the commands.
-type Kind struct {
+// Entry describes a kind to the commands.
+type Entry struct {
 	// Name is that of the kind, and Resource its plural.
 	Name, Resource string
 	// Words is how messages call one of them, as kubectl writes "daemon set".
@@ -26,7 +26,7 @@ type Kind struct {
 }
 
 // Kinds are those that the commands know, the first ones first in help texts.
-var Kinds = []*Kind{
+var Kinds = []*Entry{
 	{Name: "CloneSet", Resource: "clonesets", Words: "cloneset",
 		Template: []string{"spec", "template"}, Paused: []string{"spec", "updateStrategy", "paused"}},
 	{Name: "StatefulSet", Resource: "statefulsets", Words: "statefulset",
@@ -39,7 +39,7 @@ var Kinds = []*Kind{
 }
 
 // KindOf returns the kind of a group and kind, nil for one that is not of podwright.
-func KindOf(kind schema.GroupKind) *Kind {
+func KindOf(kind schema.GroupKind) *Entry {
 	for _, k := range Kinds {
 		if kind == (schema.GroupKind{Group: Group, Kind: k.Name}) {
 			return k

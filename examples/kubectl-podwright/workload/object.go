@@ -59,7 +59,7 @@ func (o *Object) DeepCopyObject() runtime.Object {
 }
 
 // Kind returns the kind of the object, nil for one that is not among Kinds.
-func (o *Object) Kind() *Kind { return KindOf(o.GroupVersionKind().GroupKind()) }
+func (o *Object) Kind() *Entry { return KindOf(o.GroupVersionKind().GroupKind()) }
 
 // List is a list of Objects.
 type List struct {

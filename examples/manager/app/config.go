@@ -65,8 +65,8 @@ type Config struct {
 
 	Namespace, OwnNamespace         string
 	CreateOwnNamespace, InstallCRDs bool
-	// RemoveWebhooksOf is a Deployment of the own namespace that is scaled to 0, and whose webhooks are removed, instead of all else that
-	// a manager does. Default: none.
+	// RemoveWebhooksOf is a Deployment of the own namespace. The manager scales it to 0 and removes its webhooks, instead of
+	// all else that it does. Default: none.
 	RemoveWebhooksOf string
 	// CacheSyncTimeout is how long each controller, and what serves webhooks, waits until its caches are filled.
 	CacheSyncTimeout time.Duration

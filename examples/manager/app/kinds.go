@@ -197,8 +197,8 @@ func pods() kind {
 	}}
 }
 
-// podGetter asks for pods one by one: they matter only to the rare change of podsToDelete and to new
-// ContainerRecreateRequests, which need the newest state, so replicas that do not lead keep no cache of pods.
+// podGetter asks for pods one by one. They matter only to the rare change of podsToDelete and to new
+// ContainerRecreateRequests, which need the newest state. So replicas that do not lead keep no cache of pods.
 func podGetter(k kubernetes.Interface) func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	return func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 		return k.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -50,9 +50,9 @@ func removeWebhooks(ctx context.Context, config Config) error {
 	return RemoveWebhooks(ctx, core, client, config)
 }
 
-// RemoveWebhooks ends the managers of the Deployment config.RemoveWebhooksOf, and removes what they have registered, for an uninstall: the API
-// server would ask webhooks that no process serves, and refuse what they are about. While managers end it is removed again and again, so
-// that no request waits for them. If another manager leads, all is left to that.
+// RemoveWebhooks ends the managers of the Deployment config.RemoveWebhooksOf, and removes what they have registered, for an
+// uninstall. The API server would ask webhooks that no process serves, and refuse what they are about. While managers end it
+// is removed again and again, so that no request waits for them. If another manager leads, all is left to that.
 func RemoveWebhooks(ctx context.Context, core kubernetes.Interface, client dynamic.Interface, config Config) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, removeTimeout, fmt.Errorf("the managers have not ended after %v", removeTimeout))
 	defer cancel()

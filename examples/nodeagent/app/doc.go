@@ -7,7 +7,7 @@
 // An agent needs the name of its node, a socket of the container runtime, and the
 // rights in rbac/nodeagent.yaml; --print-rbac prints them for other flags. It runs
 // as a DaemonSet in the network of the node, with the runtime's socket mounted, or
-// as a service of the node. The namespace kruise-daemon-config has to exist, where it
+// as a service of the node. The namespace kruise-daemon-config has to exist: there it
 // finds pull secrets. It elects no leader. "make build" builds it; the package
 // comment of [github.com/podwright/podwright/nodeagent] says why with -tags=grpcnotrace.
 //
@@ -18,7 +18,7 @@
 // # Differences
 //
 // From the daemon of OpenKruise 1.4, whose flags are all accepted:
-//   - the runtime is found at more places: in /run too, not only where the
+//   - the runtime is found at more places: in /run too, not only at those at which
 //     manifests of OpenKruise mount it. --cri-endpoint names it outright.
 //   - sockets of Docker and Pouch are not looked for, but that of cri-dockerd: they speak
 //     no CRI v1.
@@ -33,7 +33,7 @@
 //   - a feature whose CRD is missing begins when the CRD is installed, within two
 //     minutes, and the agent is ready without it. The log and /readyz?verbose say
 //     what is waited for.
-//   - secrets are read in the namespace kruise-daemon-config alone, where the manager
+//   - secrets are read in the namespace kruise-daemon-config alone, into which the manager
 //     copies those that jobs name, unless --read-source-secrets says otherwise.
 //   - profiles are not served unless asked for.
 //   - requests to the API server are not limited by the client.

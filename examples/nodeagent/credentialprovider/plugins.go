@@ -186,7 +186,7 @@ func (p *plugin) remembered(of string) (map[string]credentialsv1.AuthConfig, boo
 	return nil, false
 }
 
-// remember remembers an answer for as long as it is good.
+// remember remembers an answer until it expires.
 func (p *plugin) remember(of string, response *credentialsv1.CredentialProviderResponse) error {
 	keys := keysOf(of)
 	key, known := map[credentialsv1.PluginCacheKeyType]string{

@@ -80,8 +80,8 @@ func NewInformer(conn grpc.ClientConnInterface, c clock.WithTicker) cache.Shared
 	return informer
 }
 
-// source is a kubelet as an informer reads it: a list is the beginning of a stream,
-// and the watch after it the rest, so that nothing is lost between the two.
+// source is a kubelet as an informer reads it. A list is the beginning of a stream, and
+// the watch after it the rest. So nothing is lost between the two.
 type source struct {
 	client podsv1alpha1.PodsClient
 	clock  clock.WithTicker

@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// How often a pod is asked for of which the kubelet may not tell, and how long after
-// a change; and the longest pause between two tries to reach a kubelet that is gone.
+// How often a pod is asked for of which the kubelet may not tell, and how long after a
+// change. Then the longest pause between two tries to reach a kubelet that is gone.
 const (
 	askEvery         = 2 * time.Second
 	askAfterChange   = 10 * time.Second

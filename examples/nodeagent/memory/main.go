@@ -77,7 +77,7 @@ func measure(ctx context.Context, agent string, pods, runs int, after time.Durat
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%.1f MB, of these %.1f of the process's own; %.1f at most\n", m["VmRSS"], m["RssAnon"], m["VmHWM"])
+		fmt.Printf("%.1f MB, %.1f of it the process's own; %.1f at most\n", m["VmRSS"], m["RssAnon"], m["VmHWM"])
 		all = append(all, m["VmRSS"])
 	}
 	slices.Sort(all)

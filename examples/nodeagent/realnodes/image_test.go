@@ -46,7 +46,7 @@ func TestImagePullIsInterrupted(t *testing.T) {
 	}
 }
 
-// An agent pulls as many images at the same time as it is told, and then the
+// An agent pulls as many images at the same time as its flag says, and then the
 // others: the oldest task is first.
 func TestImageConcurrency(t *testing.T) {
 	testbed.Long(t)

@@ -135,7 +135,7 @@ func (s *scene) awaitLeft(moment string, pods ...*corev1.Pod) {
 	})
 }
 
-// noSecret says where the output of a container stands.
+// noSecret names the places that have the output of a container.
 func (s *scene) noSecret() {
 	s.Helper()
 	nodes, err := lifecycle.NodePodProbes().List(s.Context(), metav1.ListOptions{})

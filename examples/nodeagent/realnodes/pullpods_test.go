@@ -71,7 +71,7 @@ func TestPullThroughKubelet(t *testing.T) {
 		}
 		return ""
 	})
-	enforce(bank, "privileged") // the shells of these tests run as root
+	enforce(bank, "privileged") // the shells of the tests run as root
 	records, err := filepath.Glob(filepath.Join(bed.Agents[0].Node.Dir, "kubelet/image_manager/pulled/*"))
 	noted := ""
 	for _, file := range records {

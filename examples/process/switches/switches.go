@@ -3,7 +3,7 @@
 // Package switches turns feature gates into the switches of the controllers. So the manager that runs them,
 // and the plugin that says what they do next, mean the same by a gate.
 //
-// What takes more than a gate is left off, for callers to set: to pull images ahead takes jobs that do it, and some
+// What takes more than a gate is left off, for callers to set. To pull images ahead takes jobs that do it, and some
 // switches have flags of their own.
 package switches
 

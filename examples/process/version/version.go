@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 )
 
-// release is the tag of the release, such as v0.1.0. "make build VERSION=v0.1.0" has the linker set it, since this module is
-// a folder of the repository, and a tag of the repository is none of the module.
+// release is the tag of the release, such as v0.1.0. "make build VERSION=v0.1.0" has the linker set it. This module is a
+// folder of the repository, and a tag of the repository is none of the module.
 var release string
 
 // Unknown is the version of a program that was built without module support.

@@ -25,7 +25,7 @@ const (
 	nodeAnnotation      = "kwok.x-k8s.io/node"
 	nodeAnnotationValue = "fake"
 
-	// hostPathVolumes is where the controller manager makes a directory for every volume it provisions. It cannot be told otherwise.
+	// hostPathVolumes is the folder in which the controller manager makes one for every volume that it provisions. No flag changes it.
 	hostPathVolumes = "/tmp/hostpath_pv"
 )
 

@@ -74,7 +74,7 @@ func install(pkg string) string {
 	return fmt.Sprintf("apt-get install %s, on Debian and Ubuntu", pkg)
 }
 
-// findProgram finds a program on the PATH, or where only the PATH of root looks.
+// findProgram finds a program on the PATH, or in folders that only root has there.
 func findProgram(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range []string{"/usr/sbin", "/sbin"} {

@@ -42,7 +42,7 @@ func TestAdvancedCronJob(t *testing.T) {
 		{"ACJ-14: no schedule", "web", "schedule: ''", "spec.schedule: must say when jobs are due, such as '0 10 * * *'"},
 		{"ACJ-14: an empty zone", "web", "timeZone: ''", "spec.timeZone: must name a time zone of the IANA database, such as Etc/UTC, or be absent"},
 		{"ACJ-14: a local zone", "web", "timeZone: lOCAL", "spec.timeZone: must not be Local: name a time zone, such as Etc/UTC, or leave the field out"},
-		{"ACJ-14: two zones", "web", "schedule: CRON_TZ=UTC 0 0 * * *\ntimeZone: Etc/UTC", "spec.timeZone: must be absent where the schedule names a time zone: keep one of the two"},
+		{"ACJ-14: two zones", "web", "schedule: CRON_TZ=UTC 0 0 * * *\ntimeZone: Etc/UTC", "spec.timeZone: must be absent if the schedule names a time zone: keep one of the two"},
 		{"ACJ-14: a negative deadline", "web", "startingDeadlineSeconds: -1", "spec.startingDeadlineSeconds: must be 0 or more"},
 		{"ACJ-14: a negative limit", "web", "successfulJobsHistoryLimit: -1", "spec.successfulJobsHistoryLimit: must be 0 or more"},
 		{"ACJ-14: another negative limit", "web", "failedJobsHistoryLimit: -1", "spec.failedJobsHistoryLimit: must be 0 or more"},

@@ -27,7 +27,7 @@ func TestDaemonSet(t *testing.T) {
 	const (
 		at     = "spec.updateStrategy.rollingUpdate."
 		number = ": must be a number of nodes, 0 or more, or a whole percentage up to 100%, is "
-		both   = at + "maxSurge: must be 0 where maxUnavailable is not: an update takes pods out of service or adds some, not both"
+		both   = at + "maxSurge: must be 0 if maxUnavailable is not: an update takes pods out of service or adds some, not both"
 		zero   = at + "maxUnavailable: must not be 0 while maxSurge is 0, because no pod could ever be updated: raise one of them"
 		adds   = at + "maxSurge: must be 0 with the type InPlaceIfPossible, which adds no pods: remove it or use Standard"
 	)

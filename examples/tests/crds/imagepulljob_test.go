@@ -23,7 +23,7 @@ func imagePullJob(lines string) string {
 func TestImagePullJob(t *testing.T) {
 	v := newValidator(t, "imagepulljobs.apps.kruise.io", "v1alpha1")
 	const (
-		names     = "spec.selector.names: must be absent where matchLabels or matchExpressions are given: select nodes by name or by label"
+		names     = "spec.selector.names: must be absent if matchLabels or matchExpressions are given: select nodes by name or by label"
 		nodeRules = "spec.selector.matchExpressions: every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
 		podRules  = "spec.podSelector.matchExpressions: every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
 		never     = ": must be absent with the type Never, which does not end: remove it or use Always"
@@ -45,7 +45,7 @@ func TestImagePullJob(t *testing.T) {
 
 		{"IMG-1.1: podSelector", "podSelector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}", ""},
 		{"IMG-1.1: podSelector with too many values", "podSelector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}", podRules},
-		{"IMG-1.1: selector and podSelector", "selector: {}\npodSelector: {matchLabels: {a: b}}", "spec.podSelector: must be absent where selector is given: keep one of the two"},
+		{"IMG-1.1: selector and podSelector", "selector: {}\npodSelector: {matchLabels: {a: b}}", "spec.podSelector: must be absent if selector is given: keep one of the two"},
 
 		{"IMG-1.1: image empty", "image: ''", "spec.image: must name an image"},
 

@@ -176,7 +176,7 @@ func differences(path string, a, b any) (found []string) {
 	return found
 }
 
-// anything draws an object that fits a schema; with some unknown fields where the schema keeps such, or everywhere.
+// anything draws an object that fits a schema; with some unknown fields if the schema keeps such, or everywhere.
 func anything(t *rapid.T, s *schema.Structural, everywhere bool) any {
 	text := func(values ...any) any { return rapid.SampledFrom(values).Draw(t, "text") }
 	switch {

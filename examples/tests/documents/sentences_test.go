@@ -90,7 +90,7 @@ func TestWrong(t *testing.T) {
 	long := strings.Repeat("word ", longest)
 	for sentence, want := range map[string]string{
 		"The kubelet pulls the image.": "", long: "", long + "more": "too long", "It waits where nobody acts.": "vague: where", "Where does a pod go?": "",
-		"Whoever reads this.": "vague: Whoever", "TestPlan: DS-5: but where the partition holds the node back": "",
+		"Whoever reads this.": "vague: Whoever", "TestPlan: DS-5: but not if the partition holds the node back": "",
 	} {
 		if got := wrong(strings.TrimSpace(sentence)); got != want {
 			t.Errorf("%s: got %q, want %q", sentence, got, want)

@@ -40,7 +40,7 @@ func (s *probedFixture) marker(name string) *lifecyclev1alpha1.PodProbeMarker {
 	}}
 }
 
-// asked lists the probes of the pods of the namespace, as "pod probe", and where they stand.
+// asked lists the probes of the pods of the namespace, as "pod probe", and the objects that have them.
 func (s *probedFixture) asked() map[string]*lifecyclev1alpha1.NodePodProbe {
 	s.Helper()
 	nodes, err := s.lifecycle.NodePodProbes().List(s.Context(), metav1.ListOptions{})

@@ -54,7 +54,7 @@ func testAgentsAreHeldToTheirNodes(t *testing.T, b *bed) {
 		"patch containerrecreaterequests/status": "the agent of node " + other + " may not write to ContainerRecreateRequest " + s.Namespace + "/again, of node " + a.node,
 		"patch nodeimages/status":                "the agent of node " + other + " may not write to nodeimages " + a.node + ", of node " + a.node,
 		"patch nodepodprobes/status":             "the agent of node " + other + " may not write to nodepodprobes " + a.node + ", of node " + a.node,
-		"create events":                          "want source.host, and reportingInstance where it is set, to be " + other,
+		"create events":                          "want source.host, and reportingInstance if it is set, to be " + other,
 		"patch events":                           "to be " + other,
 	}
 	for kind, write := range a.accepted() {

@@ -19,7 +19,7 @@ import (
 type side struct {
 	name  string
 	group schema.GroupVersion
-	// moves says where a field of the manifest stands on this side, if that is elsewhere.
+	// moves is the path of a field of the manifest on this side, if that is another one.
 	moves map[string][]string
 }
 
@@ -91,7 +91,7 @@ func (s *side) patch(change string) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// move puts the fields that stand elsewhere on this side to where they stand.
+// move puts fields of other paths on this side to these paths.
 func (s *side) move(object map[string]any) error {
 	spec, _, err := unstructured.NestedMap(object, "spec")
 	if err != nil || spec == nil {

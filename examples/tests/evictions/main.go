@@ -46,7 +46,7 @@ func main() {
 type way string
 
 const (
-	nobody     way = "nobody is asked"
+	nobody     way = "no one is asked"
 	letsAllGo  way = "a budget lets all go"
 	letsNoneGo way = "a budget lets none go"
 )

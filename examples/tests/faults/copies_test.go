@@ -119,7 +119,7 @@ func (s *story) editDistribution(kind, what string, change func(*v1alpha1.Resour
 	return edit(s, distributions.ResourceDistributions(), s.distributionName(kind), what, change)
 }
 
-// stirDistribution changes what is distributed or where, or a copy.
+// stirDistribution changes what is distributed, its targets, or a copy.
 func (s *story) stirDistribution() {
 	s.Helper()
 	kind, name := distributedKinds[s.random.IntN(len(distributedKinds))], targets[s.random.IntN(len(targets)-1)]

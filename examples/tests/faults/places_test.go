@@ -248,7 +248,7 @@ func (s *story) stirPinned() {
 	})
 }
 
-// respread has all pods of the CloneSet replaced that is spread: each of them is where it should be then.
+// respread has all pods of the CloneSet replaced that is spread: each of them is in its subset then.
 func (s *story) respread() {
 	s.Helper()
 	s.rounds++

@@ -202,7 +202,7 @@ func TestEvents(t *testing.T) {
 			Source: corev1.EventSource{Component: "kruise-daemon-puller", Host: host}, ReportingInstance: instance,
 		}
 	}
-	const as = "Forbidden: an agent records events as its node: want source.host, and reportingInstance where it is set, to be node-1"
+	const as = "Forbidden: an agent records events as its node: want source.host, and reportingInstance if it is set, to be node-1"
 	j := agentJudge(t)
 	for _, test := range []struct {
 		name        string
@@ -242,7 +242,7 @@ func TestUnboundTokens(t *testing.T) {
 	event := &corev1.Event{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}}
 	j.check(t, request{resource: "events", kind: event.GroupVersionKind(), object: event, user: agentOf("")}, "")
 	j.check(t, request{resource: "events", kind: event.GroupVersionKind(), object: event, user: agentOf("node-1")},
-		"Forbidden: an agent records events as its node: want source.host, and reportingInstance where it is set, to be node-1")
+		"Forbidden: an agent records events as its node: want source.host, and reportingInstance if it is set, to be node-1")
 }
 
 // A pod with as much in it as the API server takes can still be reported on.

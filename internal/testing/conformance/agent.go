@@ -27,7 +27,7 @@ type Agent struct {
 	Events *fixture.Recorder
 	// User is who the agent is for the API server.
 	User string
-	// Rules and NamespaceRules are those of the agent's options, as In returns the latter. Unasked is that of a Kind.
+	// Rules and NamespaceRules are those of the agent's options, as In returns the latter. Unasked is that of a Subject.
 	Rules          []rbacv1.PolicyRule
 	NamespaceRules map[string][]rbacv1.PolicyRule
 	Unasked        map[string]string

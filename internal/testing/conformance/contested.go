@@ -23,14 +23,14 @@ import (
 
 // contested: another writer takes back each change of an object at once, for an hour. It is made again less and less
 // often, whatever is patched or updated, and all is done a quarter of an hour after the end. (CT-12, CT-15)
-func contested(t *testing.T, k *Kind, want calm) {
+func contested(t *testing.T, k *Subject, want calm) {
 	rivaled(t, k, want, func() rival { return takesBack }, nil)
 }
 
 // outwritten: another writer puts another value each time that the controller writes. That is the same contest. (CT-12, CT-15)
-func outwritten(t *testing.T, k *Kind, want calm) { rivaled(t, k, want, inventor, k.Trusted) }
+func outwritten(t *testing.T, k *Subject, want calm) { rivaled(t, k, want, inventor, k.Trusted) }
 
-func rivaled(t *testing.T, k *Kind, want calm, newRival func() rival, trusted map[string]string) {
+func rivaled(t *testing.T, k *Subject, want calm, newRival func() rival, trusted map[string]string) {
 	stated := stated(t)
 	for _, write := range k.Writes {
 		changes := strings.HasPrefix(write, "patch ") || strings.HasPrefix(write, "update ")

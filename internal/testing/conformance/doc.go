@@ -6,6 +6,6 @@
 // fails or panics holds up no other, and objects of others are left alone. Options
 // that cannot work are refused by name, and Run leaves no goroutine behind.
 //
-// A package describes its controller as a [Kind] and calls [Test]. What only its
+// A package describes its controller as a [Subject] and calls [Test]. What only its
 // kind decides it tests itself.
 package conformance

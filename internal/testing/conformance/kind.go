@@ -14,9 +14,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// Kind describes a controller, and a scenario of one object that makes it write
+// Subject describes a controller, and a scenario of one object that makes it write
 // everything that it ever writes.
-type Kind struct {
+type Subject struct {
 	// Resource is what it manages, More what else the API server serves.
 	Resource fakecluster.Resource
 	More     []fakecluster.Resource
@@ -86,16 +86,16 @@ type Controller struct {
 	Next func(types.NamespacedName) (string, error)
 }
 
-// Cluster is the fake cluster that a Kind works with.
+// Cluster is the fake cluster that a Subject works with.
 type Cluster struct {
 	*fixture.Cluster
 	// Reconciles is for the metrics of the controller, Cluster.Events for its
 	// events.
 	Reconciles *fixture.Reconciles
-	// Data is the Kind's own, nil at the beginning of a scenario.
+	// Data is the Subject's own, nil at the beginning of a scenario.
 	Data any
 
-	kind   *Kind
+	kind   *Subject
 	own    bool // the controller is to make its informers itself
 	shared []cache.SharedIndexInformer
 	memory any

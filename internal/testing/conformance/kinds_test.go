@@ -106,7 +106,7 @@ var notEdited = map[string]string{
 // TestAllKindsAreEdited: the users of the histories of each kind edit every field of its spec.
 func TestAllKindsAreEdited(t *testing.T) {
 	edited := map[string]bool{}
-	call := regexp.MustCompile(`editing\.Check(?:Edits)?\(t, editing\.Kind\[\w+\.(\w+)\]`)
+	call := regexp.MustCompile(`editing\.Check(?:Edits)?\(t, editing\.Subject\[\w+\.(\w+)\]`)
 	kind := regexp.MustCompile(`(?m)^type (\w+) struct \{\n(?:\tmetav1\.TypeMeta.*\n)\s*(?:.*\n)*?\tSpec +(\w+)Spec`)
 	kinds := map[string]bool{}
 	walkGo(t, func(path string, text []byte) {

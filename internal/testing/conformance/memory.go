@@ -18,7 +18,7 @@ import (
 )
 
 // forgets: what a controller remembers of objects goes with them, also if writes about them have failed, or were made and not answered. (CT-14)
-func forgets(t *testing.T, k *Kind, _ calm) {
+func forgets(t *testing.T, k *Subject, _ calm) {
 	for what, err := range map[string]error{"writes fail": fixture.ErrInternal, "answers are lost": fixture.ErrLost} {
 		t.Run(what, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {

@@ -20,7 +20,7 @@ import (
 
 const name = "web" // of the object in most scenarios
 
-func (k *Kind) key(name string) types.NamespacedName {
+func (k *Subject) key(name string) types.NamespacedName {
 	if k.Resource.ClusterScoped {
 		return types.NamespacedName{Name: name}
 	}
@@ -28,7 +28,7 @@ func (k *Kind) key(name string) types.NamespacedName {
 }
 
 // play plays a scenario on a fake cluster.
-func (k *Kind) play(t *testing.T, scenario func(*Cluster)) {
+func (k *Subject) play(t *testing.T, scenario func(*Cluster)) {
 	t.Helper()
 	c := &Cluster{kind: k, served: &counter{}}
 	fixture.Play(t, k.Resource, func(f *fixture.Cluster) { c.Cluster = f }, func(t *testing.T) {
@@ -222,7 +222,7 @@ type calm struct {
 }
 
 // calm plays the scenario, and checks that the description of the kind is true.
-func (k *Kind) calm(t *testing.T) (is calm) {
+func (k *Subject) calm(t *testing.T) (is calm) {
 	t.Helper()
 	k.play(t, func(c *Cluster) {
 		defer c.start()()
@@ -230,7 +230,7 @@ func (k *Kind) calm(t *testing.T) (is calm) {
 		is = calm{outcome: c.kind.Outcome(c, name), once: c.served.once()}
 		c.expectSettled(name)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(k.Writes)), slices.Sorted(maps.Keys(c.served.all()))); diff != "" {
-			c.T.Errorf("writes (-Kind.Writes +made):\n%s", diff)
+			c.T.Errorf("writes (-Subject.Writes +made):\n%s", diff)
 		}
 		if errs := c.Reconciles.Errors(); len(errs) > 0 {
 			c.T.Errorf("reconciles failed: %q", errs)

@@ -72,7 +72,7 @@ func (r *refusal) String() string {
 
 // refusedForAnHour: what is refused for ever is tried less and less often, whatever the answer and however late the caches
 // are; an event or the object says what is refused; and it is done when it can be. (CT-3, CT-11)
-func refusedForAnHour(t *testing.T, k *Kind, want calm) {
+func refusedForAnHour(t *testing.T, k *Subject, want calm) {
 	for i, write := range append([]string{"any"}, k.Writes...) {
 		for j, r := range allRefusals() {
 			if i > 0 && (i+j)%4 != 0 && !*everyRefusal {

@@ -75,7 +75,7 @@ func (r *rights) uses(right string) bool {
 }
 
 // check: a controller asks for nothing that its rules do not allow, and its rules allow nothing that it never asks for, but for what is
-// unasked, with the reason. See Kind.Unasked.
+// unasked, with the reason. See Subject.Unasked.
 func (r *rights) check(t *testing.T, unasked map[string]string) {
 	t.Helper()
 	r.lock.Lock()

@@ -21,7 +21,7 @@ import (
 )
 
 // Test tests a kind.
-func Test(t *testing.T, k Kind) {
+func Test(t *testing.T, k Subject) {
 	k.rights = newRights()
 	want := k.calm(t)
 	if t.Failed() {
@@ -29,7 +29,7 @@ func Test(t *testing.T, k Kind) {
 	}
 	scenarios := []struct {
 		name string
-		test func(*testing.T, *Kind, calm)
+		test func(*testing.T, *Subject, calm)
 	}{
 		{"quiet when settled", quiet},
 		{"a write whose answer is lost", lostAnswers},
@@ -55,7 +55,7 @@ func Test(t *testing.T, k Kind) {
 
 // quiet: nothing that leaves the plan unchanged causes a reconcile, and a restart
 // writes nothing.
-func quiet(t *testing.T, k *Kind, want calm) {
+func quiet(t *testing.T, k *Subject, want calm) {
 	k.play(t, func(c *Cluster) {
 		stop := c.start()
 		c.scenario(name)
@@ -110,7 +110,7 @@ func (c *Cluster) wrote() (requests []string) {
 
 // lostAnswers: a write whose answer is lost was made, and no cache shows it for
 // a while. Nothing is done twice.
-func lostAnswers(t *testing.T, k *Kind, want calm) {
+func lostAnswers(t *testing.T, k *Subject, want calm) {
 	for _, write := range k.Writes {
 		t.Run(write, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {
@@ -118,7 +118,7 @@ func lostAnswers(t *testing.T, k *Kind, want calm) {
 				var lost lostAnswer
 				c.fail(func(r fakecluster.Request) error {
 					if lost.repeated(&r) && !slices.Contains(k.Repeats, write) {
-						t.Errorf("%s %s again, and nobody has looked whether it was made", r.String(), fixture.NameIn(r))
+						t.Errorf("%s %s again, and the controller has not looked whether it was made", r.String(), fixture.NameIn(r))
 					}
 					return nil
 				}, func(r fakecluster.Request) error {
@@ -172,7 +172,7 @@ func (l *lostAnswer) repeated(r *fakecluster.Request) bool {
 }
 
 // failures: a write that was not made is made later.
-func failures(t *testing.T, k *Kind, want calm) {
+func failures(t *testing.T, k *Subject, want calm) {
 	for _, write := range k.Writes {
 		for what, err := range map[string]error{"lost": fixture.ErrLost, "refused": fixture.ErrInternal} {
 			t.Run(write+" is "+what, func(t *testing.T) {
@@ -201,7 +201,7 @@ func (c *Cluster) steps(n int) {
 }
 
 // staleCaches: a controller that does not see what it has written waits.
-func staleCaches(t *testing.T, k *Kind, want calm) {
+func staleCaches(t *testing.T, k *Subject, want calm) {
 	for _, resource := range k.Watches {
 		for _, again := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, filled anew: %v", resource, again), func(t *testing.T) {
@@ -242,7 +242,7 @@ func (c *Cluster) stall(resource string, again bool, do func()) {
 }
 
 // panics: a panic in one object is the failure of that one.
-func panics(t *testing.T, k *Kind, want calm) {
+func panics(t *testing.T, k *Subject, want calm) {
 	for _, write := range k.Writes {
 		t.Run(write, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {
@@ -274,7 +274,7 @@ func panics(t *testing.T, k *Kind, want calm) {
 
 // strangers: what another controller owns is neither changed nor deleted, also when it names the object as a plain owner,
 // so that it is collected with it.
-func strangers(t *testing.T, k *Kind, want calm) {
+func strangers(t *testing.T, k *Subject, want calm) {
 	if k.Strangers == nil {
 		return
 	}
@@ -293,14 +293,14 @@ func strangers(t *testing.T, k *Kind, want calm) {
 		for _, r := range c.Requests(fixture.ControllerUser) {
 			object := fmt.Sprintf("%s %s/%s", r.Resource, r.Namespace, r.Name)
 			if !reads(&r) && slices.Contains(theirs, object) {
-				t.Errorf("%s %s, which belongs to somebody else", r.String(), object)
+				t.Errorf("%s %s, which belongs to another user", r.String(), object)
 			}
 		}
 	})
 }
 
 // runAndStop: Run ends in good order, at any time.
-func runAndStop(t *testing.T, k *Kind, want calm) {
+func runAndStop(t *testing.T, k *Subject, want calm) {
 	t.Run("with informers of its own", func(t *testing.T) {
 		k.play(t, func(c *Cluster) {
 			c.own = true

@@ -28,7 +28,7 @@ import (
 type Webhook struct {
 	// New makes a webhook that asks about templates.
 	New func(CheckTemplates) AdmissionHandler
-	// MutatePath and ValidatePath are where it is served.
+	// MutatePath and ValidatePath are those at which it is served.
 	MutatePath, ValidatePath string
 	// Object is the JSON of a valid workload, whose container runs nginx:1.21,
 	// with some more fields in its spec.
@@ -71,7 +71,7 @@ func CheckWebhook(t *testing.T, k Webhook) {
 	t.Run("handlers", func(t *testing.T) { checkHandlers(t, &k) })
 }
 
-// claims are fields with a claim template, and where it is; empty for a kind without.
+// claims are fields with a claim template, and the path of it; empty for a kind without.
 func (k *Webhook) claims() (fields, path string) {
 	if k.NoClaims {
 		return "", ""

@@ -98,7 +98,7 @@ func (c *crew) missing() (create []rollout.PodCreation) {
 }
 
 func TestScripts(t *testing.T) {
-	RunScripts(t, "testdata/scripts", func(t *testing.T) (*Cluster, Workload) {
+	RunScripts(t, "testdata/scripts", func(t *testing.T) (*Cluster, Player) {
 		c := newCrew(t)
 		return c.Cluster, c
 	})

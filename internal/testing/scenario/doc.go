@@ -9,7 +9,7 @@
 //
 // A [Cluster] holds what a workload of any kind has. A test package adds its own
 // kind: the object, its snapshot, and how its plans are shown and applied.
-// With that, as a [Workload], [RunScripts] plays the scripts in its testdata.
+// With that, as a [Player], [RunScripts] plays the scripts in its testdata.
 //
 // It is for tests only: no package but a test imports it.
 package scenario

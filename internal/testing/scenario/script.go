@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Workload is what a script needs to know of the kind of the workload.
-type Workload interface {
+// Player plays the commands of a script that are for the kind of the workload.
+type Player interface {
 	// Spec changes fields of the spec, each given as key=value, in one write.
 	Spec(changes ...string)
 	// Feature switches a feature on.
@@ -59,7 +59,7 @@ type Workload interface {
 //	annotate pod key=value key…
 //	disown pod          removes its owners
 //	hold pod finalizer, finalize pod
-func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*Cluster, Workload)) {
+func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*Cluster, Player)) {
 	datadriven.Walk(t, folder, func(t *testing.T, path string) {
 		w, workload := start(t)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -71,7 +71,7 @@ func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*Cluster,
 	})
 }
 
-func (w *Cluster) command(d *datadriven.TestData, workload Workload, out *strings.Builder) {
+func (w *Cluster) command(d *datadriven.TestData, workload Player, out *strings.Builder) {
 	switch d.Cmd {
 	case "spec":
 		var changes []string

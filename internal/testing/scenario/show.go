@@ -148,7 +148,7 @@ func (w *Cluster) ShowOwners(claim *corev1.PersistentVolumeClaim, owners []metav
 		fmt.Fprintf(out, " %s/%s", owner.Kind, w.Unalias(owner.Name))
 	}
 	if len(owners) == 0 {
-		fmt.Fprint(out, " nobody")
+		fmt.Fprint(out, " no owner")
 	}
 	fmt.Fprintln(out)
 }

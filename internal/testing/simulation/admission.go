@@ -41,7 +41,7 @@ type call struct {
 // startWebhook starts a replica of the webhook.
 func (h *history) startWebhook() error {
 	h.started++
-	p := h.newProcess(fmt.Sprint("webhook-", h.started), &kind{Workload: h.workload})
+	p := h.newProcess(fmt.Sprint("webhook-", h.started), &kind{Subject: h.workload})
 	var err error
 	if p.serve, err = h.workload.StartWebhook(p); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)

@@ -17,7 +17,7 @@ import (
 type Bug struct {
 	Name     string
 	Breaks   invariants.Invariant
-	Workload *Workload
+	Workload *Subject
 	// First is the seed to begin with: one that found the bug before. It saves time, and
 	// nothing else; the log of the test tells which one finds it now.
 	First uint64

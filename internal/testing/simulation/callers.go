@@ -60,7 +60,7 @@ func (h *history) freeCaller() (*caller, error) {
 			return c, nil
 		}
 	}
-	c := &caller{Process: h.newProcess(fmt.Sprint("user-", len(h.callers)+1), &kind{Workload: h.workload})}
+	c := &caller{Process: h.newProcess(fmt.Sprint("user-", len(h.callers)+1), &kind{Subject: h.workload})}
 	var err error
 	if c.kube, err = c.Kubernetes(); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (h *history) drainOn(r *rand.Rand) error {
 	case d.asking:
 		return nil
 	case r.IntN(12) == 0:
-		h.say("nobody evicts pod %s any more", d.pod.Name)
+		h.say("no user evicts pod %s any more", d.pod.Name)
 		delete(h.drains, d.pod.UID)
 		return nil
 	}

@@ -38,10 +38,10 @@ var (
 // Check plays the histories of the usual seeds, or of those that the flags ask
 // for. A seed that fails is shown by a short prefix that does. If there are several
 // workloads, the seeds go through them.
-func Check(t *testing.T, all ...*Workload) {
+func Check(t *testing.T, all ...*Subject) {
 	t.Helper()
 	collectLess(t)
-	of := func(seed uint64) *Workload { return all[seed%uint64(len(all))] }
+	of := func(seed uint64) *Subject { return all[seed%uint64(len(all))] }
 	switch {
 	case *soakTime > 0:
 		soak(t, of)
@@ -69,7 +69,7 @@ func given(name string) (found bool) {
 	return found
 }
 
-func check(t *testing.T, w *Workload, o *outcome) {
+func check(t *testing.T, w *Subject, o *outcome) {
 	t.Helper()
 	switch {
 	case len(o.Violations) == 0:
@@ -84,7 +84,7 @@ func check(t *testing.T, w *Workload, o *outcome) {
 const mostFailures = 3
 
 // soak plays seeds for as long as the flags say, and tells how many they were.
-func soak(t *testing.T, of func(seed uint64) *Workload) {
+func soak(t *testing.T, of func(seed uint64) *Subject) {
 	t.Helper()
 	start, first := time.Now(), *oneSeed
 	if first == 0 {
@@ -119,7 +119,7 @@ func collectLess(t *testing.T) {
 }
 
 // CheckReplay plays a seed twice, and a part of it, and fails if the histories differ.
-func CheckReplay(t *testing.T, w *Workload, seed uint64) {
+func CheckReplay(t *testing.T, w *Subject, seed uint64) {
 	t.Helper()
 	once, again := run(t, w, seed, Steps), run(t, w, seed, Steps)
 	if diff := cmp.Diff(once, again); diff != "" {
@@ -138,7 +138,7 @@ func CheckReplay(t *testing.T, w *Workload, seed uint64) {
 // shorten returns the outcome of a short prefix of a history that fails, given one
 // that does. What follows the last step may fail after a prefix and not after a
 // longer one. So it looks at every tenth, and at those before the first of them.
-func shorten(t *testing.T, w *Workload, failed *outcome) *outcome {
+func shorten(t *testing.T, w *Subject, failed *outcome) *outcome {
 	t.Helper()
 	const stride = 10
 	for steps := 0; steps < failed.Steps+stride; steps += stride {

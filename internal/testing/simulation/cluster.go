@@ -318,7 +318,7 @@ func Merge(object Object, patch string) {
 	}
 }
 
-// path is where the objects of the kind are found.
+// path is that of the objects of the kind.
 func (k *kind) path() string { return k.pathIn(Web.Namespace) }
 
 // pathIn is path in another namespace.

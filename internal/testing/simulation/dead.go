@@ -21,7 +21,7 @@ const (
 )
 
 // Dying returns the workload in a cluster with nodes, whose kubelets die and reject pods. Users repair a node of each zone in the end.
-func Dying(w *Workload) *Workload {
+func Dying(w *Subject) *Subject {
 	dying := *w
 	dying.Nodes, dying.KubeletsDie = max(w.Nodes, 4), true
 	dying.Push = func(u *User) {

@@ -13,7 +13,7 @@
 // same history, and the first n steps of it are the same however many follow.
 // Time is virtual (testing/synctest); a history of hours takes milliseconds.
 //
-// [Workload] is what a test says of its kind, and of others whose controllers write to the
+// [Subject] is what a test says of its kind, and of others whose controllers write to the
 // same pods (package together). run plays one seed, and [Check]
 // many, and prints a short history that fails. [Reach] shows the state that a history has come to. What a controller may write
 // is for package invariants to say, which knows the specification and no planner.

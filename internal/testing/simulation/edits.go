@@ -18,7 +18,7 @@ const usersPause = 50
 
 // Edits plays so many moves of the users of a seed, drawn as in its histories, and little besides. It returns what they
 // changed about the objects of the kind. Nothing is judged.
-func Edits(t *testing.T, w *Workload, seed uint64, moves int) (all []Edited) {
+func Edits(t *testing.T, w *Subject, seed uint64, moves int) (all []Edited) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHistory(w, &outcome{Seed: seed, Steps: moves})

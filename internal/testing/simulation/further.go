@@ -32,9 +32,9 @@ func (h *history) resource(name string) *fakecluster.Resource {
 	panic("the history has no " + name)
 }
 
-// pathOf is where an object of a resource is found that is called name, or NAMESPACE/NAME.
+// pathOf is the path of an object of a resource that is called name, or NAMESPACE/NAME.
 func (h *history) pathOf(resource, name string) string {
-	k, namespace := kind{Workload: &Workload{Resource: *h.resource(resource)}}, Web.Namespace
+	k, namespace := kind{Subject: &Subject{Resource: *h.resource(resource)}}, Web.Namespace
 	if in, of, found := strings.Cut(name, "/"); found {
 		namespace, name = in, of
 	}
@@ -69,7 +69,7 @@ func (u *User) DeleteObject(resource, name string, policy metav1.DeletionPropaga
 
 // CreateObject creates an object of a resource, in the namespace of Web unless it has one.
 func (u *User) CreateObject(resource string, object Object) {
-	k := kind{Workload: &Workload{Resource: *u.history.resource(resource)}}
+	k := kind{Subject: &Subject{Resource: *u.history.resource(resource)}}
 	data, err := json.Marshal(object)
 	if err == nil {
 		err = u.history.kube.CoreV1().RESTClient().Post().AbsPath(k.pathIn(cmp.Or(object.GetNamespace(), Web.Namespace))).SetHeader("Content-Type", "application/json").

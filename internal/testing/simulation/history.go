@@ -38,7 +38,7 @@ var namespaceResource = fakecluster.Resource{GroupVersionKind: corev1.SchemeGrou
 
 // history is one history while it is played.
 type history struct {
-	workload *Workload
+	workload *Subject
 	seed     uint64
 	server   *fakecluster.Server
 	records  map[string]*record
@@ -93,7 +93,7 @@ type outcome struct {
 
 // run plays the history of a seed: so many steps and, if nothing fails, what
 // follows when all disturbances end.
-func run(t *testing.T, w *Workload, seed uint64, steps int) *outcome {
+func run(t *testing.T, w *Subject, seed uint64, steps int) *outcome {
 	t.Helper()
 	outcome := &outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {

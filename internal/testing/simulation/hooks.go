@@ -48,7 +48,7 @@ var RareHooks = []Edit{
 // rarely is one in how many moves of users something rare comes beside.
 const rarely = 6
 
-// Rarely is for Workload.Rare: users make one of the edits, or the owner of a hook that is about finalizers holds a pod.
+// Rarely is for Subject.Rare: users make one of the edits, or the owner of a hook that is about finalizers holds a pod.
 func Rarely(edits ...Edit) func(*User, *rand.Rand) {
 	return func(u *User, r *rand.Rand) {
 		pod := u.AnyPod(r)

@@ -23,7 +23,7 @@ func TestPatience(t *testing.T) {
 		{"somebody does, while a policy stands", Process{failures: 1}, []policy{{}}, false, time.Minute},
 		{"users have pushed", Process{}, nil, true, quietFor},
 	} {
-		h := &history{workload: &Workload{Patience: time.Minute}, processes: []*Process{&tt.process}, policies: tt.policies}
+		h := &history{workload: &Subject{Patience: time.Minute}, processes: []*Process{&tt.process}, policies: tt.policies}
 		if tt.draining {
 			h.drainedBy = time.Now()
 		}

@@ -9,7 +9,7 @@ type Regression struct {
 	// Found says what was wrong.
 	Found    string
 	Seed     uint64
-	Workload *Workload
+	Workload *Subject
 }
 
 // Replay plays histories in which bugs were found.

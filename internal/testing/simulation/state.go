@@ -14,7 +14,7 @@ import (
 // Reach plays so many steps of the history of a seed, ends all of its processes, whose requests then come to nothing, and
 // shows the API server to a function: in the state that it has come to, free of disturbances, at the time of the history. The
 // function ends what it starts.
-func Reach(t *testing.T, w *Workload, seed uint64, steps int, show func(t *testing.T, server *fakecluster.Server)) {
+func Reach(t *testing.T, w *Subject, seed uint64, steps int, show func(t *testing.T, server *fakecluster.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHistory(w, &outcome{Seed: seed, Steps: steps})
@@ -33,7 +33,7 @@ func Reach(t *testing.T, w *Workload, seed uint64, steps int, show func(t *testi
 	})
 }
 
-func newHistory(w *Workload, outcome *outcome) *history {
+func newHistory(w *Subject, outcome *outcome) *history {
 	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
 		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, mounters: map[types.UID]types.UID{}, drains: map[types.UID]*drain{}}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// Workload is a kind of workload, as a simulation needs to know it.
-type Workload struct {
+// Subject is a kind of workload, as a simulation needs to know it.
+type Subject struct {
 	// Resource is how the API server knows it.
 	Resource fakecluster.Resource
 	// Empty returns an empty object of its type.
@@ -85,7 +85,7 @@ type Workload struct {
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
 	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, VolumesGrow, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
-	Beside []*Workload
+	Beside []*Subject
 }
 
 // Further is a resource beside those that every history has.
@@ -98,12 +98,12 @@ type Further struct {
 
 // kind is a kind of workload in a history.
 type kind struct {
-	*Workload
+	*Subject
 	judge Judge
 }
 
 // kinds are the kinds of the history of a seed, the one that it is about first.
-func (w *Workload) kinds(seed uint64) []*kind {
+func (w *Subject) kinds(seed uint64) []*kind {
 	all := []*kind{{w, w.Judge(seed)}}
 	for _, beside := range w.Beside {
 		all = append(all, &kind{beside, beside.Judge(seed)})

@@ -41,9 +41,8 @@ func New(o Options) (podwright.Controller[Snapshot, Plan], error) {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: "toys", Object: &v1alpha1.Toy{}, LiveReader: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewToyInformer(o.Toy, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: "toys", Object: &v1alpha1.Toy{}, LiveReader: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys,
+			MakeInformer: controller.Maker(client.NewToyInformer, o.Toy, o.Namespace), Fields: controller.Workload, IsReconciled: true},
 		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods, Indexes: []podwright.Index{caches.ByNamespace},
 			Fields: podFields, Concern: controller.On(podChanged), CollectEvents: true},
 	}

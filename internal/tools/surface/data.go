@@ -18,8 +18,9 @@ func match(pattern, text string) bool {
 	return ok
 }
 
-// data returns the places of what describes data that the program returns or takes: types that a pattern names, their fields, the
-// types of those fields, and the constants of all of them. Methods are no data. Packages of folders named internal have none.
+// data returns the places of what describes data that the program returns or takes. They are types that a pattern names,
+// their fields, the types of those fields, and the constants of all of them. Methods are no data. Packages of folders named
+// internal have none.
 func (p *program) data(patterns []reason) map[token.Pos]bool {
 	places := map[token.Pos]bool{}
 	for _, pkg := range p.packages {

@@ -15,8 +15,9 @@ type contract struct {
 	method []string
 }
 
-// implement notes the methods of types that an interface of another package asks for, and those of an interface that a type of
-// another package has: the one calls what the other is. Within a package, a method goes by what is used of the interface.
+// implement notes the methods of types that an interface of another package asks for. It notes those of an interface that a
+// type of another package has. The one calls what the other is. Within a package, a method goes by what is used of the
+// interface.
 func (u *uses) implement() {
 	contracts := u.contracts()
 	for _, note := range []func(*types.Package, contract, map[string]types.Object){u.across, u.within} {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command surface lists the exported names of a module that no other package uses, in the packages that it is given: functions,
-// types, methods, fields, constants and variables. Tests of their own package from outside (package x_test) and runnable examples
-// count as users, and so do the packages of other modules that are given.
+// Command surface lists the exported names of a module that no other package uses, in the packages that it is given. They
+// are functions, types, methods, fields, constants and variables. Tests of their own package from outside (package x_test)
+// and runnable examples count as users. So do the packages of other modules that are given.
 //
 //	surface [-v] kept.txt module package...
 //

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command words counts words that hide who acts, or that need a second reading, in comments,
-// messages and Markdown. It fails if there are more of a word than its limit. If there are fewer,
-// it says so: then lower the limit, which only falls.
+// messages and Markdown. It also counts the sentences of comments and documents that are too long. It fails if there are more of a word
+// than its limit. If there are fewer, it says so: then lower the limit, which only falls.
 //
 //	words limits.txt folder
 //
-// A line of the limits is a number and a word, which may be several words.
+// A line of the limits is a number and a word, which may be several words, or "sentences of more than 25 words".
 package main
 
 import (
@@ -49,7 +49,7 @@ func check(limits, folder string) (problems, notes []string, err error) {
 		return nil, nil, err
 	}
 	defer file.Close()
-	texts, err := read(folder)
+	texts, long, err := read(folder)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,7 +59,14 @@ func check(limits, folder string) (problems, notes []string, err error) {
 		if _, err := fmt.Sscan(number, &limit); err != nil || word == "" {
 			return nil, nil, fmt.Errorf("%s: %q is no number and word", limits, lines.Text())
 		}
-		switch places := find(texts, word); {
+		places := long
+		if word != tooLong {
+			places = find(texts, word)
+		}
+		switch {
+		case len(places) > limit && word == tooLong:
+			problems = append(problems, fmt.Sprintf("comments and Markdown have %d %s, and may have %d: make two of one\n\t%s",
+				len(places), word, limit, strings.Join(places[max(0, len(places)-shown):], "\n\t")))
 		case len(places) > limit:
 			problems = append(problems, fmt.Sprintf("%q stands %d times in comments, messages and Markdown, and may %d times: say who acts, or \"if\" and \"when\"\n\t%s",
 				word, len(places), limit, strings.Join(places[max(0, len(places)-shown):], "\n\t")))
@@ -76,13 +83,13 @@ type text struct {
 	line  string
 }
 
-// read reads the texts of a folder.
-func read(folder string) (texts []text, err error) {
+// read reads the texts of a folder, and finds the long sentences.
+func read(folder string) (texts []text, long []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch name := entry.Name(); {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != folder && (strings.HasPrefix(name, ".") || name == "bin" || name == "testdata" || name == "applyconfigurations"):
+		case entry.IsDir() && path != folder && skipped(entry):
 			return fs.SkipDir
 		case entry.IsDir() || strings.HasPrefix(name, "zz_generated"):
 			return nil
@@ -90,14 +97,20 @@ func read(folder string) (texts []text, err error) {
 			content, err := os.ReadFile(path)
 			if strings.HasSuffix(name, ".md") {
 				texts = append(texts, linesOf(path, 1, string(content))...)
+				long = append(long, longInMarkdown(path, string(content))...)
 			} else {
 				texts = append(texts, ofGo(path, content)...)
 			}
+			if err != nil || strings.HasSuffix(name, ".md") {
+				return err
+			}
+			places, err := longSentences(path, content)
+			long = append(long, places...)
 			return err
 		}
 		return nil
 	})
-	return texts, err
+	return texts, long, err
 }
 
 func linesOf(path string, first int, content string) (texts []text) {

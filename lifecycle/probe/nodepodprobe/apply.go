@@ -153,8 +153,8 @@ func (a *applier) delete(ctx context.Context, s *Snapshot) (requeueAfter time.Du
 	return 0, nil
 }
 
-// change writes the planned spec. What the agent reports meanwhile is no conflict: with all namespaces no other client writes the spec, and only
-// another NodePodProbe of the name is left alone.
+// change writes the planned spec. What the agent reports meanwhile is no conflict. With all namespaces no other client
+// writes the spec, and only another NodePodProbe of the name is left alone.
 func (a *applier) change(ctx context.Context, plan *Plan) error {
 	if plan.Spec == nil {
 		return nil

@@ -123,7 +123,8 @@ func conditionsDiffer(before, after *corev1.Pod, markers []*v1alpha1.PodProbeMar
 	return false
 }
 
-// leaves tells whether a pod is not to be probed any more that its node may have probes for: also those that no marker has given.
+// leaves tells whether a pod is no longer to be probed, for which its node may have probes, also such that no marker has
+// given.
 func (o *Options) leaves(before, after *corev1.Pod) bool {
 	if before == nil || !podstate.Active(before) || after != nil && podstate.Active(after) && after.UID == before.UID {
 		return false

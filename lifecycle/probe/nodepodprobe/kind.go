@@ -38,9 +38,8 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
 		}, Indexes: []podwright.Index{caches.ByMarker}, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
-		{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Generation, Concern: controller.On(o.markerChanged), SkipInitial: true},
+		{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.Markers,
+			MakeInformer: controller.Maker(client.NewPodProbeMarkerInformer, o.Lifecycle, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Generation, Concern: controller.On(o.markerChanged), SkipInitial: true},
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Indexes: []podwright.Index{caches.ByNode, caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
 	}

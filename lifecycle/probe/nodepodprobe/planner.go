@@ -141,8 +141,8 @@ func (p *planner) planSpec() {
 	}
 }
 
-// wantedProbes returns what a spec should ask for that asks for something: what stands keeps its place, and what is new
-// follows, so that a spec changes where something has changed. Probes that no marker can have given stay as long as their pod.
+// wantedProbes returns what a spec should ask for that asks for something. What stands keeps its place, and what is new
+// follows. So a spec changes only if something has changed. Probes that no marker can have given stay as long as their pod.
 func (p *planner) wantedProbes(now []v1alpha1.PodProbe) (after []v1alpha1.PodProbe) {
 	placed := map[types.UID]bool{}
 	for i := range now {

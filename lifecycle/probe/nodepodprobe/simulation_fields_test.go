@@ -13,6 +13,6 @@ import (
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Kind[v1alpha1.PodProbeMarker]{Create: podprobemarker.ValidateCreate, Update: podprobemarker.ValidateUpdate,
+	editing.Check(t, editing.Subject[v1alpha1.PodProbeMarker]{Create: podprobemarker.ValidateCreate, Update: podprobemarker.ValidateUpdate,
 		Immutable: map[string]string{"selector": `{"selector":{"matchLabels":{"app":"other"}}}`}}, simulated(&bug{}))
 }

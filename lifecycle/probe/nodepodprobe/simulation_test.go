@@ -44,8 +44,8 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of markers and nodes, of whose controllers one has a bug.
-func simulated(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func simulated(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("PodProbeMarker"), string(resourceMarkers)),
 		Empty:    func() simulation.Object { return &v1alpha1.PodProbeMarker{} },
 		Further: []simulation.Further{{

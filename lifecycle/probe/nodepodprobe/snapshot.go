@@ -40,6 +40,6 @@ type Wrote struct {
 	At time.Time
 }
 
-// againAfter is how long the same results are not written to a pod again: commands that print something else each time cost no
-// request a run, and two clients that want different things do not write in turn without end. (PPM-3.7)
+// againAfter is how long the same results are not written to a pod again. So commands that print something else each time
+// cost no request a run. Two clients that want different things do not write in turn without end. (PPM-3.7)
 const againAfter = 10 * time.Second

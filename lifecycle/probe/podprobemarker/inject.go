@@ -75,8 +75,9 @@ func handedOver(pod *corev1.Pod, markers []*v1alpha1.PodProbeMarker) (probes []v
 	return probes
 }
 
-// canBeHandedOver tells whether what runs pods of virtual nodes may run a probe: it can tell the result, in a condition that is no other
-// component's, and it asks the pod alone and shows no output that is to be hidden. It does not know hideOutput.
+// canBeHandedOver tells whether what runs pods of virtual nodes may run a probe. It has to be able to tell the result, in a
+// condition that is no other component's. The probe must ask the pod alone, and show no output that is to be hidden. It does
+// not know hideOutput.
 func canBeHandedOver(p *v1alpha1.PodContainerProbe) bool {
 	return p.PodConditionType != "" && !v1alpha1.TakenCondition(p.PodConditionType) && !p.HideOutput && len(validateHandler(&p.Probe, nil)) == 0
 }

@@ -59,9 +59,8 @@ func NewInjector(o InjectorOptions) (*Injector, error) {
 }
 
 func (o *InjectorOptions) read() controller.Read {
-	return controller.Read{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.Markers, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
-		return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	}}
+	return controller.Read{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.Markers, Indexes: []podwright.Index{caches.ByNamespace},
+		MakeInformer: controller.Maker(client.NewPodProbeMarkerInformer, o.Lifecycle, o.Namespace)}
 }
 
 // injectorName stands in logs and errors.

@@ -34,9 +34,8 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // markers that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, LiveReader: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
-			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Generation | controller.Finalizers | controller.Status, IsReconciled: true},
+		{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, LiveReader: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers,
+			MakeInformer: controller.Maker(client.NewPodProbeMarkerInformer, o.Lifecycle, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Generation | controller.Finalizers | controller.Status, IsReconciled: true},
 		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Indexes: []podwright.Index{caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		{Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
@@ -45,8 +44,8 @@ func (o *Options) reads() []controller.Read {
 	}
 }
 
-// podChanged enqueues the markers that come to select a pod, or cease to, and those of which it comes to have all results, or ceases to, or
-// says in other words why it has not. (PPM-2.5, PPM-2.7)
+// podChanged enqueues the markers that come to select a pod, or cease to. So it does those of which the pod comes to have
+// all results, or ceases to, or says in other words why it has not. (PPM-2.5, PPM-2.7)
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	pod := after
 	if pod == nil {
@@ -64,8 +63,9 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	}
 }
 
-// nodePodProbeChanged enqueues the markers that are being deleted and of which a node has probes no more, and those of whose probes without a
-// condition type it comes to have all results, or ceases to, or says in other words why it has not. (PPM-2.5, PPM-2.7)
+// nodePodProbeChanged enqueues the markers that are being deleted and of which a node has probes no more. Of markers with
+// probes without a condition type, it enqueues those of which the node comes to have all results, or ceases to. A reason in
+// other words counts, too. (PPM-2.5, PPM-2.7)
 func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqueue controller.Enqueue) {
 	of := func(n *v1alpha1.NodePodProbe) *v1alpha1.NodePodProbe {
 		if n == nil || n.DeletionTimestamp != nil {

@@ -44,7 +44,8 @@ func noResult(probe, message string) string {
 	return fmt.Sprintf("probe %s has no result: %s", probe, cmp.Or(message, "it is not known"))
 }
 
-// unknown says why a probe with a condition type has no result yet that users can read on a pod; empty if it has one, or is to have none.
+// unknown says why a probe with a condition type has no result yet that users can read on a pod. It is empty if it has one,
+// or is to have none.
 func unknown(probe *v1alpha1.PodContainerProbe, pod *corev1.Pod) string {
 	if probe.PodConditionType == "" || !hasContainer(pod, probe.ContainerName) {
 		return ""
@@ -72,8 +73,8 @@ func withoutCondition(marker *v1alpha1.PodProbeMarker) bool {
 	return slices.ContainsFunc(marker.Spec.Probes, func(p v1alpha1.PodContainerProbe) bool { return p.PodConditionType == "" })
 }
 
-// unreported says of the pods for which a node has probes of a marker, and of each such probe without a condition type, why it has no result
-// there; empty if it has one.
+// unreported is about the pods for which a node has probes of a marker. Of each such probe without a condition type it says
+// why it has no result there; empty if it has one.
 func unreported(node *v1alpha1.NodePodProbe, marker *v1alpha1.PodProbeMarker) map[types.UID][]string {
 	said, at := map[types.UID][]string{}, map[string]int{}
 	awaited := map[types.UID]map[int]bool{} // the probes that the node runs, until a state of them is read

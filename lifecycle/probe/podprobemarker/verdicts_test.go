@@ -20,7 +20,7 @@ func TestVerdicts(t *testing.T) {
 		policies = `{"probes":[{"name":"idle","containerName":"main","probe":{"exec":{"command":["true"]}},"markerPolicy":[{"state":"Succeeded","labels":{"a":"b"}}]}]}`
 		marked   = "spec.probes[0].markerPolicy[0]"
 	)
-	verdicts.Check(t, verdicts.Kind[v1alpha1.PodProbeMarker]{
+	verdicts.Check(t, verdicts.Subject[v1alpha1.PodProbeMarker]{
 		Valid: `
 metadata: {namespace: shop, name: idle}
 spec:

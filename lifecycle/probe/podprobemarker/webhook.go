@@ -24,7 +24,7 @@ const ValidatePath = "/validate-apps-kruise-io-podprobemarker"
 // Requests for other kinds and for subresources are allowed as they are. An
 // object that cannot be decoded is refused with the code 400. There are no defaults to set. (PPM-1.1)
 type Webhook struct {
-	// PlainNames refuses a probe that comes to have a # in its name, as OpenKruise does from 1.6 on: it divides the names of
+	// PlainNames refuses a probe that comes to have a # in its name, as OpenKruise does from 1.6 on. It divides the names of
 	// marker and probe in NodePodProbes. Default false: it may have one. (PPM-1.3)
 	PlainNames bool
 }

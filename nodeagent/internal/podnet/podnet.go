@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podnet reaches a pod from its node, as the kubelet does for hooks and probes: at the address that the
-// container runtime has for it.
+// Package podnet reaches a pod from its node, as the kubelet does for hooks and probes. It takes the address that
+// the container runtime has for it.
 package podnet
 
 import (
@@ -32,8 +32,8 @@ func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, 
 	if ip := sandbox.GetNetwork().GetIp(); ip != "" {
 		return ip, nil
 	}
-	// A pod in the network of the node has no address of its own. It is not asked on the loopback interface: servers of the node
-	// that listen there alone are for processes of the node, and not for authors of probes and hooks.
+	// A pod in the network of the node has no address of its own. It is not asked on the loopback interface. Servers of the
+	// node that listen there alone are for processes of the node, and not for authors of probes and hooks.
 	if sandbox.GetLinux().GetNamespaces().GetOptions().GetNetwork() == criv1.NamespaceMode_NODE {
 		switch {
 		case node != nil:

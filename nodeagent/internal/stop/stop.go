@@ -44,9 +44,9 @@ type Stopper struct {
 // waits for a container holds a worker, and may ask for years.
 const defaultMaxGrace = 24 * time.Hour
 
-// failedHook is the message of the event about a hook that has failed. Neither what
-// it has printed nor what it was called with belongs into an event, which more people
-// can read than may run commands in the pod. The log has the reason.
+// failedHook is the message of the event about a hook that has failed. Neither what it
+// has printed nor what it was called with belongs into an event. More people can read
+// that than may run commands in the pod. The log has the reason.
 const failedHook = "preStop hook failed, the container is stopped nevertheless; the log of the node agent says why"
 
 // Stop runs the hook of a container, stops it, and waits for its end. The

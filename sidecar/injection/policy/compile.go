@@ -25,12 +25,12 @@ import (
 const RevisionAnnotation = "sidecarset.podwright.io/revision"
 
 const (
-	// Limits of the API server: of the code points of an expression, and of the bytes of an
-	// object, with a reserve for what it adds to it.
+	// Limits of the API server, of the code points of an expression, and of the bytes of an
+	// object. It has a reserve for what the server adds to it.
 	maxExpression = 100_000
 	maxPolicy     = 1 << 20
 	// What costs half of what an API server lets a policy cost, for a pod of five containers
-	// with 30 variables and 30 mounts each; and all that it lets one expression cost, for
+	// with 30 variables and 30 mounts each. Then all that it lets one expression cost, for
 	// containers with 200 variables.
 	maxContainers = 64
 	maxTransfers  = 200

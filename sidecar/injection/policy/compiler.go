@@ -19,8 +19,9 @@ import (
 // operations of a JSON patch, and checks none. Of values in the pod these are copied, in place of
 // being written anew: so everything that a value holds comes along.
 //
-// What is new stands at the end of its list until all is copied, so that the pod's own
-// containers stay where the operations look for them; only then it is moved to its place.
+// What is new stands at the end of its list until all is copied. So the pod's own
+// containers keep the places at which the operations look for them. Only then it is moved
+// to its place.
 type compiler struct {
 	Input
 	set       *v1alpha1.SidecarSet // with its defaults

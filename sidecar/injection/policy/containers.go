@@ -187,8 +187,8 @@ func copiesOf(elements, list string, s *sidecar, field string) string {
 	return fmt.Sprintf(`%s.map(e, %s)`, elements, copied("e.from", path(list, s, field)+` + "/-"`))
 }
 
-// container adds a container at the end of a list, or puts it in the place of the one that
-// has its name, and then does what else there is to it. The names are those of variables.
+// container adds a container at the end of a list, or puts it in the place of the one of its
+// name. Then it does what else there is to it. The names are those of variables.
 func (c *compiler) container(s *sidecar, container corev1.Container, list, names, added, leftOut string, more []string) error {
 	value, err := literal(container)
 	if err != nil {

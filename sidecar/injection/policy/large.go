@@ -19,8 +19,9 @@ const (
 	mostOfAll = 4_000_000
 )
 
-// small are the conditions under which a pod is small enough for a policy. Its mounts are compared with one another and looked up among
-// the variables that they name, its variables with those that are copied; what else there is costs little. (SCP-11)
+// small are the conditions under which a pod is small enough for a policy. Its mounts are compared with one another and
+// looked up among the variables that they name. Its variables are compared with those that are copied. What else there is
+// costs little. (SCP-11)
 func (c *compiler) small() (conditions []admissionregistrationv1.MatchCondition) {
 	sharing, transferring, most := 0, 0, 0
 	for i := range c.set.Spec.Containers {

@@ -198,7 +198,7 @@ func (c *compiler) remember(all []sidecar) error {
 	return nil
 }
 
-// nameDefault names the first of the pod's own containers for kubectl, if another stands in front of it now; names is how
+// nameDefault names the first of the pod's own containers for kubectl, if another stands in front of it now. Names is how
 // many regular containers the SidecarSet has. (SCP-6)
 func (c *compiler) nameDefault(names int) {
 	values, _ := c.patched()

@@ -107,8 +107,8 @@ func expressions(side string, written *v1alpha1.ResourceExpr) (map[corev1.Resour
 	return out, nil
 }
 
-// Targets returns the containers of a pod that the policy is about: the regular ones and the native sidecars with such a name, in the
-// order of the pod, but none whose name injected holds. (SCI-27)
+// Targets returns the containers of a pod that the policy is about, in the order of the pod. They are the regular ones and
+// the native sidecars with such a name, but none whose name injected holds. (SCI-27)
 func (p *Policy) Targets(spec *corev1.PodSpec, injected func(name string) bool) (targets []corev1.Container) {
 	for i := range spec.InitContainers {
 		if podstate.IsNative(&spec.InitContainers[i]) {

@@ -5,7 +5,7 @@
 // that format, and of hosts that are IP addresses. Also, a new authority stands beside the one before it, so that
 // servers can change over one by one and no request fails in between.
 //
-// A user who wants a new authority at once removes ca-key.pem and cert.pem; one who wants the old one to be trusted no
+// A user who wants a new authority at once removes ca-key.pem and cert.pem. One who wants the old one to be trusted no
 // more removes everything.
 package certificates
 
@@ -42,8 +42,8 @@ const (
 	tlsCrt = "tls.crt" // the same as Cert
 )
 
-// Certificates are made for ten years. A server certificate is renewed some time before it ends, half a year if nothing else is
-// said, and signed by the authority at hand if that lasts half a year longer than this time, and another year at least.
+// Certificates are made for ten years. A server certificate is renewed some time before it ends, half a year by default. It
+// is signed by the authority at hand if that lasts half a year longer than this time, and another year at least.
 const (
 	lifetime     = 10 * year
 	serverMargin = 6 * 30 * day
@@ -56,8 +56,8 @@ const (
 // longestRenewBefore is the longest time before their end at which certificates may be renewed: a new one must be good for a while.
 const longestRenewBefore = 9 * year
 
-// ParseRenewBefore reads a time before the end of certificates, as OpenKruise's variable CERTS_RENEW_BEFORE has it: a number of
-// days (d), of months of 30 days (m) or of years (y).
+// ParseRenewBefore reads a time before the end of certificates, as OpenKruise's variable CERTS_RENEW_BEFORE has it. It is a
+// number of days (d), of months of 30 days (m) or of years (y).
 func ParseRenewBefore(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, fmt.Errorf("want a number with d, m or y")
@@ -80,8 +80,8 @@ func (b Bundle) Roots() *x509.CertPool {
 	return roots
 }
 
-// Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now and for the time before its
-// end at which it is renewed; 0 stands for half a year. Otherwise it returns why not.
+// Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now, and for the time
+// before its end at which it is renewed. A time of 0 stands for half a year. Otherwise it returns why not.
 func (b Bundle) Check(host string, now time.Time, before time.Duration) error {
 	pair, err := b.KeyPair()
 	if err != nil {
@@ -122,10 +122,10 @@ func (b Bundle) verify(pair tls.Certificate, name string, at time.Time) error {
 	return err
 }
 
-// Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle
-// if that has a key and lasts long enough for the time before the end at which it is renewed (0: half a year), and by a new one otherwise. Then the old authority stays behind the new
-// one while it is valid. A client that trusts the bundle also accepts the servers that do not have the new
-// certificate yet.
+// Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle if that
+// has a key and lasts long enough, and by a new one otherwise. Long enough is the time before the end at which it is renewed
+// (0: half a year). Then the old authority stays behind the new one while it is valid. A client that trusts the bundle also
+// accepts the servers that do not have the new certificate yet.
 func Renew(old Bundle, host string, now time.Time, before time.Duration) (Bundle, error) {
 	renewed := Bundle{CAKey: old[CAKey], CACert: old[CACert]}
 	authority, err := tls.X509KeyPair(old[CACert], old[CAKey])

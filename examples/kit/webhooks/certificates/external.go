@@ -13,9 +13,10 @@ import (
 // caCrt is the entry of the authority in a Secret that another program writes.
 const caCrt = "ca.crt"
 
-// External returns the bundle in a Secret that another program writes, such as cert-manager: the entries ca.crt, tls.crt, which may
-// hold intermediate authorities behind the certificate, and tls.key. An error says why a server at the host (a DNS name or an IP
-// address) may not present it at that time, and what the Secret lacks. Nothing is renewed. (PF-5.4)
+// External returns the bundle in a Secret that another program writes, such as cert-manager. It has the entries ca.crt,
+// tls.crt, which may hold intermediate authorities behind the certificate, and tls.key. An error says why a server at the
+// host (a DNS name or an IP address) may not present it at that time. It says what the Secret lacks. Nothing is renewed.
+// (PF-5.4)
 func External(data map[string][]byte, host string, now time.Time) (Bundle, error) {
 	var missing []string
 	for _, entry := range []string{caCrt, tlsCrt, tlsKey} {

@@ -96,7 +96,7 @@ func TestKilledProcess(t *testing.T) {
 	})
 }
 
-// Commands run where process IDs, addresses and mounts are the node's.
+// Commands run with the process IDs, addresses and mounts of the node.
 func TestRunInside(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{

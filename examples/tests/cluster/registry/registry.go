@@ -50,7 +50,7 @@ func Start() (*Registry, error) {
 	return r, nil
 }
 
-// Address returns where the registry listens: "127.0.0.1:PORT".
+// Address returns the address of the registry: "127.0.0.1:PORT".
 func (r *Registry) Address() string { return r.listener.Addr().String() }
 
 // Close ends the registry and the requests that it holds.

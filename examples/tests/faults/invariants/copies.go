@@ -68,11 +68,11 @@ func (j *Judge) judgeCopy(v *verdict, c Change) {
 	sometimes, always := j.wants(d, object.GetNamespace())
 	switch {
 	case c.Old == nil:
-		v.expect(sometimes, invariants.Placement, "created where no spec wants it")
+		v.expect(sometimes, invariants.Placement, "created in a namespace in which no spec wants it")
 		v.expect(d.asks(object), invariants.Partition, "created with %s, which no spec has", content(object))
 	case v.gap: // another writer may have written in between
 	case c.New == nil:
-		v.expect(!always || theirs(c.Old), invariants.Needless, "deleted where all specs want it")
+		v.expect(!always || theirs(c.Old), invariants.Needless, "deleted from a namespace in which all specs want it")
 	case theirs(c.New) && !theirs(c.Old) || strings.Contains(content(c.New), Theirs): // by a user
 	default:
 		v.expect(content(c.Old) != content(c.New), invariants.Needless, "written, and it stays as it was")
@@ -164,7 +164,7 @@ func (j *Judge) judgeDistributionsSettled() (wrong []invariants.Violation) {
 			case wanted:
 				v.expect(mine != nil && d.asks(mine), invariants.Settled, "namespace %s has %+v, and should have %s", name, mine, contentOf(version))
 			default:
-				v.expect(mine == nil, invariants.Settled, "namespace %s has %+v, which nobody wants", name, mine)
+				v.expect(mine == nil, invariants.Settled, "namespace %s has %+v, which no spec wants", name, mine)
 			}
 		}
 		st := &version.Status

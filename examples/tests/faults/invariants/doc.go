@@ -21,7 +21,7 @@
 // Of WorkloadSpreads it asks that a pod is created where there is room by what is not in flight, and runs there. Pods of a
 // new revision are where they should be.
 //
-// Of PersistentPodStates it asks that a pod which has settled comes back to its node as long as it is wanted.
+// Of PersistentPodStates it asks that a pod which has settled comes back to its node while it is wanted.
 //
 // What follows is about CloneSets and StatefulSets.
 //

@@ -43,7 +43,7 @@ func (j *Judge) judgeBroadcastJobPod(v *verdict, c Change) {
 	}
 	job := j.broadcastJobOf(owner.UID)
 	if c.New == nil || deletedBy(c) {
-		v.expect(false, invariants.Needless, "deleted, and nobody has a reason to")
+		v.expect(false, invariants.Needless, "deleted without a reason")
 		return
 	}
 	node := nodeOf(pod)

@@ -250,7 +250,7 @@ func TestSettledSpreadsAreJudged(t *testing.T) {
 	}
 }
 
-// TestPinsAreJudged: what has settled on a node comes back to it, as long as it is wanted.
+// TestPinsAreJudged: what has settled on a node comes back to it, while it is wanted.
 func TestPinsAreJudged(t *testing.T) {
 	state := func(nodes map[string]string) *distributionv1alpha1.PersistentPodState {
 		s := &distributionv1alpha1.PersistentPodState{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "state", Generation: 1}}

@@ -56,7 +56,7 @@ func wants(set *v1beta1.StatefulSet, name string) bool {
 	return false
 }
 
-// judgePin: a pod comes back to the node where the one of its name was.
+// judgePin: a pod comes back to the node of the one of its name.
 func (j *Judge) judgePin(v *verdict, c Change) {
 	pod, is := c.New.(*corev1.Pod)
 	if !is || pod.Spec.NodeName == "" {
@@ -70,7 +70,7 @@ func (j *Judge) judgePin(v *verdict, c Change) {
 	}
 }
 
-// judgePodStatesSettled: the status says where the pods are.
+// judgePodStatesSettled: the status names the nodes of the pods.
 func (j *Judge) judgePodStatesSettled() (wrong []invariants.Violation) {
 	for _, s := range j.podStates {
 		v := &verdict{about: "PersistentPodState " + s.latest.Name}

@@ -50,7 +50,7 @@ func New(target string) (*Link, error) {
 	return l, nil
 }
 
-// Address is where to connect to instead of the target. It stays the same.
+// Address is the one to connect to instead of the target. It stays the same.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
 // Heal makes the link healthy: what hangs goes on, and new connections are accepted.

@@ -155,7 +155,7 @@ func (m *Mirror[T]) relist(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// watch follows the changes after a version, and returns up to where it got.
+// watch follows the changes after a version, and returns the last version that it saw.
 func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 	watcher, err := m.source.Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {

@@ -72,7 +72,7 @@ func (r *Requests) send(ctx context.Context, current func() []string) {
 		urls := current()
 		var errs []error
 		if len(urls) == 0 {
-			errs = []error{errors.New("there is nobody to ask")}
+			errs = []error{errors.New("there is no server to ask")}
 		}
 		for i := range urls {
 			n := (last + i) % len(urls)

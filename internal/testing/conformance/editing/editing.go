@@ -22,8 +22,8 @@ import (
 // What is looked at of each history: so many seeds, and so many moves of the users of each.
 const seeds, moves = 6, 800
 
-// Kind is how a kind is edited.
-type Kind[T any] struct {
+// Subject is how a kind is edited.
+type Subject[T any] struct {
 	// Create says what is wrong with a new object, and Update with a changed one, as admission does. An edit that it refuses
 	// counts for nothing.
 	Create func(*T) field.ErrorList
@@ -38,7 +38,7 @@ type Kind[T any] struct {
 
 // Check checks that users edit each field of the spec of a kind in one of its histories, unless it is immutable. It also checks that
 // admission refuses to change what is said to be.
-func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload) {
+func Check[T any](t *testing.T, kind Subject[T], histories ...*simulation.Subject) {
 	t.Helper()
 	missing := kind.fields(t)
 	for _, w := range histories {
@@ -54,7 +54,7 @@ func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload)
 
 // CheckEdits is Check for histories of another making. Here create returns an object of a seed, and edits are what users made of
 // those that there were.
-func CheckEdits[T any](t *testing.T, kind Kind[T], create func(*rand.Rand) simulation.Object, edits []simulation.Edited) {
+func CheckEdits[T any](t *testing.T, kind Subject[T], create func(*rand.Rand) simulation.Object, edits []simulation.Edited) {
 	t.Helper()
 	missing := kind.fields(t)
 	kind.checkImmutable(t, create, missing)
@@ -65,7 +65,7 @@ func CheckEdits[T any](t *testing.T, kind Kind[T], create func(*rand.Rand) simul
 }
 
 // fields are those that histories have to edit.
-func (k *Kind[T]) fields(t *testing.T) map[string]bool {
+func (k *Subject[T]) fields(t *testing.T) map[string]bool {
 	t.Helper()
 	spec, found := reflect.TypeFor[T]().FieldByName("Spec")
 	if !found {
@@ -92,7 +92,7 @@ func (k *Kind[T]) fields(t *testing.T) map[string]bool {
 }
 
 // report tells what is missing.
-func (k *Kind[T]) report(t *testing.T, missing map[string]bool) {
+func (k *Subject[T]) report(t *testing.T, missing map[string]bool) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(missing)) {
 		if !k.immutable(path) {
@@ -102,7 +102,7 @@ func (k *Kind[T]) report(t *testing.T, missing map[string]bool) {
 }
 
 // look takes what an edit changes from what is missing.
-func (k *Kind[T]) look(t *testing.T, e simulation.Edited, missing map[string]bool) {
+func (k *Subject[T]) look(t *testing.T, e simulation.Edited, missing map[string]bool) {
 	t.Helper()
 	before, after := specOf(t, e.Before), specOf(t, e.After)
 	if reflect.DeepEqual(before, after) || len(k.Update(any(e.After).(*T), any(e.Before).(*T))) > 0 {
@@ -122,7 +122,7 @@ func (k *Kind[T]) look(t *testing.T, e simulation.Edited, missing map[string]boo
 }
 
 // immutable tells whether a path, or what it is in, is said to be immutable.
-func (k *Kind[T]) immutable(path string) bool {
+func (k *Subject[T]) immutable(path string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(k.Immutable)), func(of string) bool { return within(path, of) })
 }
 
@@ -133,7 +133,7 @@ func within(path, of string) bool {
 }
 
 // checkImmutable has admission refuse the changes of what is immutable.
-func (k *Kind[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simulation.Object, fields map[string]bool) {
+func (k *Subject[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simulation.Object, fields map[string]bool) {
 	t.Helper()
 	for path, patch := range k.Immutable {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(fields)), func(f string) bool { return within(f, path) }) {
@@ -154,7 +154,7 @@ func (k *Kind[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simulatio
 
 // changed is an object of the histories that admission accepts, and what a patch makes of it that changes a field; nil if
 // there is none.
-func (k *Kind[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Object, path, patch string) (before, after simulation.Object) {
+func (k *Subject[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Object, path, patch string) (before, after simulation.Object) {
 	t.Helper()
 	steps := strings.Split(path, ".")
 	for seed := range uint64(100) {

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Kind is how a kind is validated.
-type Kind[T any] struct {
+// Subject is how a kind is validated.
+type Subject[T any] struct {
 	// Valid is an object that is right, in YAML; cases change its spec.
 	Valid string
 	// Create says what is wrong with a new object, and Update with a changed one.
@@ -61,7 +61,7 @@ type Case struct {
 const accepted = "accepted"
 
 // Check checks that each field of the spec has a line in the table, and that admission says what it says.
-func Check[T any](t *testing.T, kind Kind[T], table Fields) {
+func Check[T any](t *testing.T, kind Subject[T], table Fields) {
 	t.Helper()
 	spec, found := reflect.TypeFor[T]().FieldByName("Spec")
 	if !found {
@@ -84,7 +84,7 @@ func Check[T any](t *testing.T, kind Kind[T], table Fields) {
 	}
 }
 
-func (k *Kind[T]) check(t *testing.T, path string, c Case) {
+func (k *Subject[T]) check(t *testing.T, path string, c Case) {
 	before, after := k.object(t, c.With, "", ""), k.object(t, c.With, path, c.Value)
 	expect(t, "create", c.Want, k.Create(after))
 	if want := c.Want; !k.Immutable {
@@ -97,7 +97,7 @@ func (k *Kind[T]) check(t *testing.T, path string, c Case) {
 		expect(t, "update of nothing but metadata", "", k.Update(k.object(t, c.With, path, c.Value), after))
 	}
 	if c.Stays {
-		expect(t, "update of another field, where the value is stored", "", k.Update(k.object(t, merged(t, c.With, k.Touch), path, c.Value), after))
+		expect(t, "update of another field, with the value stored", "", k.Update(k.object(t, merged(t, c.With, k.Touch), path, c.Value), after))
 	}
 }
 
@@ -118,7 +118,7 @@ func expect(t *testing.T, what, want string, got field.ErrorList) {
 }
 
 // object is the valid one with changes of its spec, at last the value of a field.
-func (k *Kind[T]) object(t *testing.T, with, path, value string) *T {
+func (k *Subject[T]) object(t *testing.T, with, path, value string) *T {
 	t.Helper()
 	var tree map[string]any
 	if err := yaml.Unmarshal([]byte(k.Valid), &tree); err != nil {

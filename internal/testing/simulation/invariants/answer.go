@@ -18,7 +18,7 @@ type Answer struct {
 	// Operation is DELETE, EVICT or UPDATE, of the pod of a name.
 	Operation, Name string
 	DryRun          bool
-	// Budget is the name of the budget of the history. After is the pod as it is to become; nil if it
+	// Budget is the name of the budget of the history. After is the pod that the request asks for; nil if it
 	// is to go, and for a controller.
 	Budget string
 	After  Object

@@ -159,7 +159,7 @@ func (j *jobJudge) checkCreation() {
 		j.add(Placement, "creates pod %s for node %q, which does not take it", pod.Name, name)
 	}
 	for _, other := range j.on(j.Known, name) {
-		j.add(Placement, "creates pod %s on node %s, where pod %s is", pod.Name, name, other.Name)
+		j.add(Placement, "creates pod %s on node %s, which has pod %s", pod.Name, name, other.Name)
 	}
 	result := j.job.Status.NodeResults[name]
 	if result != "" && (policy != v1alpha1.FailurePolicyTypePause || result != v1alpha1.NodeFailed) && (j.always() || j.Observed.Nodes[name] == nil) {

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// budgetResource is where budgets are found.
+// budgetResource is the resource of budgets.
 const budgetResource = "podunavailablebudgets"
 
 // budgets are what has become of PodUnavailableBudgets: what was counted, who was booked since, and
@@ -112,7 +112,7 @@ func (p *Past) checkCount(v *violations, w *Write) {
 	}
 	view := viewBudget(known, w.Known, p.budgets.annotated)
 	if view.broken {
-		v.add(Status, "counts, though nobody can tell what the spec says")
+		v.add(Status, "counts, though the spec cannot be read")
 		return
 	}
 	if w.Observed != nil { // it counts before it tells them
@@ -238,7 +238,7 @@ func (p *Past) checkDisruption(v *violations, w *Write) {
 			return
 		}
 	}
-	v.add(Availability, "takes pod %s down, and nobody has allowed it", before.Name)
+	v.add(Availability, "takes pod %s down, and no answer has allowed it", before.Name)
 }
 
 // BudgetSettled judges a budget that has settled.

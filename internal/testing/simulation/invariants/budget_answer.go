@@ -59,7 +59,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		if a.freeSince(booking.version) || a.ended() || a.Shared && a.free() {
 			return v
 		}
-		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
+		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: no replica knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case booked && a.DryRun && !a.Shared:
 		v.add(Needless, "a dry run about pod %s books it", a.Name)
 	case booked && !a.Allowed && !a.Failed && !a.Shared:

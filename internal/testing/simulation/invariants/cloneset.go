@@ -155,7 +155,7 @@ func (j *cloneSetJudge) checkPod() {
 	switch {
 	case j.limits.broken:
 		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though nobody can tell what the spec says", j.Verb, j.name())
+			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 		}
 	case before == nil:
 		j.checkCreation(after)

@@ -123,7 +123,7 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 	}
 	seen, _ := w.Observed.Workload.(*v1alpha1.CloneSet)
 	if seen == nil || !deadline(seen) {
-		v.add(Status, "a deadline is exceeded that nobody has set")
+		v.add(Status, "a deadline is exceeded that no spec has set")
 		return v
 	}
 	limit := time.Duration(*seen.Spec.ProgressDeadlineSeconds) * time.Second

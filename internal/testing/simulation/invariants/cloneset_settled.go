@@ -19,7 +19,7 @@ func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violati
 // CloneSetSettled judges a CloneSet that has settled: hooks have released their pods,
 // kubelets work, and what policies refuse is in the state. Nothing that can go on
 // stands still. With pushed, users have pushed a template whose pods run, and
-// nothing is refused: then all is where the spec wants it.
+// nothing is refused: then all is as the spec wants it.
 func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.CloneSet)
@@ -62,7 +62,7 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 	switch {
 	case j.limits.broken || s.refuses("create", "controllerrevisions") && j.update == "":
 		if conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate) == nil && conditionOf(status, v1alpha1.CloneSetConditionFailedScale) == nil {
-			j.add(Status, "nobody can tell what the spec says, and no condition says so")
+			j.add(Status, "the spec cannot be read, and no condition says so")
 		}
 	case j.update == "":
 		j.add(Settled, "there is no revision of the template")

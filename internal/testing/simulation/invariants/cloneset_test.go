@@ -172,7 +172,7 @@ func TestCloneSet(t *testing.T) {
 		{"CS-1: a pod of somebody else", cloneSet(1), pods(a, b), "delete", at(a, replaced), at(a, replaced, going), []Invariant{Ownership}},
 		{"CS-1: a pod that was given up unseen", cloneSet(1), pods(a, b), "delete", at(a, disowned), at(a, disowned, going), nil},
 		{"a pod that may be running is removed", cloneSet(1), pods(a, b), "delete", a, nil, []Invariant{Identity}},
-		{"nobody can tell what the spec says", cloneSet(3, unreadable), nil, "create", nil, testPod("web-n1", "b"), []Invariant{Spec}},
+		{"the spec cannot be read", cloneSet(3, unreadable), nil, "create", nil, testPod("web-n1", "b"), []Invariant{Spec}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			known := testState(tt.set, tt.known...)

@@ -48,9 +48,9 @@ func (c consumers) checkReached(v *violations, reached bool) {
 // checkUnreadable: if the spec cannot be understood, they fail, and users are told why.
 func (c consumers) checkUnreadable(v *violations) {
 	if !c.problems {
-		v.add(Status, "nobody can tell what the spec says, and no condition says so")
+		v.add(Status, "the spec cannot be read, and no condition says so")
 	}
 	if !c.stalled {
-		v.add(Status, "nobody can tell what the spec says, and consumers wait for it")
+		v.add(Status, "the spec cannot be read, and consumers wait for it")
 	}
 }

@@ -18,7 +18,7 @@ func (j *daemonSetJudge) checkPod() {
 	switch {
 	case j.broken:
 		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though nobody can tell what the spec says", j.Verb, j.name())
+			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 		}
 	case before == nil:
 		j.checkCreation(after)
@@ -48,11 +48,11 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 	}
 	switch {
 	case n.endsUpdated(j), n.old == nil && len(n.ended) > 0, n.orphan, j.maxSurge == 0 && (len(n.live) > 0 || n.leaving), n.fresh != nil:
-		j.add(Placement, "creates pod %s on node %s, where another one is", pod.Name, n.Name)
+		j.add(Placement, "creates pod %s on node %s, which has another one", pod.Name, n.Name)
 	case n.old != nil:
 		j.checkSurge(n, pod)
 	case len(n.live) > 0:
-		j.add(Placement, "creates pod %s on node %s, where another one prepares to leave", pod.Name, n.Name)
+		j.add(Placement, "creates pod %s on node %s, on which another one prepares to leave", pod.Name, n.Name)
 	default:
 		j.checkRevisionOf(n, pod)
 	}

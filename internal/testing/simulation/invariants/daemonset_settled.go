@@ -14,7 +14,7 @@ import (
 // DaemonSetSettled judges a DaemonSet that has settled: hooks have released their pods,
 // kubelets work, and what policies refuse is in the state. Nothing that can go on
 // stands still. With pushed, users have pushed a template whose pods run, and
-// nothing is refused: then all is where the spec wants it.
+// nothing is refused: then all is as the spec wants it.
 func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.DaemonSet)
@@ -28,7 +28,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 		if j.broken {
 			told.checkUnreadable(&v)
 		} else if !told.problems {
-			v.add(Status, "nobody can tell what the spec says, and no condition says so")
+			v.add(Status, "the spec cannot be read, and no condition says so")
 		}
 		return v
 	}
@@ -76,7 +76,7 @@ func (j *daemonSetJudge) checkPlaced(s *State) {
 		case !j.owned(pod) || stays:
 		case n == nil && (pod.Spec.NodeName != "" || nodeOf(pod) == ""):
 		case n == nil, !n.stays:
-			j.add(Placement, "pod %s is left on node %q, where it must not stay", pod.Name, nodeOf(pod))
+			j.add(Placement, "pod %s is left on node %q, on which it must not stay", pod.Name, nodeOf(pod))
 		case (ended(pod) || preparingDelete(pod)) && pod.DeletionTimestamp != nil && onDeadNode(s, pod): // its kubelet does not let it go
 		case ended(pod):
 			j.add(Settled, "pod %s has ended, and is not replaced", pod.Name)

@@ -159,7 +159,7 @@ func (d *distributing) checkSecret(v *violations, w *Write) {
 	}
 	for key, value := range before.Labels {
 		if _, given := d.template.Labels[key]; !given && after.Labels[key] != value {
-			v.add(Ownership, "the copy in %s loses the label %s of somebody else", after.Namespace, key)
+			v.add(Ownership, "the copy in %s loses the label %s of another client", after.Namespace, key)
 		}
 	}
 	if known := d.secrets[after.Namespace]; known != nil && known.ResourceVersion == before.ResourceVersion && d.copied(before) == "" {

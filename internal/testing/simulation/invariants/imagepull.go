@@ -22,7 +22,7 @@ type pulling struct {
 	images map[string]*v1alpha1.NodeImage
 }
 
-// pullingOf returns nil where there is no ImagePullJob.
+// pullingOf returns nil if there is no ImagePullJob.
 func pullingOf(s *State) *pulling {
 	job, ok := s.Workload.(*v1alpha1.ImagePullJob)
 	if !ok {
@@ -69,7 +69,7 @@ func (p *pulling) image() (name, tag string) {
 	return p.Spec.Image, "latest"
 }
 
-// taskOf is the task of a job on a node, nil where it has none. (IMG-1.4)
+// taskOf is the task of a job on a node, nil if it has none. (IMG-1.4)
 func (p *pulling) taskOf(image *v1alpha1.NodeImage) *v1alpha1.ImageTagSpec {
 	name, tag := p.image()
 	for i, task := range image.Spec.Images[name].Tags {

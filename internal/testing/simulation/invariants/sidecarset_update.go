@@ -217,7 +217,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 	case strategy.Paused:
 		j.add(Paused, "updates pod %s, the update is paused", before.Name)
 	case j.confused:
-		j.add(Needless, "updates pod %s, and nobody can tell what the strategy says", before.Name)
+		j.add(Needless, "updates pod %s, and the strategy cannot be read", before.Name)
 	case !j.chosen.Matches(labels.Set(before.Labels)):
 		j.add(Partition, "updates pod %s, which the selector of the update does not match", before.Name)
 	}

@@ -154,7 +154,7 @@ func (f *spreading) checkConditions(v *violations) {
 		c, name := f.schedulable(i), f.Spec.Subsets[i].Name
 		switch {
 		case f.closes() == 0 && c != nil:
-			v.add(Status, "subset %s has the condition Schedulable, and nobody asks for it", name)
+			v.add(Status, "subset %s has the condition Schedulable, and no spec asks for it", name)
 		case f.closes() > 0 && c == nil:
 			v.add(Status, "subset %s has no condition Schedulable", name)
 		case c == nil || c.Status == corev1.ConditionTrue:

@@ -148,7 +148,7 @@ func (f *spreading) checkAdoption(v *violations, known *corev1.Pod, i int) {
 	case i < 0:
 		v.add(Placement, "pod %s is taken to a subset that is none", known.Name)
 	case node == nil:
-		v.add(Placement, "pod %s is taken to subset %d on a node that nobody knows", known.Name, i)
+		v.add(Placement, "pod %s is taken to subset %d on a node that no cache knows", known.Name, i)
 	case !f.fits(known, i, node):
 		v.add(Placement, "pod %s is taken to subset %d, which does not fit its node %s", known.Name, i, node.Name)
 	}

@@ -20,7 +20,7 @@ func (j *statefulSetJudge) checkPod() {
 	known := j.knownPod()
 	if j.broken {
 		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though nobody can tell what the spec says", j.Verb, j.name())
+			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 		}
 		return
 	}

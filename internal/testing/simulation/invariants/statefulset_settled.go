@@ -18,7 +18,7 @@ func StatefulSetSettled(s *State, converged bool) []Violation {
 }
 
 // StatefulSetSettled judges a StatefulSet that has settled. With converged,
-// it must be where its spec wants it: an available pod for each wanted ordinal,
+// it must be as its spec wants it: an available pod for each wanted ordinal,
 // updated if no partition holds it back, with its claims, and no other.
 func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	var v violations

@@ -95,7 +95,7 @@ func (p *UnitedPast) checkChildWrite(v *violations, u *united, w *Write) {
 			v.add(Identity, "%s %s is created for subset %s, which has %s", w.Resource, w.name(), after.subset, had.GetName())
 		}
 		if !u.controls(w.After) {
-			v.add(Ownership, "%s %s is created, which nobody controls", w.Resource, w.name())
+			v.add(Ownership, "%s %s is created, which has no controller", w.Resource, w.name())
 		}
 		u.checkChild(v, &after)
 		u.checkMade(v, &after)
@@ -120,7 +120,7 @@ func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
 		return false
 	}
 	if !gone(u) {
-		v.add(Ownership, "%s %s is deleted, which is that of its subset, or somebody else's", w.Resource, w.name())
+		v.add(Ownership, "%s %s is deleted, which is that of its subset, or of another owner", w.Resource, w.name())
 		return
 	}
 	if set := p.at(w.Known.Version); set != nil && set.UID == u.UID { // it has asked since

@@ -23,8 +23,8 @@ import (
 )
 
 // cloneSets are the CloneSets of a history.
-func cloneSets(bug *bug) *simulation.Workload {
-	return &simulation.Workload{
+func cloneSets(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   anyCloneSet,

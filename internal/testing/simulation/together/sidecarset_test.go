@@ -25,10 +25,10 @@ import (
 )
 
 // sidecarSets are the SidecarSets of a history.
-func sidecarSets(bug *bug) *simulation.Workload {
+func sidecarSets(bug *bug) *simulation.Subject {
 	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), "sidecarsets")
 	resource.ClusterScoped = true
-	return &simulation.Workload{
+	return &simulation.Subject{
 		Resource: resource,
 		Empty:    func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		Create:   anySidecarSet,

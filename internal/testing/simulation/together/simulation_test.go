@@ -41,10 +41,10 @@ func TestSimulationReplays(t *testing.T) {
 
 // simulated is what a simulation needs to know of CloneSets and SidecarSets, whose
 // controllers have a bug.
-func simulated(bug *bug) *simulation.Workload {
+func simulated(bug *bug) *simulation.Subject {
 	w := cloneSets(bug)
 	w.ByContainer, w.Others = true, actOnBoth
-	w.Beside = []*simulation.Workload{sidecarSets(bug)}
+	w.Beside = []*simulation.Subject{sidecarSets(bug)}
 	return w
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// maxShell is how many lines the shell of a kind has at most: what a controller has beside what its kind does is in internal/controller.
+const maxShell = 120
+
+// shellFiles are those of a kind's shell.
+var shellFiles = []string{"controller.go", "reconciler.go", "options.go", "reader.go", "rules.go", "metrics.go"}
+
+func TestShells(t *testing.T) {
+	kinds := 0
+	for name := range goFiles(t) {
+		if mayBeKind(name) && path.Base(name) == "controller.go" {
+			kinds++
+		}
+	}
+	if kinds < 20 {
+		t.Errorf("%d kinds have a shell, want more", kinds)
+	}
+	for _, problem := range shellProblems(goFiles(t)) {
+		t.Error(problem)
+	}
+}
+
+// mayBeKind tells whether a file is in a package of the library that may be the package of a kind.
+func mayBeKind(name string) bool {
+	return strings.Contains(name, "/") && !strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "examples/")
+}
+
+// shellProblems lists the packages whose shell is too long.
+func shellProblems(files map[string][]byte) (problems []string) {
+	lines := map[string]int{}
+	for name, source := range files {
+		if mayBeKind(name) && slices.Contains(shellFiles, path.Base(name)) {
+			lines[path.Dir(name)] += bytes.Count(source, []byte("\n"))
+		}
+	}
+	for kind, n := range lines {
+		if n > maxShell {
+			problems = append(problems, fmt.Sprintf("the shell of %s has %d lines, want at most %d in %s together", kind, n, maxShell, strings.Join(shellFiles, ", ")))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func TestShellProblems(t *testing.T) {
+	lines := func(n int) []byte { return bytes.Repeat([]byte("\n"), n) }
+	files := map[string][]byte{
+		"workloads/long/controller.go": lines(80), "workloads/long/rules.go": lines(41), "workloads/long/kind.go": lines(300),
+		"workloads/short/controller.go": lines(80), "workloads/short/options.go": lines(40),
+		"internal/controller/metrics.go": lines(121), "controller.go": lines(121),
+	}
+	want := []string{"the shell of workloads/long has 121 lines, want at most 120 in controller.go, reconciler.go, options.go, reader.go, rules.go, metrics.go together"}
+	if diff := cmp.Diff(want, shellProblems(files)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
