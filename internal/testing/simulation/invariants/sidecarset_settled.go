@@ -98,6 +98,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 		return v
 	}
 	j.checkEmptied(s)
+	j.checkSaysDead(s)
 	j.checkUpdated(s)
 	j.checkSaid(s)
 	if pushed {
@@ -162,6 +163,21 @@ func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
 		}
 	}
 	j.add(Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
+}
+
+// checkSaysDead: pods on dead nodes that an update took out of service, and so hold the places of others, are named. (SCS-27)
+func (j *sidecarSetJudge) checkSaysDead(s *State) {
+	var waits []*corev1.Pod
+	for _, pod := range j.matching(s) {
+		if pod.DeletionTimestamp == nil && !j.available(pod) && j.hasState(pod) && j.isUpdated(pod) {
+			waits = append(waits, pod)
+		}
+	}
+	var conditions []told
+	for _, c := range j.set.Status.Conditions {
+		conditions = append(conditions, told{string(c.Type), c.Message})
+	}
+	checkDead(j.violations, s, waits, conditions, (*corev1.Pod).GetName)
 }
 
 // candidate tells whether a pod waits for its update, and only partition and maxUnavailable
