@@ -21,8 +21,6 @@ const (
 	endingSteps = 60
 	// laterSteps is what the steps are counted from that come after a history has been quiet.
 	laterSteps = 10_000
-	// mostVain is how many creations one process may be told of in vain, for one generation of the workload.
-	mostVain = 1
 )
 
 // holder is the finalizer of others that holds objects in a namespace that ends.
@@ -32,11 +30,12 @@ const holder = "example.com/holder"
 type ending struct {
 	ordered bool // pods go first, as since Kubernetes 1.33
 	held    []string
-	vain    map[vain]int
+	told    map[told]int
 }
 
-// vain are creations that were refused since the namespace ends.
-type vain struct {
+// told is a process that was told that nothing can be created any more, and for which generation of the workload. With it stands how many
+// requests had been sent by then: those of the same batch are no mistake.
+type told struct {
 	process    string
 	generation int64
 }
@@ -53,7 +52,7 @@ func (h *history) endNamespace() error {
 	if err := h.takeLaterSteps(r.IntN(endingSteps)); err != nil || h.failed() {
 		return err
 	}
-	h.ending = &ending{ordered: r.IntN(2) == 0, vain: map[vain]int{}}
+	h.ending = &ending{ordered: r.IntN(2) == 0, told: map[told]int{}}
 	h.server.EndNamespace(Web.Namespace)
 	h.say("admin: deletes the namespace")
 	if err := h.holdSome(r); err != nil {
@@ -64,6 +63,14 @@ func (h *history) endNamespace() error {
 	}
 	h.step = 0
 	if err := h.endDisturbances(); err != nil {
+		return err
+	}
+	for _, k := range h.kinds { // in vain, but what only a webhook would have refused is taken back
+		if user := h.user(k); user.Workload() != nil {
+			k.Push(user)
+		}
+	}
+	if err := h.settle(); err != nil {
 		return err
 	}
 	if err := h.untilSettled(); err != nil || h.failed() {
@@ -199,19 +206,21 @@ func (h *history) inVain(r *request) bool {
 	return h.ending != nil && r.Verb == "create" && r.Namespace == Web.Namespace
 }
 
-// noteVain counts a creation in vain of which its process is told.
+// noteVain judges a creation in vain, and notes that its process is told.
 func (h *history) noteVain(r *request, f *fate) {
 	if !h.inVain(r) || f.before != nil || f.after != nil {
 		return
 	}
-	of := vain{process: r.process.Name}
-	if r.process.kind != nil {
-		if workload := h.user(r.process.kind).Workload(); workload != nil {
-			of.generation = workload.GetGeneration()
+	to := told{process: r.process.Name}
+	if known := r.process.known; known != nil {
+		if workload := known.observed[r.process.kind.Resource.Name][Web.Name]; workload != nil {
+			to.generation = workload.GetGeneration()
 		}
 	}
-	if h.ending.vain[of]++; h.ending.vain[of] > mostVain {
-		h.violate(invariants.Ending, "%s: it was told that the namespace is being deleted, and nothing has changed (%d)", r, h.ending.vain[of])
+	if sent, known := h.ending.told[to]; known && r.number > sent {
+		h.violate(invariants.Ending, "%s: it was told that the namespace is being deleted, and nothing has changed", r)
+	} else if !known {
+		h.ending.told[to] = h.requests.arrived
 	}
 }
 
