@@ -206,9 +206,9 @@ func (h *history) inVain(r *request) bool {
 	return h.ending != nil && r.Verb == "create" && r.Namespace == Web.Namespace
 }
 
-// noteVain judges a creation in vain, and notes that its process is told.
+// noteVain judges a creation in vain by a controller under test, and notes that its process is told.
 func (h *history) noteVain(r *request, f *fate) {
-	if !h.inVain(r) || f.before != nil || f.after != nil {
+	if k := r.process.kind; !h.inVain(r) || f.before != nil || f.after != nil || k == nil || k.judge.Write == nil {
 		return
 	}
 	to := told{process: r.process.Name}
