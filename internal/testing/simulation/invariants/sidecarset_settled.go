@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
@@ -211,13 +213,14 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	}
 }
 
-// checkConverged: every pod that can be updated is, and serves; unless pods that only their owners can help, since no
-// update reaches them, have all places. The selector of the update may leave them out by now. (SCS-8, SCS-18)
+// checkConverged: every pod that can be updated is, and serves. A pod whose own containers do not run serves only when its users help
+// it. Pods that only their owners can help, since no update reaches them or since they are broken, may have all places, and there
+// are none if maxUnavailable is 0: then those that serve wait. The selector of the update may leave pods out by now. (SCS-8, SCS-18)
 func (j *sidecarSetJudge) checkConverged(s *State) {
 	stuck := 0
 	for _, pod := range j.matching(s) {
 		reached := j.upgradable(pod) && (j.isUpdated(pod) || j.chosen.Matches(labels.Set(pod.Labels)))
-		if !reached && j.hasState(pod) && !j.available(pod) {
+		if (!reached && j.hasState(pod) || j.brokenBeside(pod)) && !j.available(pod) {
 			stuck++
 		}
 	}
@@ -226,8 +229,16 @@ func (j *sidecarSetJudge) checkConverged(s *State) {
 		case inService(pod) && stuck >= j.maxUnavailable:
 		case j.candidate(pod):
 			j.add(Settled, "pod %s is not updated", pod.Name)
-		case j.isUpdated(pod) && !j.available(pod):
+		case j.isUpdated(pod) && !j.available(pod) && !j.brokenBeside(pod):
 			j.add(Settled, "pod %s is updated, and not available", pod.Name)
 		}
 	}
+}
+
+// brokenBeside tells whether a container of a pod that is not the SidecarSet's does not serve.
+func (j *sidecarSetJudge) brokenBeside(pod *corev1.Pod) bool {
+	own := j.inPod(pod)
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return !slices.Contains(own, c.Name) && !statusOf(pod, c.Name).Ready
+	})
 }
