@@ -20,7 +20,7 @@ func Active(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// Ordinal returns the ordinal at the end of the name of a pod of a StatefulSet, and -1 for any other name.
+// Ordinal returns the ordinal at the end of the name of a pod, and -1 if there is none.
 func Ordinal(pod *corev1.Pod) int {
 	ordinal, err := strconv.Atoi(pod.Name[strings.LastIndex(pod.Name, "-")+1:])
 	if err != nil || !strings.Contains(pod.Name, "-") {

@@ -242,7 +242,7 @@ func (u *united) checkHistory(v *violations, updated string) {
 	}
 }
 
-// checkSaysDead: a subset whose StatefulSet or Deployment of Kubernetes waits for pods on dead nodes is named. A CloneSet says so itself,
+// checkSaysDead: a subset whose workload waits for pods on dead nodes is named, if that is one of Kubernetes. Any other says so itself,
 // and the UnitedDeployment says that again. (UD-22)
 func (u *united) checkSaysDead(v *violations, c *unitedChild) {
 	var waits []*corev1.Pod
