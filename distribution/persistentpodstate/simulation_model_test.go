@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 )
 
@@ -46,9 +44,9 @@ func runSet(u *simulation.User) {
 		if !metav1.IsControlledBy(pod, set) || pod.DeletionTimestamp != nil {
 			continue
 		}
-		_, ordinal, _ := podplan.SplitOrdinal(pod.Name)
+		ordinal := int32(simulation.Ordinal(pod))
 		own := pod.Annotations["own-ring"]
-		if ordinal < start || ordinal >= start+wants || !podstate.Active(pod) || own != set.Spec.Template.Spec.NodeSelector[simulation.Ring] {
+		if ordinal < start || ordinal >= start+wants || !simulation.Active(pod) || own != set.Spec.Template.Spec.NodeSelector[simulation.Ring] {
 			u.DeletePod(pod.Name, nil)
 		}
 	}

@@ -22,12 +22,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/internal/workload"
-	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// What the model of the controller of Deployments makes: ReplicaSets, and what it calls their number.
+const (
+	replicaSets        = "replicasets"
+	deploymentRevision = "deployment.kubernetes.io/revision"
 )
 
 // deploymentBeside is what a simulation needs to know of the Deployment that is spread, whose controller is a model.
@@ -37,10 +39,10 @@ func deploymentBeside() *simulation.Subject {
 		Empty:    func() simulation.Object { return &appsv1.Deployment{} },
 		Create:   anyDeployment,
 		Start:    startDeployment,
-		Ignores:  []string{spreadResource.Name, string(caches.Claims), string(caches.Revisions), string(caches.Nodes)}, // as those of Kubernetes do: a webhook writes at each creation
+		Ignores:  []string{spreadResource.Name, "persistentvolumeclaims", "controllerrevisions", "nodes"}, // as those of Kubernetes do: a webhook writes at each creation
 		Act: func(u *simulation.User, r *rand.Rand) {
-			if rs := u.AnyObject(string(resourceOf(workload.ReplicaSets)), r); rs != nil && r.IntN(15) == 0 {
-				u.DeleteObject(string(resourceOf(workload.ReplicaSets)), rs.GetName(), metav1.DeletePropagationBackground)
+			if rs := u.AnyObject(replicaSets, r); rs != nil && r.IntN(15) == 0 {
+				u.DeleteObject(replicaSets, rs.GetName(), metav1.DeletePropagationBackground)
 				return
 			}
 			u.Edit(simulation.AnyEdit(r, deploymentEdits))
@@ -81,7 +83,7 @@ type deployments struct {
 }
 
 func startDeployment(p *simulation.Process) (simulation.Controller, error) {
-	return startDeployments(p, string(resourceOf(workload.Deployments)), appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	return startDeployments(p, "deployments", appsv1.SchemeGroupVersion.WithKind("Deployment"))
 }
 
 func startDeployments(p *simulation.Process, resource string, kind schema.GroupVersionKind) (simulation.Controller, error) {
@@ -108,7 +110,7 @@ func (d *deployments) reconcile(ctx context.Context, _ types.NamespacedName) (ti
 	for _, rs := range older {
 		old += len(d.pods(rs))
 	}
-	surplus := old + count(d.pods(current), readiness.Ready) - wants
+	surplus := old + count(d.pods(current), simulation.Ready) - wants
 	for _, rs := range older {
 		pods := d.pods(rs)
 		gone := max(min(len(pods), surplus), 0)
@@ -129,12 +131,12 @@ func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (c
 	sum := fnv.New32a()
 	sum.Write(template)
 	hash, highest := fmt.Sprintf("h%d", sum.Sum32()%100_000), 0
-	for _, object := range d.process.Live(string(resourceOf(workload.ReplicaSets))) {
+	for _, object := range d.process.Live(replicaSets) {
 		rs := object.(*appsv1.ReplicaSet)
 		if !metav1.IsControlledBy(rs, of) || rs.DeletionTimestamp != nil {
 			continue
 		}
-		revision, _ := strconv.Atoi(rs.Annotations[caches.DeploymentRevision])
+		revision, _ := strconv.Atoi(rs.Annotations[deploymentRevision])
 		highest = max(highest, revision)
 		if rs.Labels[podTemplateHash] == hash {
 			current = rs
@@ -146,12 +148,12 @@ func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (c
 	switch {
 	case current == nil:
 		current = &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-" + hash, Labels: map[string]string{podTemplateHash: hash},
-			Annotations:     map[string]string{caches.DeploymentRevision: strconv.Itoa(highest + 1)},
+			Annotations:     map[string]string{deploymentRevision: strconv.Itoa(highest + 1)},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, d.kind)}}}
 		current.Spec.Replicas, current.Spec.Template = new(int32), *of.Spec.Template.DeepCopy()
 		current, err = api.Create(ctx, current, metav1.CreateOptions{})
-	case current.Annotations[caches.DeploymentRevision] != strconv.Itoa(highest):
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, caches.DeploymentRevision, highest+1)
+	case current.Annotations[deploymentRevision] != strconv.Itoa(highest):
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, deploymentRevision, highest+1)
 		current, err = api.Patch(ctx, current.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	}
 	return current, older, err
@@ -160,7 +162,7 @@ func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (c
 // pods are the pods of a ReplicaSet that have not ended.
 func (d *deployments) pods(of *appsv1.ReplicaSet) (pods []*corev1.Pod) {
 	for _, object := range d.process.Live(string(resourcePods)) {
-		if pod := object.(*corev1.Pod); metav1.IsControlledBy(pod, of) && podstate.Active(pod) {
+		if pod := object.(*corev1.Pod); metav1.IsControlledBy(pod, of) && simulation.Active(pod) {
 			pods = append(pods, pod)
 		}
 	}

@@ -46,7 +46,7 @@ func (p *Sync) CreateClaimsOf(ctx context.Context, c *rollout.PodCreation) error
 // empty. That the name is taken is returned unchanged: what it means is for the
 // caller to say.
 func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
-	version, err := p.create(func() (string, error) { return p.Claims.Create(ctx, claim) })
+	version, err := p.CreateOwned(func() (string, error) { return p.Claims.Create(ctx, claim) })
 	if apierrors.IsAlreadyExists(err) {
 		return err
 	}

@@ -94,7 +94,7 @@ func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.
 				"what places pods, a subset of a WorkloadSpread for example, must not change that", differs)
 		}
 	}
-	_, err = p.create(func() (string, error) {
+	_, err = p.CreateOwned(func() (string, error) {
 		made, err = p.Pods.CreateRead(ctx, pod)
 		return "", err
 	})

@@ -67,7 +67,7 @@ func (p *Sync) PrepareRevisions(
 		return Unsettled, err
 	}
 	if c.Create != nil {
-		version, err := p.create(func() (string, error) {
+		version, err := p.CreateOwned(func() (string, error) {
 			created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
 			return created.GetResourceVersion(), err
 		})

@@ -86,8 +86,9 @@ func (p *Sync) Wrote(resource podwright.Resource, resourceVersion string) {
 	}
 }
 
-// create creates something on behalf of the workload, and returns the version of the write.
-func (p *Sync) create(create func() (resourceVersion string, err error)) (resourceVersion string, err error) {
+// CreateOwned creates something on behalf of the workload, and returns the version of the write. It sends nothing if the namespace is
+// known to be deleted, see [Creations].
+func (p *Sync) CreateOwned(create func() (resourceVersion string, err error)) (resourceVersion string, err error) {
 	err = p.creations.Create(p.Workload, func() (err error) {
 		resourceVersion, err = create()
 		return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -147,11 +146,4 @@ func updateOther(u *simulation.User, pod *corev1.Pod, image string) {
 		LastContainerStatuses: map[string]inplacev1alpha1.ContainerStatus{"gate-1": {ImageID: image}}}
 	annotate(v1alpha1.SidecarSetInPlaceUpdateStateAnnotation, states)
 	u.UpdatePod("updates the other sidecar", after)
-}
-
-// repair has the workload push an image that runs.
-func repair(u *simulation.User, pod *corev1.Pod) {
-	if image := pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })].Image; strings.Contains(image, "bad") || strings.Contains(image, "nopull") {
-		updateInPlace(u, pod, "main:9", 0)
-	}
 }

@@ -207,12 +207,5 @@ func push(u *simulation.User) {
 			c.UpgradeStrategy.HotUpgradeEmptyImage = "empty:1"
 		}
 	})
-	strategy := `{"type":"RollingUpdate","paused":false,"partition":0}`
-	if m := set.Spec.UpdateStrategy.MaxUnavailable; m != nil && m.String() == "0" {
-		strategy = `{"type":"RollingUpdate","paused":false,"partition":0,"maxUnavailable":1}`
-	}
-	u.Edit(`{"spec":{"updateStrategy":` + strategy + `}}`)
-	for _, pod := range u.Pods() {
-		repair(u, pod)
-	}
+	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","paused":false,"partition":0}}}`)
 }

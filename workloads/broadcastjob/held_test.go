@@ -8,7 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
@@ -32,6 +34,29 @@ func TestHeldUp(t *testing.T) {
 		c.PatchPod(podOf(c, "n2"), `{"status":{"phase":"Running","containerStatuses":[{"name":"main","image":"job:1","ready":true,"state":{"running":{}}}]}}`, "status")
 		if c.Sleep("1h"); c.HeldUp() != "" {
 			t.Errorf("a pod that runs: %s", c.HeldUp())
+		}
+	})
+}
+
+// BJ-31: a pod that tolerates that its node cannot be reached holds the job up until the node is back.
+func TestHeldUpByANodeThatIsAway(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addNodes("n1", "n2")
+		c.ends = func(string) (corev1.PodPhase, bool) { return corev1.PodSucceeded, false }
+		_, stop := c.start()
+		defer stop()
+		c.Create(testJob("web"), `{"spec":{"template":{"spec":{"tolerations":[{"key":"node.kubernetes.io/unreachable","operator":"Exists"}]}}}}`)
+		c.Sleep("1s")
+		c.nodeStep()
+		taint := func(taints string) {
+			_, err := c.Kube.CoreV1().Nodes().Patch(t.Context(), "n2", types.StrategicMergePatchType, []byte(`{"spec":{"taints":`+taints+`}}`), metav1.PatchOptions{})
+			c.Must(err)
+		}
+		taint(`[{"key":"node.kubernetes.io/unreachable","effect":"NoExecute"}]`)
+		c.ExpectHeldUp("NodeAway: node n2: the node cannot be reached: whether its pod goes on is not known")
+		taint("null")
+		if c.Sleep("10m"); c.HeldUp() != "" {
+			t.Errorf("once the node is back: %s", c.HeldUp())
 		}
 	})
 }

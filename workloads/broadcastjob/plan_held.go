@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -22,6 +23,12 @@ func (p *planner) setHeldUp() {
 	status.Conditions = conditions.Tell(status.Conditions, p.plan.Held, p.HeldSince, p.Now)
 }
 
+// ruleNodeAway: nothing is heard of the node of a pod.
+const ruleNodeAway rollout.Rule = "NodeAway"
+
+// away is what a node waits for that cannot be reached.
+var away = &rollout.Reason{Rule: ruleNodeAway, Message: "the node cannot be reached: whether its pod goes on is not known"}
+
 // missing is what a node waits for that has no pod, though one is to be created.
 var missing = &rollout.Reason{Rule: heldup.Missing, Message: "the pod cannot be created, events say why"}
 
@@ -31,6 +38,12 @@ func (p *planner) listHeld() {
 		n := &p.nodes[i]
 		if n.state != Active || n.pod == nil || n.former {
 			continue
+		}
+		if n.object != nil {
+			if _, unreachable := nodefit.Unreachable(n.object); unreachable {
+				p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: n.name}, Reason: away})
+				continue
+			}
 		}
 		if t := heldup.OfPod(n.pod); t.Rule != "" && t.Rule != heldup.NotReady && t.Rule != heldup.ReadinessGate {
 			p.plan.Held = append(p.plan.Held, rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: n.name}, Pod: n.pod})

@@ -106,7 +106,7 @@ var edits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"paused":%v}}`, true, false, false),
 	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"busybox:%v"}]}}}}`, 1, 2, "bad"),
 	simulation.Pick(`{"spec":{"template":{"spec":{"nodeSelector":%v}}}}`, "null", "null", `{"zone":"a"}`),
-	simulation.Pick(`{"spec":{"template":{"spec":{"tolerations":%v}}}}`, "null", "null", `[{"key":"drain","operator":"Exists"}]`),
+	simulation.Pick(`{"spec":{"template":{"spec":{"tolerations":%v}}}}`, "null", `[{"key":"node.kubernetes.io/unreachable","operator":"Exists"}]`, `[{"key":"drain","operator":"Exists"}]`),
 	policyEdit, completionEdit,
 }
 

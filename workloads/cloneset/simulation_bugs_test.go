@@ -65,6 +65,12 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"deletions do not name the UID", invariants.Ownership, 0, bug{
 			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
 		}},
+		{"pods are created in a namespace that ends", invariants.Ending, 0, bug{Config: func(c *rest.Config) { c.Wrap(simulation.HideCauses) }}},
+		{"a finalizer of the controller stays on pods", invariants.Ending, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			for i := range p.Create {
+				p.Create[i].Pod.Finalizers = append(p.Create[i].Pod.Finalizers, "apps.kruise.io/cloneset")
+			}
+		})},
 		{"a pod is created twice", invariants.Surge, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if len(p.Create) > 0 {
 				again := p.Create[0]

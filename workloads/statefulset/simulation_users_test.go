@@ -17,10 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/lifecycle"
-	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -140,7 +138,7 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 	case 1:
 		u.Disown(pod)
 	case 2: // when it was left over perhaps
-		if _, ordinal, ok := podplan.SplitOrdinal(pod.Name); ok && r.IntN(2) == 0 {
+		if ordinal := simulation.Ordinal(pod); ordinal >= 0 && r.IntN(2) == 0 {
 			u.Edit(fmt.Sprintf(`{"spec":{"replicas":%d}}`, ordinal))
 		}
 		u.TakeName(pod)
@@ -202,7 +200,7 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
 //     (STS-20).
 func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
-	window, _ := (&Snapshot{Set: set, Features: features}).newWindow()
+	wanted := invariants.WantedOrdinals(set, invariants.StatefulSetFeatures{StartOrdinal: features.StartOrdinal})
 	lower, recreate := false, false
 	known := map[string]bool{}
 	for _, r := range u.Revisions() {
@@ -210,21 +208,22 @@ func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
 		lower = lower || r.Name == set.Status.CurrentRevision && bytes.Contains(r.Data.Raw, []byte("bad"))
 	}
 	for _, pod := range u.Pods() {
-		ordinal, ok := ordinalOf(set.Name, pod.Name)
+		ordinal := simulation.Ordinal(pod)
+		isWanted := slices.Contains(wanted, ordinal)
 		controller := metav1.GetControllerOf(pod)
 		own := pod.Labels["app"] == "web" && (controller == nil || controller.UID == set.UID)
 		main := append(pod.Spec.Containers, corev1.Container{})[0]
 		switch works := !strings.Contains(main.Image, "bad"); {
-		case !ok:
-		case !own && window.contains(ordinal), own && !window.contains(ordinal) && !readiness.Ready(pod):
+		case ordinal < 0 || pod.Name != fmt.Sprint(set.Name, "-", ordinal):
+		case !own && isWanted, own && !isWanted && !simulation.Ready(pod):
 			u.DeletePod(pod.Name, nil)
-		case own && window.contains(ordinal):
+		case own && isWanted:
 			spoilt := pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
-			if spoilt && features.PreNormal && lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingNormal {
+			if spoilt && features.PreNormal && pod.Labels[lifecyclev1alpha1.StateLabel] == string(lifecyclev1alpha1.StatePreparingNormal) {
 				u.PatchPod(pod.Name, `{"metadata":{"annotations":{"`+inplacev1alpha1.StateAnnotation+`":null}}}`)
 			}
-			lower = lower || !works || spoilt && !readiness.Ready(pod)
-			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[podplan.RevisionLabel]] || spoilt
+			lower = lower || !works || spoilt && !simulation.Ready(pod)
+			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[appsv1.ControllerRevisionHashLabelKey]] || spoilt
 		}
 	}
 	if lower {

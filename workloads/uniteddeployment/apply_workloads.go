@@ -97,11 +97,7 @@ func (a *applier) createAll(ctx context.Context) error {
 // create creates a workload.
 func (a *applier) create(ctx context.Context, c *Creation) error {
 	t, name := a.targets[c.Kind], c.Object.GetName()
-	var version string
-	err := a.creations.Create(a.snapshot.Set, func() (err error) {
-		version, err = t.create(ctx, c.Object)
-		return err
-	})
+	version, err := a.CreateOwned(func() (string, error) { return t.create(ctx, c.Object) })
 	if apierrors.IsAlreadyExists(err) {
 		version, err = a.nameTaken(ctx, t, name)
 	}

@@ -77,13 +77,12 @@ func (o *Options) reads() []controller.Read {
 
 // reconciler is what the steps of a reconcile share.
 type reconciler struct {
-	options   Options
-	targets   map[TemplateKind]target
-	sets      apiwriter.Live
-	writer    *apply.Writer
-	creations apply.Creations
-	taken     apiwriter.Last[taken]
-	problems  apiwriter.Last[string] // that have been recorded
+	options  Options
+	targets  map[TemplateKind]target
+	sets     apiwriter.Live
+	writer   *apply.Writer
+	taken    apiwriter.Last[taken]
+	problems apiwriter.Last[string] // that have been recorded
 }
 
 // taken are names that workloads of others have.
@@ -121,7 +120,6 @@ func (s *Snapshot) shows(resource podwright.Resource) func(string) bool {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.creations.Forget(key)
 	r.taken.Forget(key)
 	r.problems.Forget(key)
 	controller.Measure(r.options.SubsetMetrics, func(m SubsetMetrics) { m.Subsets(key, nil) })

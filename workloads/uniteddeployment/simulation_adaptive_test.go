@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -197,7 +196,7 @@ func (m *model) runByNode(u *simulation.User, pods []*corev1.Pod) {
 		return
 	}
 	for _, pod := range pods {
-		if _, ordinal, _ := podplan.SplitOrdinal(pod.Name); old(pod) && !m.paused && int(ordinal) >= m.partition {
+		if old(pod) && !m.paused && simulation.Ordinal(pod) >= m.partition {
 			u.DeletePod(pod.Name, nil)
 			return
 		}

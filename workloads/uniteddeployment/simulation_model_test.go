@@ -16,10 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -99,13 +96,13 @@ func (m *model) run(u *simulation.User) {
 	var pods []*corev1.Pod
 	ready := int32(0)
 	for _, pod := range u.Pods() {
-		if m.waits && metav1.IsControlledBy(pod, m) && !podstate.Active(pod) && pod.DeletionTimestamp == nil {
+		if m.waits && metav1.IsControlledBy(pod, m) && !simulation.Active(pod) && pod.DeletionTimestamp == nil {
 			u.DeletePod(pod.Name, nil)
 			return
 		}
-		if metav1.IsControlledBy(pod, m) && podstate.Active(pod) {
+		if metav1.IsControlledBy(pod, m) && simulation.Active(pod) {
 			pods = append(pods, pod)
-			if readiness.Ready(pod) {
+			if simulation.Ready(pod) {
 				ready++
 			}
 		}
@@ -115,7 +112,7 @@ func (m *model) run(u *simulation.User) {
 		return
 	}
 	ordinal := func(pod *corev1.Pod) int32 {
-		_, n, _ := podplan.SplitOrdinal(pod.Name)
+		n := int32(simulation.Ordinal(pod))
 		return n
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(ordinal(b), ordinal(a)) })
@@ -125,7 +122,7 @@ func (m *model) run(u *simulation.User) {
 	}
 	made := false
 	for i := range int32(min(m.replicas, math.MaxInt16)) {
-		if at := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }); m.inOrder && (made || at >= 0 && !readiness.Ready(pods[at])) {
+		if at := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }); m.inOrder && (made || at >= 0 && !simulation.Ready(pods[at])) {
 			return // for which it waits
 		}
 		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }) && !slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return pod.Name == m.podName(i) }) {
@@ -137,7 +134,7 @@ func (m *model) run(u *simulation.User) {
 		return
 	}
 	stuck := m.waits && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
-		return int(ordinal(pod)) < m.replicas && int(ordinal(pod)) >= m.partition && !readiness.Ready(pod)
+		return int(ordinal(pod)) < m.replicas && int(ordinal(pod)) >= m.partition && !simulation.Ready(pod)
 	})
 	for _, pod := range pods {
 		switch at := int(ordinal(pod)); {

@@ -65,6 +65,9 @@ func (s *Server) applyConfiguration(r *storage, req *Request) (any, error) {
 		return nil, badRequest(err)
 	}
 	if !exists {
+		if err := s.refuseInEnding(req); err != nil {
+			return nil, err
+		}
 		return s.createObject(r, req, merged)
 	}
 	merged.SetResourceVersion(cmp.Or(applied.GetResourceVersion(), live.GetResourceVersion()))

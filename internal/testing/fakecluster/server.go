@@ -24,6 +24,7 @@ type Server struct {
 	forms     map[*unstructured.Unstructured]*forms
 	uids      int
 	names     int
+	ending    map[string]bool // namespaces that are being deleted
 
 	requests  []Request
 	failFirst func(Request) error
@@ -48,7 +49,7 @@ func New(c clock.PassiveClock, resources ...Resource) *Server {
 	if c == nil {
 		c = clock.RealClock{}
 	}
-	s := &Server{clock: c, resources: map[string]*storage{}, version: 1, forms: map[*unstructured.Unstructured]*forms{}}
+	s := &Server{clock: c, resources: map[string]*storage{}, version: 1, ending: map[string]bool{}, forms: map[*unstructured.Unstructured]*forms{}}
 	s.changed = sync.NewCond(&s.lock)
 	for _, r := range append(builtIn(), resources...) {
 		s.resources[r.path()] = &storage{

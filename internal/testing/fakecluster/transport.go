@@ -83,6 +83,11 @@ func (s *Server) serve(r *Request) ([]byte, error) {
 
 // carryOut does what a request asks for and returns the answer. The lock is held.
 func (s *Server) carryOut(r *Request) (any, error) {
+	if r.Verb == "create" {
+		if err := s.refuseInEnding(r); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case r.Verb == "create" && r.Resource == "pods" && r.Subresource == "binding":
 		return s.bind(r.storage, r)

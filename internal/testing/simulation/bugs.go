@@ -103,3 +103,22 @@ func Forget(of, field string) func(map[string]any) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// HideCauses is for the Wrap of a rest.Config: of what is forbidden nobody learns why.
+func HideCauses(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(r)
+		if err != nil || response.StatusCode != http.StatusForbidden {
+			return response, err
+		}
+		defer response.Body.Close()
+		var status map[string]any
+		if err := json.NewDecoder(response.Body).Decode(&status); err != nil {
+			return nil, err
+		}
+		Forget("details", "causes")(status)
+		data, err := json.Marshal(status)
+		response.Body = io.NopCloser(bytes.NewReader(data))
+		return response, err
+	})
+}

@@ -62,7 +62,7 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
-	if h.starting(pod) || h.isDead(pod) {
+	if h.starting(pod) || h.isDead(pod) || h.ending != nil && pod.Spec.NodeName == "" {
 		return nil
 	}
 	if h.waitsForNode(pod) {

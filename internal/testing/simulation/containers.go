@@ -55,6 +55,7 @@ func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 	if h.ails(pod) {
 		ailing = h.sick[pod.UID].container
 	}
+	k.Clock = h.clockOf(pod)
 	k.Broken = func(image string) bool { return !works && ailing == "" || strings.Contains(image, "bad") }
 	if h.workload.Resizes {
 		k.Resize = func(pod *corev1.Pod) string { return resizes(pod, works) }

@@ -37,7 +37,7 @@ func (h *history) beside() *rand.Rand { return rand.New(rand.NewPCG(h.seed, 1<<3
 
 // reject has a kubelet reject a pod that is to start, and tells whether it has.
 func (h *history) reject(pod *corev1.Pod) (bool, error) {
-	if !h.workload.KubeletsDie || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || h.starting(pod) || h.lacksClaim(pod) || h.waitsForNode(pod) || h.beside().IntN(rejected) > 0 {
+	if h.ending != nil || !h.workload.KubeletsDie || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || h.starting(pod) || h.lacksClaim(pod) || h.waitsForNode(pod) || h.beside().IntN(rejected) > 0 {
 		return false, nil
 	}
 	err := h.kube.CoreV1().Pods(pod.Namespace).Bind(context.Background(), &corev1.Binding{

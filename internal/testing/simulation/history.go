@@ -66,7 +66,8 @@ type history struct {
 	open      []*call             // questions to them without an answer
 	calls     int                 // questions to them so far
 	heard     heard
-	serving   bool // a request
+	serving   bool    // a request
+	ending    *ending // nil: the namespace of the workload does not end
 	callers   []*caller
 	drains    map[types.UID]*drain
 	drainedBy time.Time
@@ -111,7 +112,10 @@ func (h *history) play(steps int) error {
 	if err := h.takeSteps(steps); err != nil || h.failed() {
 		return err
 	}
-	return h.quiet()
+	if err := h.quiet(); err != nil || h.failed() {
+		return err
+	}
+	return h.endNamespace()
 }
 
 // takeSteps begins the history, and plays so many steps of it, or until something fails.
@@ -337,9 +341,10 @@ func (h *history) serve(r *request, f fate) error {
 	if err := cmp.Or(h.lacksNamespace(r), h.refuse(r), h.refuseResize(r)); err != nil && f.before == nil {
 		h.refused++
 		f = fate{name: "is refused", before: err}
-	} else if r.Verb == "create" && h.records[r.Resource].objects[r.key()] != nil { // it exists
+	} else if r.Verb == "create" && (h.inVain(r) || h.records[r.Resource].objects[r.key()] != nil) { // it exists
 		h.refused++
 	}
+	h.noteVain(r, &f)
 	if r.Verb == "get" && f.after != nil && h.records[r.Resource].objects[r.key()] == nil {
 		f.before, f.after = f.after, nil // what is lost is the answer that there is none
 	}

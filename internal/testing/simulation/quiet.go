@@ -4,6 +4,7 @@ package simulation
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"testing/synctest"
 	"time"
@@ -104,7 +105,7 @@ func (h *history) untilSettled() error {
 		if err := h.round(); err != nil || h.failed() {
 			return err
 		}
-		if err := h.collectGarbage(nil); err != nil {
+		if err := errors.Join(h.collectGarbage(nil), h.sweepAll()); err != nil {
 			return err
 		}
 		switch {
@@ -170,8 +171,10 @@ func (h *history) sleepUntilDue(most time.Time) {
 	time.Sleep(max(time.Until(due), time.Millisecond))
 }
 
-// held tells whether a process waits for a server that has told it to.
-func (p *Process) held() bool { return p.controller.Held != nil && p.controller.Held() }
+// held tells whether a process waits for a server that has told it to, or has nothing to do since nothing can be created.
+func (p *Process) held() bool {
+	return p.controller.Held != nil && p.controller.Held() || p.history.ending != nil && !p.kind.Resource.ClusterScoped
+}
 
 // late is by how much a reconcile may be late: times of the API are in seconds.
 const late = time.Second

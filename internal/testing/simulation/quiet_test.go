@@ -24,6 +24,7 @@ func TestPatience(t *testing.T) {
 		{"users have pushed", Process{}, nil, true, quietFor},
 	} {
 		h := &history{workload: &Subject{Patience: time.Minute}, processes: []*Process{&tt.process}, policies: tt.policies}
+		tt.process.history = h
 		if tt.draining {
 			h.drainedBy = time.Now()
 		}

@@ -25,6 +25,7 @@ type request struct {
 	fakecluster.Request
 	process *Process
 	answer  chan error // nil: serve it
+	number  int        // of those that have arrived
 	// admitted is the resourceVersion of the pod for which the webhook has allowed it.
 	admitted string
 }
@@ -96,8 +97,9 @@ func (q *requests) arrive(p *Process, r fakecluster.Request) error {
 	}
 	waits := &request{Request: r, process: p, answer: make(chan error)}
 	q.lock.Lock()
-	q.waiting = append(q.waiting, waits)
 	q.arrived++
+	waits.number = q.arrived
+	q.waiting = append(q.waiting, waits)
 	q.lock.Unlock()
 	return <-waits.answer
 }

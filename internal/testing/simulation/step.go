@@ -44,6 +44,9 @@ func (h *history) takeStep() error {
 	if h.hasNodes() {
 		options = append(options, option{2, h.changeNodes})
 	}
+	if h.ending != nil {
+		options = append(options, option{6, h.sweep})
+	}
 	if h.workload.VolumesGrow {
 		options = append(options, option{6, h.actVolume})
 	}

@@ -6,15 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -91,7 +90,7 @@ var isVirtual = map[string]any{"type": "virtual-kubelet"}
 
 // provide has what runs the pods of virtual nodes write a result as a condition, and tells whether the pod is on one.
 func provide(u *simulation.User, pod *corev1.Pod, conditionType string, status corev1.ConditionStatus) bool {
-	for _, object := range u.Objects(string(caches.Nodes)) {
+	for _, object := range u.Objects("nodes") {
 		if object.GetName() == pod.Spec.NodeName && object.GetLabels()["type"] == "virtual-kubelet" && pod.DeletionTimestamp == nil {
 			u.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q}]}}`, conditionType, status), "status")
 			return true
@@ -185,7 +184,8 @@ func write(u *simulation.User, n *v1alpha1.NodePodProbe, status *v1alpha1.NodePo
 func reportMissing(u *simulation.User) {
 	for _, pod := range u.Pods() {
 		initialize(u, pod)
-		if v1alpha1.CanBeProbed(pod) && readiness.Condition(pod, "Idle") == nil {
+		idle := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == "Idle" })
+		if v1alpha1.CanBeProbed(pod) && !idle {
 			provide(u, pod, "Idle", corev1.ConditionTrue)
 		}
 	}

@@ -44,6 +44,7 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 		v.add(Settled, "the job has phase %q, nothing says why", status.Phase)
 	default:
 		j.checkRunning(s, readable && j.countActive(s) < most)
+		j.checkSaysDead(s)
 	}
 	if pushed && !over(job) && (j.always() || status.Phase != v1alpha1.PhaseRunning && status.Phase != v1alpha1.PhaseFailed) {
 		if n := slices.ContainsFunc(slices.Collect(maps.Values(s.Nodes)), func(n *corev1.Node) bool { return takes(n, &job.Spec.Template.Spec) }); n || len(status.NodeResults) > 0 {
@@ -107,4 +108,19 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 		status.StartTime.Add(time.Duration(*d)*time.Second).Before(s.Now.Add(-time.Minute)) {
 		j.add(Settled, "the deadline is over since a minute")
 	}
+}
+
+// checkSaysDead: a job that waits for pods on dead nodes names the nodes. Of those that terminate another condition tells. (BJ-28, BJ-31)
+func (j *jobJudge) checkSaysDead(s *State) {
+	var waits []*corev1.Pod
+	for _, pod := range s.Pods {
+		if j.owned(pod) && pod.DeletionTimestamp == nil && j.active(pod) && j.job.Status.NodeResults[nodeOf(pod)] == "" {
+			waits = append(waits, pod)
+		}
+	}
+	var conditions []told
+	for _, c := range j.job.Status.Conditions {
+		conditions = append(conditions, told{string(c.Type), c.Message})
+	}
+	checkDead(j.violations, s, waits, conditions, nodeOf)
 }

@@ -256,6 +256,7 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 	if b.Status.ObservedGeneration != b.Generation {
 		v.add(Status, "observedGeneration is %d, the generation %d", b.Status.ObservedGeneration, b.Generation)
 	}
+	view.checkSaysDead(&v, b, s)
 	if !s.refuses("patch", "pods") {
 		for _, pod := range view.pods {
 			if budgetOf(pod) != b.Name {
@@ -264,4 +265,22 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 		}
 	}
 	return v
+}
+
+// checkSaysDead: a budget that allows nothing, and would if all of its pods served, names those on dead nodes. (PUB-42)
+func (view *budgetView) checkSaysDead(v *violations, b *v1alpha1.PodUnavailableBudget, s *State) {
+	if b.Status.UnavailableAllowed > 0 || view.desired == 0 || view.desired >= view.total {
+		return
+	}
+	var waits []*corev1.Pod
+	for _, pod := range view.pods {
+		if !servesBudget(pod) {
+			waits = append(waits, pod)
+		}
+	}
+	var conditions []told
+	for _, c := range b.Status.Conditions {
+		conditions = append(conditions, told{c.Type, c.Message})
+	}
+	checkDead(v, s, waits, conditions, (*corev1.Pod).GetName)
 }

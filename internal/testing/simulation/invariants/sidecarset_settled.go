@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
@@ -98,6 +100,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 		return v
 	}
 	j.checkEmptied(s)
+	j.checkSaysDead(s)
 	j.checkUpdated(s)
 	j.checkSaid(s)
 	if pushed {
@@ -164,6 +167,21 @@ func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
 	j.add(Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
 }
 
+// checkSaysDead: pods on dead nodes that an update took out of service, and so hold the places of others, are named. (SCS-27)
+func (j *sidecarSetJudge) checkSaysDead(s *State) {
+	var waits []*corev1.Pod
+	for _, pod := range j.matching(s) {
+		if pod.DeletionTimestamp == nil && !j.available(pod) && j.hasState(pod) && j.isUpdated(pod) {
+			waits = append(waits, pod)
+		}
+	}
+	var conditions []told
+	for _, c := range j.set.Status.Conditions {
+		conditions = append(conditions, told{string(c.Type), c.Message})
+	}
+	checkDead(j.violations, s, waits, conditions, (*corev1.Pod).GetName)
+}
+
 // candidate tells whether a pod waits for its update, and only partition and maxUnavailable
 // may hold it back. (SCS-6)
 func (j *sidecarSetJudge) candidate(pod *corev1.Pod) bool {
@@ -195,13 +213,14 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	}
 }
 
-// checkConverged: every pod that can be updated is, and serves; unless pods that only their owners can help, since no
-// update reaches them, have all places. The selector of the update may leave them out by now. (SCS-8, SCS-18)
+// checkConverged: every pod that can be updated is, and serves. A pod whose own containers do not run serves only when its users help
+// it. Pods that only their owners can help, since no update reaches them or since they are broken, may have all places, and there
+// are none if maxUnavailable is 0: then those that serve wait. The selector of the update may leave pods out by now. (SCS-8, SCS-18)
 func (j *sidecarSetJudge) checkConverged(s *State) {
 	stuck := 0
 	for _, pod := range j.matching(s) {
 		reached := j.upgradable(pod) && (j.isUpdated(pod) || j.chosen.Matches(labels.Set(pod.Labels)))
-		if !reached && j.hasState(pod) && !j.available(pod) {
+		if (!reached && j.hasState(pod) || j.brokenBeside(pod)) && !j.available(pod) {
 			stuck++
 		}
 	}
@@ -210,8 +229,16 @@ func (j *sidecarSetJudge) checkConverged(s *State) {
 		case inService(pod) && stuck >= j.maxUnavailable:
 		case j.candidate(pod):
 			j.add(Settled, "pod %s is not updated", pod.Name)
-		case j.isUpdated(pod) && !j.available(pod):
+		case j.isUpdated(pod) && !j.available(pod) && !j.brokenBeside(pod):
 			j.add(Settled, "pod %s is updated, and not available", pod.Name)
 		}
 	}
+}
+
+// brokenBeside tells whether a container of a pod that is not the SidecarSet's does not serve.
+func (j *sidecarSetJudge) brokenBeside(pod *corev1.Pod) bool {
+	own := j.inPod(pod)
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return !slices.Contains(own, c.Name) && !statusOf(pod, c.Name).Ready
+	})
 }

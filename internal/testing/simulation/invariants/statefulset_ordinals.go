@@ -8,6 +8,9 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // StatefulSetFeatures says what of later releases the controller of StatefulSets is to do.
@@ -28,6 +31,13 @@ type StatefulSetFeatures struct {
 	KeepClaimLabels bool
 	// CountClaims has it count the claims of pods by template, and ResizeClaims grow them, too. (STS-40 to STS-44)
 	CountClaims, ResizeClaims bool
+}
+
+// WantedOrdinals returns the ordinals of the pods that a StatefulSet is to have, for users and models of others. (STS-1, STS-31)
+func WantedOrdinals(set *v1beta1.StatefulSet, features StatefulSetFeatures) []int {
+	j := &statefulSetJudge{set: set, features: features, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
+	j.placeOrdinals()
+	return j.wanted
 }
 
 // span is the ordinals from first to last.

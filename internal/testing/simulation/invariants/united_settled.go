@@ -168,6 +168,7 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 		}
 		sum += c.replicas
 		u.checkChild(&v, c)
+		u.checkSaysDead(&v, c)
 		if revision := u.Status.UpdateStatus; revision != nil && c.revision != revision.UpdatedRevision {
 			v.add(Settled, "the workload of subset %s is at %s, not %s", name, c.revision, revision.UpdatedRevision)
 		}
@@ -239,4 +240,20 @@ func (u *united) checkHistory(v *violations, updated string) {
 	if spare > int(limit) {
 		v.add(History, "%d revisions are kept that nothing uses, beyond %d", spare, limit)
 	}
+}
+
+// checkSaysDead: a subset whose workload waits for pods on dead nodes is named, if that is one of Kubernetes. Any other says so itself,
+// and the UnitedDeployment says that again. (UD-22)
+func (u *united) checkSaysDead(v *violations, c *unitedChild) {
+	var waits []*corev1.Pod
+	for _, pod := range u.state.Pods {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.UID == c.GetUID() && c.resource != "clonesets" && !ready(pod) && c.can < c.replicas {
+			waits = append(waits, pod)
+		}
+	}
+	var conditions []told
+	for _, cond := range u.Status.Conditions {
+		conditions = append(conditions, told{string(cond.Type), cond.Message})
+	}
+	checkDead(v, u.state, waits, conditions, func(*corev1.Pod) string { return "subset " + c.subset })
 }

@@ -214,6 +214,8 @@ const (
 	Settled Invariant = "settled"
 	// Calm: no reconcile panics, and no failure makes requests without end.
 	Calm Invariant = "calm"
+	// Ending: a namespace that is being deleted is empty in the end, and nobody tries to fill it.
+	Ending Invariant = "ending"
 )
 
 // Violation says which invariant does not hold, and why.

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// told is what a condition HeldUp says, of whatever type a kind's conditions are.
+type told struct{ of, message string }
+
+// tells tells whether HeldUp names something. A message names the first of what is held up, some more, and how many others.
+func tells(conditions []told, name string) bool {
+	for _, c := range conditions {
+		if c.of == heldUp && (strings.Contains(c.message, name) || strings.Contains(c.message, " more")) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkDead: HeldUp names what waits for a dead node.
+func checkDead(v *violations, s *State, waits []*corev1.Pod, conditions []told, nameOf func(*corev1.Pod) string) {
+	for _, pod := range waits {
+		if onDeadNode(s, pod) && !tells(conditions, nameOf(pod)) {
+			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), conditions)
+		}
+	}
+}
