@@ -56,7 +56,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 	}
 	if old != nil {
 		wanted = wanted.clone() // so far it is the update's own
-		if err := inherit(pod, old, u, state, wanted); err != nil {
+		if err := inherit(pod, old, u, state, wanted, o.Now); err != nil {
 			return err
 		}
 		resources = inheritResources(pod, old, resources)

@@ -5,6 +5,7 @@ package inplace
 import (
 	"encoding/json"
 	"maps"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ import (
 // restart.
 //
 // A record of a revision that is not the pod's says nothing about the pod.
-func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.State, wanted change) error {
+func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.State, wanted change, now time.Time) error {
 	if !isOf(pod, old) {
 		return nil
 	}
@@ -37,7 +38,7 @@ func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.St
 	if err := inheritRefs(pod, waiting.refs, u, state, wanted); err != nil {
 		return err
 	}
-	return inheritImages(pod, old, state)
+	return inheritImages(pod, old, state, now)
 }
 
 // isOf tells whether the record of an update, which may be nil, is about the present pod.
@@ -74,8 +75,8 @@ func unresized(pod *corev1.Pod, old *v1alpha1.State) bool {
 }
 
 // inheritImages goes on waiting for containers that have still to start with an
-// image that an earlier update has written.
-func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
+// image that an earlier update has written, or whose startup probe the kubelet has still to ask. (IP-45)
+func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State, now time.Time) error {
 	meta, err := readMeta(pod)
 	if err != nil {
 		meta = nil // The node agent replaces it; until then nothing is known.
@@ -85,7 +86,7 @@ func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
 		if err != nil {
 			return err
 		}
-		if waiting == "" && !isRecorded(pod, name, old) {
+		if waiting == "" && !isRecorded(pod, name, old) && Starting(pod, name, func() *v1alpha1.State { return old }, now) == 0 {
 			continue
 		}
 		if last, ok := old.LastContainerStatuses[name]; ok {

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
@@ -46,6 +47,22 @@ func TestBeginTakesOver(t *testing.T) {
 		want := map[string]v1alpha1.ContainerStatus{"c1": {ImageID: "id of c1:1"}, "c2": {ImageID: "id of c2:1"}}
 		if diff := cmp.Diff(want, state(t, pod).LastContainerStatuses); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+	t.Run("IP-28, IP-45: a container whose startup probe is still to be asked is waited for", func(t *testing.T) {
+		probed := func(pod *corev1.Pod) { pod.Spec.Containers[0].StartupProbe = &corev1.Probe{PeriodSeconds: 10} }
+		pod := begin(t, running(template(), probed), calculate(t, template(), template(image(0, "c1:2"))), 0)
+		was := pod.Status.ContainerStatuses[0].ContainerID
+		kubelet(pod)
+		s := &pod.Status.ContainerStatuses[0]
+		s.Started, s.ContainerID = ptr.To(true), "runtime://restarted"
+		s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ContainerID: was}
+		for at, want := range map[int]bool{-14: true, -15: false} {
+			s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(after(at))}
+			next := begin(t, pod.DeepCopy(), calculate(t, template(image(0, "c1:2")), first), 0)
+			if _, is := state(t, next).LastContainers["c1"]; is != want {
+				t.Errorf("restarted %d s before: it is recorded: %t, want %t", -at, is, want)
+			}
 		}
 	})
 	t.Run("IP-28: a container that waits for its batch does not hold up the first one", func(t *testing.T) {

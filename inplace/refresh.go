@@ -85,7 +85,7 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 		if names := putBack(pod, state); len(names) > 0 {
 			return refreshPutBack(p, pod, state, names, now)
 		}
-		if waiting, left := anyStarting(pod, state, now); left > 0 {
+		if waiting, left := AnyStarting(pod, state, now); left > 0 {
 			return Progress{RequeueAfter: wholeSeconds(left), Waiting: waiting}, nil
 		}
 		retried := state.NextContainerRetries > 0

@@ -22,7 +22,8 @@ const startupReport = 5 * time.Second
 // periodSeconds. The probe cannot succeed before initialDelaySeconds. (IP-45)
 //
 // state is called if it is needed, and returns what Replace or Begin recorded, nil for nothing. It decides which restart was that
-// of the update: the container before was the recorded one. After any other restart the kubelet has seen that a container
+// of the update: the container before was the recorded one. One that still is the recorded one may have been restarted by an update
+// before, of which the present one has taken something back. After any other restart the kubelet has seen that a container
 // stopped, and copies nothing. A status whose clock is ahead is trusted as much later.
 func Starting(pod *corev1.Pod, name string, state func() *v1alpha1.State, now time.Time) time.Duration {
 	c, status := podstate.Lasting(pod, name), podstate.LastingStatus(pod, name)
@@ -38,7 +39,7 @@ func Starting(pod *corev1.Pod, name string, state func() *v1alpha1.State, now ti
 	if recorded == nil {
 		return 0
 	}
-	if before := recorded.LastContainers[name].ContainerID; before == "" || before != status.LastTerminationState.Terminated.ContainerID {
+	if id := recorded.LastContainers[name].ContainerID; id == "" || id != status.LastTerminationState.Terminated.ContainerID && id != status.ContainerID {
 		return 0
 	}
 	return left
@@ -59,10 +60,13 @@ func StartingWords(name string) string {
 	return fmt.Sprintf("container %s: the kubelet has still to ask its startup probe after the restart", name)
 }
 
-// anyStarting is Starting for the containers that state records. It says in words what it waits for, empty for nothing.
-func anyStarting(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (waiting string, left time.Duration) {
+// AnyStarting is Starting for the containers that a state records; nil stands for that of the pod's own update, and nothing if that
+// cannot be read. It says in words what it waits for, empty for nothing, and for how long yet. (IP-45)
+func AnyStarting(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (waiting string, left time.Duration) {
 	if state == nil {
-		return "", 0
+		if state, _ = readState(pod); state == nil {
+			return "", 0
+		}
 	}
 	for name := range state.LastContainers {
 		of := Starting(pod, name, func() *v1alpha1.State { return state }, now)

@@ -71,6 +71,9 @@ func TestStarting(t *testing.T) {
 		{"it does not run", every(10, 0), 0, status(func(s *corev1.ContainerStatus) { s.State.Running = nil }), 0},
 		{"it has run nothing before", every(10, 0), 0, status(func(s *corev1.ContainerStatus) { s.LastTerminationState.Terminated = nil }), 0},
 		{"it has crashed since the update", every(10, 0), 0, status(func(s *corev1.ContainerStatus) { s.LastTerminationState.Terminated.ContainerID = "runtime://2" }), 0},
+		{"it is the recorded one: an update before may have restarted it", every(10, 0), 0, func(_ *corev1.Pod, s *v1alpha1.State) {
+			s.LastContainers["c"] = v1alpha1.LastContainer{ContainerID: "runtime://2"}
+		}, 15 * time.Second},
 		{"another container was updated", every(10, 0), 0, func(_ *corev1.Pod, s *v1alpha1.State) { s.LastContainers = map[string]v1alpha1.LastContainer{"d": {}} }, 0},
 		{"it had no container", every(10, 0), 0, func(_ *corev1.Pod, s *v1alpha1.State) { s.LastContainers["c"] = v1alpha1.LastContainer{} }, 0},
 		{"the kubelet has reported nothing", every(10, 0), 0, func(pod *corev1.Pod, _ *v1alpha1.State) { pod.Status = corev1.PodStatus{} }, 0},
@@ -84,7 +87,7 @@ func TestStarting(t *testing.T) {
 			if got := Starting(pod, "c", func() *v1alpha1.State { return state }, now); got != test.want {
 				t.Errorf("%s, native %v: %s, want %s", test.name, native, got, test.want)
 			}
-			waiting, left := anyStarting(pod, state, now)
+			waiting, left := AnyStarting(pod, state, now)
 			if want := test.want > 0; left != test.want || (waiting != "") != want || want && waiting != StartingWords("c") {
 				t.Errorf("%s, native %v: any: %q %s, want %s", test.name, native, waiting, left, test.want)
 			}
@@ -94,7 +97,7 @@ func TestStarting(t *testing.T) {
 	if left := Starting(pod, "c", func() *v1alpha1.State { return nil }, start); left != 0 {
 		t.Errorf("not updated in place: %s", left)
 	}
-	if waiting, left := anyStarting(pod, nil, start); waiting != "" || left != 0 {
+	if waiting, left := AnyStarting(pod, nil, start); waiting != "" || left != 0 {
 		t.Errorf("not updated in place: %q %s", waiting, left)
 	}
 }
@@ -109,7 +112,7 @@ func TestAnyStarting(t *testing.T) {
 		pod.Spec.Containers, pod.Status.ContainerStatuses = append(pod.Spec.Containers, c), append(pod.Status.ContainerStatuses, s)
 		state.LastContainers[name] = state.LastContainers["c"]
 	}
-	if waiting, left := anyStarting(pod, state, start); waiting != StartingWords("a") || left != 25*time.Second {
+	if waiting, left := AnyStarting(pod, state, start); waiting != StartingWords("a") || left != 25*time.Second {
 		t.Errorf("%q, %s", waiting, left)
 	}
 }

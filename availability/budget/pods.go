@@ -4,7 +4,9 @@ package budget
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -86,23 +88,59 @@ func digestOf(image string) string {
 // waitingSidecar says which container that a SidecarSet has updated still runs what it ran
 // before. (PUB-11)
 func waitingSidecar(pod *corev1.Pod) string {
-	text := pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
-	if text == "" || pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation] == "" {
-		return ""
-	}
-	var records map[string]sidecarv1alpha1.SidecarSetInPlaceUpdateState
-	if err := json.Unmarshal([]byte(text), &records); err != nil {
+	states, err := sidecarStates(pod)
+	if err != nil {
 		return "annotation " + sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation + " cannot be read: " + err.Error()
 	}
-	for name := range strings.SplitSeq(pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation], ",") {
-		record, found := records[strings.TrimSpace(name)]
-		if !found {
-			continue
-		}
-		state := &inplacev1alpha1.State{LastContainerStatuses: record.LastContainerStatuses, LastContainers: record.LastContainers}
+	for _, state := range states {
 		if reason := inplace.Replacing(pod, state); reason != "" {
 			return reason
 		}
 	}
 	return ""
+}
+
+// sidecarStates are what the SidecarSets that were injected into a pod have recorded of their updates.
+func sidecarStates(pod *corev1.Pod) (states []*inplacev1alpha1.State, err error) {
+	text := pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
+	if text == "" || pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation] == "" {
+		return nil, nil
+	}
+	var records map[string]sidecarv1alpha1.SidecarSetInPlaceUpdateState
+	if err := json.Unmarshal([]byte(text), &records); err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation], ",") {
+		if record, found := records[strings.TrimSpace(name)]; found {
+			states = append(states, &inplacev1alpha1.State{LastContainerStatuses: record.LastContainerStatuses, LastContainers: record.LastContainers})
+		}
+	}
+	return states, nil
+}
+
+// mayStart tells whether a container of a pod has a startup probe and was restarted, so that starting has to be asked.
+func mayStart(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
+		if s.Started == nil || !*s.Started || s.LastTerminationState.Terminated == nil {
+			return false
+		}
+		c := podstate.Lasting(pod, s.Name)
+		return c != nil && c.StartupProbe != nil
+	})
+}
+
+// starting says which container that an update in place has restarted the kubelet calls started, and may not know it yet, and
+// for how long that is so; empty and 0 for none. (PUB-45)
+func starting(pod *corev1.Pod, now time.Time) (waiting string, left time.Duration) {
+	waiting, left = inplace.AnyStarting(pod, nil, now)
+	states, err := sidecarStates(pod)
+	if err != nil {
+		return waiting, left // of which waiting tells
+	}
+	for _, state := range states {
+		if w, l := inplace.AnyStarting(pod, state, now); l > left {
+			waiting, left = w, l
+		}
+	}
+	return waiting, left
 }

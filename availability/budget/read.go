@@ -23,6 +23,7 @@ type Pod struct {
 	Related string
 
 	ready, marked bool
+	restarted     bool // with a startup probe, so that starting has to be asked
 	waiting       string
 }
 
@@ -53,7 +54,7 @@ func ReadPod(pod *corev1.Pod) Pod {
 	p := Pod{Pod: pod, Active: Active(pod), Controller: metav1.GetControllerOfNoCopy(pod), Related: pod.Annotations[v1alpha1.RelatedPubAnnotation],
 		ready: Ready(pod), marked: marked(pod)}
 	if p.ready { // otherwise that is why it does not count
-		p.waiting = waiting(pod)
+		p.waiting, p.restarted = waiting(pod), mayStart(pod)
 	}
 	return p
 }

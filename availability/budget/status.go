@@ -62,7 +62,7 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 	r.keepRecords(b, s.Pods, now)
 	var unmarked int32
 	for _, pod := range s.seen() {
-		reason := r.unavailable(pod)
+		reason := r.unavailable(pod, now)
 		if reason == "" && pod.Related != b.Name {
 			reason = "it is still to be told of its budget"
 		}
@@ -86,8 +86,8 @@ func allowed(unmarked, available, total, desired int32) int32 {
 	return max(min(available, max(unmarked, total))-desired, 0)
 }
 
-// unavailable says why a pod is not available; empty if it is. (PUB-9)
-func (r *Result) unavailable(pod *Pod) string {
+// unavailable says why a pod is not available; empty if it is. (PUB-9, PUB-45)
+func (r *Result) unavailable(pod *Pod, now time.Time) string {
 	switch _, disrupted := r.Status.DisruptedPods[pod.Name]; {
 	case disrupted:
 		return "it is about to be deleted"
@@ -97,7 +97,14 @@ func (r *Result) unavailable(pod *Pod) string {
 	if _, updated := r.Status.UnavailablePods[pod.Name]; updated {
 		return "it is about to be updated"
 	}
-	return pod.waiting
+	if pod.waiting != "" || !pod.restarted {
+		return pod.waiting
+	}
+	waiting, left := starting(pod.Pod, now)
+	if left > 0 {
+		r.requeue(left)
+	}
+	return waiting
 }
 
 // keepRecords keeps the records of pods that are still there, until their time is over.

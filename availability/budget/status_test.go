@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -303,5 +304,53 @@ func TestNone(t *testing.T) {
 	}
 	if r := compute(t, newBudget(minAvailable("0%")), budget.Selection{Pods: newPods(3), Total: 3}, start); r.Status.DesiredAvailable != 0 {
 		t.Errorf("PUB-7: %s", numbers(&r.Status))
+	}
+}
+
+// A pod whose container was restarted by an update in place is not available until the kubelet has asked its startup probe. The
+// budget is counted anew then. (PUB-45)
+func TestComputeStarting(t *testing.T) {
+	probed := func(pod *corev1.Pod) {
+		c, s := &pod.Spec.Containers[0], &pod.Status.ContainerStatuses[0]
+		c.StartupProbe = &corev1.Probe{PeriodSeconds: 10}
+		s.Started, s.ContainerID, s.State.Running = ptr.To(true), "r://2", &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(start)}
+		s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ContainerID: "r://1"}
+	}
+	const last = `"lastContainerStatuses":{"main":{"imageID":"nginx@sha256:00"}},"lastContainers":{"main":{"containerID":"r://1","images":["nginx:0"]}}`
+	byWorkload := annotate("apps.kruise.io/inplace-update-state", `{"revision":"web-2",`+last+`}`)
+	bySidecarSet := annotate("kruise.io/sidecarset-inplace-update-state", `{"log":{`+last+`}}`)
+	injected := annotate("kruise.io/sidecarset-injected-list", "log")
+	crashed := func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses[0].LastTerminationState.Terminated.ContainerID = "r://1a"
+	}
+	for _, tt := range []struct {
+		name    string
+		changes []func(*corev1.Pod)
+		at      int
+		want    string
+	}{
+		{"by its workload", []func(*corev1.Pod){probed, byWorkload}, 1, "9 available, 0 allowed, again in 14.000000001s"},
+		{"asked", []func(*corev1.Pod){probed, byWorkload}, 15, "10 available, 1 allowed, again in 0s"},
+		{"by a SidecarSet", []func(*corev1.Pod){probed, bySidecarSet, injected}, 1, "9 available, 0 allowed, again in 14.000000001s"},
+		{"by one that is not injected", []func(*corev1.Pod){probed, bySidecarSet}, 1, "10 available, 1 allowed, again in 0s"},
+		{"by itself", []func(*corev1.Pod){probed, byWorkload, crashed}, 1, "10 available, 1 allowed, again in 0s"},
+		{"without a probe", []func(*corev1.Pod){probed, byWorkload, func(pod *corev1.Pod) { pod.Spec.Containers[0].StartupProbe = nil }}, 1, "10 available, 1 allowed, again in 0s"},
+	} {
+		t.Run("PUB-45: restarted "+tt.name, func(t *testing.T) {
+			pods := append(newPods(9), newPod("starting", tt.changes...))
+			r, err := budget.Compute(newBudget(), budget.Selection{Pods: pods, Total: 10}, after(tt.at))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%d available, %d allowed, again in %s", r.Status.CurrentAvailable, r.Status.UnavailableAllowed, r.RequeueAfter); got != tt.want {
+				t.Errorf("got %s, want %s (%v)", got, tt.want, r.Unavailable)
+			}
+			for _, may := range []bool{false, true} {
+				b := newBudget(status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.UnavailableAllowed = 0 }))
+				if d := budget.Decide(b, pods[9], budget.Request{Operation: v1alpha1.PubDeleteOperation, InconsistentMayGo: may, Now: after(tt.at)}); d.Allowed {
+					t.Errorf("it may go: %s", d.Reason)
+				}
+			}
+		})
 	}
 }

@@ -25,5 +25,6 @@
 //   - The status is computed anew when the workload is scaled, too, and not only when its pods go.
 //   - The state of pods whose kind is not read does not change, and an event says so.
 //   - Pods of Advanced StatefulSets are placed as they are created. No webhook is needed for them.
+//   - Pods can get recorded annotations back, which no release does. Without that, a user who asks for annotations is warned. (PPS-35)
 //   - A pod waits for the caches of the webhook, and is not placed anywhere before these are filled.
 package persistentpodstate

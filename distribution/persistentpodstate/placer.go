@@ -49,6 +49,9 @@ type PlacerOptions struct {
 	// pod is placed and none is let through. Default: no white list is read, and Run need not be called if States and Nodes
 	// are given.
 	ConfigNamespace string
+	// RestoreAnnotations gives pods back the annotations of persistentPodAnnotations that the pod of their name had, unless they have
+	// one of the key. Default false, as in every release of OpenKruise: they are recorded, and not given back. (PPS-35)
+	RestoreAnnotations bool
 	// PlacedByWorkloads has Mutate leave pods as they are whose controllers are of the group apps.kruise.io: these place
 	// their pods as they create them, by PlacePod. Default: it places them as well. (PPS-28)
 	PlacedByWorkloads bool
@@ -183,7 +186,12 @@ func (p *Placer) placed(namespace string, pod *corev1.Pod) (*podstate.Placement,
 	if err != nil {
 		return nil, err
 	}
-	return podstate.Place(podstate.For(states, pod), pod, podstate.NodesOf(p.node, p.nodes)), nil
+	of := podstate.For(states, pod)
+	placement := podstate.Place(of, pod, podstate.NodesOf(p.node, p.nodes))
+	if p.options.RestoreAnnotations {
+		placement.Restore(of)
+	}
+	return placement, nil
 }
 
 // places tells whether a pod is of a workload whose pods are placed. (PPS-2)

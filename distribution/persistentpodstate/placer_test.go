@@ -105,6 +105,34 @@ func TestPlacer(t *testing.T) {
 	})
 }
 
+// PPS-35: with the switch, pods get recorded annotations back, also where nothing is asked of their nodes.
+func TestPlacerRestores(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.nodes("a1")
+		c.createState(newState("web", requires(host), func(s *v1alpha1.PersistentPodState) {
+			s.Spec.PersistentPodAnnotations = []v1alpha1.PersistentPodAnnotation{{Key: "ip"}}
+		}))
+		s := c.state("web")
+		s.Status.PodStates = map[string]v1alpha1.PodState{"web-0": {NodeName: "gone", Annotations: map[string]string{"ip": "10.0.0.2"}}}
+		_, err := c.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
+		c.Must(err)
+		for restores, want := range map[bool]string{false: "", true: "10.0.0.2"} {
+			p := c.placer(nil)
+			p.options.RestoreAnnotations = restores
+			stop := c.Start(p.Run)
+			c.Sleep("1s")
+			pod := webPod(func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Annotations = "", nil })
+			placed, err := p.PlacePod(t.Context(), pod)
+			c.Must(err)
+			c.Must(p.Mutate(t.Context(), createOf("default"), pod))
+			if got := placed.Annotations["ip"]; got != want || pod.Annotations["ip"] != want {
+				t.Errorf("restores %t: %q by the workload, %q by the webhook, want %q", restores, got, pod.Annotations["ip"], want)
+			}
+			stop()
+		}
+	})
+}
+
 // PPS-27: while the caches are not filled, pods of StatefulSets wait, and no others.
 func TestPlacerIsNotReady(t *testing.T) {
 	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)

@@ -101,6 +101,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 			delete(free.Spec.NodeSelector, simulation.Ring)
 			return p.placed(namespace, free)
 		}}},
+		{"annotations are not given back", invariants.Placement, 0, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
+			placement, err := p.placed(namespace, pod)
+			if err == nil {
+				delete(placement.Pod.Annotations, "ip")
+			}
+			return placement, err
+		}}},
 		{"preferences are forgotten", invariants.Placement, 13, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
 			placement, err := p.placed(namespace, pod)
 			if err == nil && placement.Pod.Spec.Affinity != nil {

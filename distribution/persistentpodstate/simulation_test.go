@@ -60,8 +60,14 @@ func simulated(bug *bug) *simulation.Subject {
 		Others:       func(u *simulation.User, r *rand.Rand) { runSet(u) },
 		Release:      runSet,
 		Act:          bug.controller.Act(act),
-		Push:         push,
-		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
+		Rare: func(u *simulation.User, r *rand.Rand) { // as a network does, of which pods are to keep their addresses
+			u.Edit(`{"spec":{"persistentPodAnnotations":[{"key":"ip"}]}}`)
+			for _, pod := range u.Pods() {
+				u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"ip":"10.0.0.%d"}}}`, r.IntN(9)))
+			}
+		},
+		Push:    push,
+		Ignores: []string{string(caches.Claims), string(caches.Revisions)},
 		Judge: func(uint64) simulation.Judge {
 			return simulation.Judge{Write: invariants.PersistentPodState, Settled: invariants.PersistentPodStateSettled}
 		},
@@ -98,7 +104,8 @@ func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 	if err := caches.AddIndexes(states, caches.ByNamespace); err != nil {
 		return nil, err
 	}
-	placer := &Placer{reader: caches.Reader{resourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}
+	restores := p.Seed%2 == 1
+	placer := &Placer{options: PlacerOptions{RestoreAnnotations: restores}, reader: caches.Reader{resourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}
 	return func(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		pod, ok := request.Object.Object.(*corev1.Pod)
 		if request.Operation != admissionv1.Create || !ok {
@@ -114,7 +121,7 @@ func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 		if err != nil {
 			return admission.Errored(err)
 		}
-		p.Violates(invariants.PersistentPodStatePlaced(p.Cached(), pod, placement.Pod)...)
+		p.Violates(invariants.PersistentPodStatePlaced(p.Cached(), pod, placement.Pod, restores)...)
 		*pod = *placement.Pod
 		return admission.Allowed()
 	}, nil

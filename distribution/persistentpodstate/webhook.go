@@ -36,6 +36,9 @@ type Webhook struct {
 	Whitelist func(context.Context) (podstate.Whitelist, error)
 	// Distribution reads the others of a namespace. Default nil: there are none.
 	Distribution client.Interface
+	// RestoreAnnotations says that pods get annotations back: PlacerOptions.RestoreAnnotations. Default false: who writes
+	// persistentPodAnnotations is warned that they are recorded alone. (PPS-35)
+	RestoreAnnotations bool
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook configurations call.
@@ -67,7 +70,27 @@ func (w *Webhook) admission() admission.Webhook[v1alpha1.PersistentPodState] {
 			}
 			return nil, admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 		},
+		Confirm: func(_ context.Context, c change) *admissionv1.AdmissionResponse {
+			return &admissionv1.AdmissionResponse{UID: c.Request.UID, Allowed: true, Warnings: w.warnings(c)}
+		},
 	}
+}
+
+// warnings says which annotations pods do not get back, if those that are asked for change. (PPS-35)
+func (w *Webhook) warnings(c change) (warnings []string) {
+	asked := c.Object.Spec.PersistentPodAnnotations
+	if len(asked) == 0 || c.Old != nil && equality.Semantic.DeepEqual(c.Old.Spec.PersistentPodAnnotations, asked) {
+		return nil
+	}
+	if !w.RestoreAnnotations {
+		return []string{"spec.persistentPodAnnotations: they are recorded in the status, and pods do not get them back; the gate PersistentPodStateRestoreAnnotations changes that"}
+	}
+	for i := range asked {
+		if key := asked[i].Key; !podstate.Restorable(key) {
+			warnings = append(warnings, fmt.Sprintf("spec.persistentPodAnnotations[%d]: %s is recorded in the status, and pods do not get it back: controllers write it", i, key))
+		}
+	}
+	return warnings
 }
 
 // check says what is wrong with a change. What does not change is not judged again: a finalizer can be removed whatever the white

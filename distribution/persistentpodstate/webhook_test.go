@@ -87,6 +87,39 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// PPS-35: who asks for annotations is warned of those that pods do not get back.
+func TestWebhookWarns(t *testing.T) {
+	asks := func(keys ...string) func(*v1alpha1.PersistentPodState) {
+		return func(s *v1alpha1.PersistentPodState) {
+			for _, key := range keys {
+				s.Spec.PersistentPodAnnotations = append(s.Spec.PersistentPodAnnotations, v1alpha1.PersistentPodAnnotation{Key: key})
+			}
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		restores bool
+		now, old *v1alpha1.PersistentPodState
+		want     string // what the warnings have in common, empty for none
+	}{
+		{"without the switch", false, newState("web", requires(host), asks("ip")), nil, "pods do not get them back; the gate PersistentPodStateRestoreAnnotations"},
+		{"one more", false, newState("web", requires(host), asks("ip", "mac")), newState("web", requires(host), asks("ip")), "pods do not get them back"},
+		{"as before", false, newState("web", requires(zone), asks("ip")), newState("web", requires(host), asks("ip")), ""},
+		{"none", false, newState("web", requires(host)), nil, ""},
+		{"with the switch", true, newState("web", requires(host), asks("ip")), nil, ""},
+		{"one of controllers", true, newState("web", requires(host), asks("ip", "apps.kruise.io/a")), nil, "persistentPodAnnotations[1]: apps.kruise.io/a"},
+	} {
+		operation, old := admissionv1.Create, any(nil)
+		if test.old != nil {
+			operation, old = admissionv1.Update, test.old
+		}
+		answer := (&Webhook{RestoreAnnotations: test.restores}).Validate(t.Context(), about(operation, test.now, old))
+		if got := strings.Join(answer.Warnings, "; "); !answer.Allowed || (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: allowed %t, warnings %q, want %q", test.name, answer.Allowed, got, test.want)
+		}
+	}
+}
+
 // withoutName leaves out of a refusal which object it is about.
 func withoutName(text string) string {
 	return strings.Replace(text, `PersistentPodState.apps.kruise.io "web" is invalid: `, "", 1)

@@ -25,13 +25,17 @@ type Placement struct {
 	// gets.
 	Required  map[string]string
 	Preferred []corev1.PreferredSchedulingTerm
+	// Annotations are those that it gets back; nil unless Restore was called.
+	Annotations map[string]string
 	// Reason says why nothing is required of its node, or nothing done at all; empty if all that was asked
 	// for is done.
 	Reason string
 }
 
 // Changed tells whether anything is done to the pod.
-func (p *Placement) Changed() bool { return len(p.Required) > 0 || len(p.Preferred) > 0 }
+func (p *Placement) Changed() bool {
+	return len(p.Required) > 0 || len(p.Preferred) > 0 || len(p.Annotations) > 0
+}
 
 // Place has a pod that is about to be created go to the node of its predecessor, as the state that is recorded
 // says. It changes neither; s may be nil. What is done to a pod already is not done again.
@@ -61,6 +65,38 @@ func Place(s *v1alpha1.PersistentPodState, pod *corev1.Pod, nodes *Nodes) *Place
 		p.apply(s.Name)
 	}
 	return p
+}
+
+// Restore gives the pod of a Placement, which Place has made of the same state, the recorded annotations that it does not have. s
+// may be nil. It is for those who have the switch RestoreAnnotations. (PPS-35)
+func (p *Placement) Restore(s *v1alpha1.PersistentPodState) {
+	if s == nil {
+		return
+	}
+	if ref := metav1.GetControllerOfNoCopy(p.Pod); ref != nil && ofAnother(&s.Status, ref.UID) {
+		return
+	}
+	recorded := s.Status.PodStates[p.Pod.Name].Annotations
+	for _, asked := range s.Spec.PersistentPodAnnotations {
+		value, is := recorded[asked.Key]
+		if _, has := p.Pod.Annotations[asked.Key]; !is || has || !Restorable(asked.Key) {
+			continue
+		}
+		if p.Annotations == nil {
+			p.Annotations, p.Pod = map[string]string{}, p.Pod.DeepCopy()
+		}
+		p.Annotations[asked.Key] = value
+		metav1.SetMetaDataAnnotation(&p.Pod.ObjectMeta, asked.Key, value)
+	}
+}
+
+// Restorable tells whether pods get back the annotation of a key. Those of kruise.io, podwright.io and the domains below are of one
+// pod: controllers write there what they have done to it. (PPS-35)
+func Restorable(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return !slices.ContainsFunc([]string{"kruise.io", "podwright.io"}, func(ours string) bool {
+		return domain == ours || strings.HasSuffix(domain, "."+ours)
+	})
 }
 
 // required are the labels to ask for, which are those that the pod does not ask for by itself. There are none

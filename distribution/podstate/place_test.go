@@ -134,6 +134,52 @@ func TestPlaceAgain(t *testing.T) {
 	}
 }
 
+// A new pod gets the recorded annotations back that it does not have, if they are still asked for. (PPS-35)
+func TestRestore(t *testing.T) {
+	recorded := func(s *v1alpha1.PersistentPodState) {
+		s.Status.PodStates = map[string]v1alpha1.PodState{"web-0": {NodeName: "a1", Annotations: map[string]string{"network/ip": "10.0.0.2", "old": "1", "apps.kruise.io/inplace-update-state": "{}"}}}
+	}
+	asks := saves("network/ip", "never-had", "apps.kruise.io/inplace-update-state")
+	for _, test := range []struct {
+		name  string
+		state *v1alpha1.PersistentPodState
+		pod   *corev1.Pod
+		want  map[string]string
+	}{
+		{"recorded", newState(asks, recorded), newPod("web-0", ""), map[string]string{"network/ip": "10.0.0.2"}},
+		{"one of its own", newState(asks, recorded), newPod("web-0", "", annotated("network/ip", "10.0.0.9")), nil},
+		{"not asked for any more", newState(recorded), newPod("web-0", ""), nil},
+		{"of another name", newState(asks, recorded), newPod("web-1", ""), nil},
+		{"of another workload of the name", newState(asks, recorded, of("former")), newPod("web-0", ""), nil},
+		{"no state", nil, newPod("web-0", ""), nil},
+	} {
+		t.Run("PPS-35: "+test.name, func(t *testing.T) {
+			before := test.pod.DeepCopy()
+			for range 2 { // the second time nothing is left to do
+				p := podstate.Place(test.state, test.pod, newNodes("a1"))
+				p.Restore(test.state)
+				if diff := cmp.Diff(test.want, p.Annotations); diff != "" || p.Changed() != (test.want != nil) {
+					t.Errorf("changed %t, -want +got:\n%s", p.Changed(), diff)
+				}
+				if diff := cmp.Diff(before, test.pod); diff != "" {
+					t.Errorf("the pod that was given is another one (-before +after):\n%s", diff)
+				}
+				for key, value := range test.want {
+					if p.Pod.Annotations[key] != value {
+						t.Errorf("%s is %q", key, p.Pod.Annotations[key])
+					}
+				}
+				test.pod, test.want, before = p.Pod, nil, p.Pod.DeepCopy()
+			}
+		})
+	}
+	for key, want := range map[string]bool{"network/ip": true, "plain": true, "notkruise.io/a": true, "kruise.io/a": false, "apps.kruise.io/a": false, "x.podwright.io/a": false} {
+		if podstate.Restorable(key) != want {
+			t.Errorf("PPS-35: %s: %t", key, !want)
+		}
+	}
+}
+
 // PPS-1, PPS-11: which PersistentPodState a pod is placed by.
 func TestFor(t *testing.T) {
 	named := func(name, version, kind, target string) *v1alpha1.PersistentPodState {

@@ -15,7 +15,7 @@ type PersistentPodStateSpec struct {
 	TargetReference TargetReference `json:"targetRef"`
 
 	// PersistentPodAnnotations are annotations of the pods to remember. They are not given
-	// to their successors. Default: none.
+	// to their successors, unless the manager is told to. Default: none.
 	// +optional
 	PersistentPodAnnotations []PersistentPodAnnotation `json:"persistentPodAnnotations,omitempty"`
 

@@ -76,9 +76,15 @@ func addPods(c *fixture.Cluster, set *v1alpha1.SidecarSet, names ...string) {
 // injectedPod is a pod with the label app, and with what a SidecarSet injects.
 func injectedPod(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string) *corev1.Pod {
 	t.Helper()
+	return injectedWith(t, set, namespace, name, injection.Features{})
+}
+
+// injectedWith is the same with features.
+func injectedWith(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string, features injection.Features) *corev1.Pod {
+	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": set.Name}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
-	result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now(),
+	result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now(), Features: features,
 		Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"name": namespace}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +128,7 @@ func outcome(c *fixture.Cluster, name string) string {
 }
 
 func imagesOf(pod *corev1.Pod) (images []string) {
-	for _, container := range pod.Spec.Containers {
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		images = append(images, container.Name+"="+container.Image)
 	}
 	return images

@@ -21,6 +21,7 @@ import (
 // Shown are the writes of the controller, the pods that wait, and events. To accept a change
 // of behaviour, run the test with -rewrite and read the difference.
 //
+//	natives                  has native sidecars count as containers from now on
 //	create                   creates it, with the lines of the spec that follow
 //	edit                     changes it by the merge patch that follows
 //	pods web-a web-b         creates pods that it is injected into
@@ -28,6 +29,7 @@ import (
 //	delete-pod web-a         deletes a pod at once
 //	reconcile                reconciles it once
 //	kubelet                  has the kubelets take a step
+//	pass 10s                 lets time pass
 //	settle                   both, until nothing is left to do
 //	refuse, lose what…       has the API server refuse requests, such as "patch pods", or lose the answers
 //	heal                     has it answer again
@@ -50,12 +52,19 @@ func (c *cluster) run(d *datadriven.TestData) string {
 		names = append(names, arg.Key)
 	}
 	switch d.Cmd {
+	case "natives":
+		c.options.Injection.NativeSidecars = true
+		c.restart()
+	case "pass":
+		c.Sleep(names[0])
 	case "create":
 		c.create(d.Input)
 	case "edit":
 		c.Edit(d.Input)
 	case "pods":
-		addPods(c.Cluster, c.get("web"), names...)
+		for _, name := range names {
+			c.CreatePod(injectedWith(c.T, c.get("web"), fixture.Web.Namespace, name, c.options.Injection))
+		}
 	case "missed":
 		c.Sleep("2s")
 		for _, name := range names {

@@ -24,6 +24,7 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: played(bug{Often: raisePartition}, earlier)},
 		{Found: "serving pods taken at once under a surge, since they wait for minReadySeconds", Seed: 9, Workload: played(bug{Often: surgeSlowly}, everything)},
 		{Found: "surge pods of a new template created while the update is paused", Seed: 0, Workload: played(bug{Often: pauseWithSurge}, everything)},
+		{Found: "a container not waited for that came up while its next image was taken back", Seed: 95, Workload: starting(bug{})},
 	})
 }
 

@@ -18,7 +18,7 @@ type PersistentPodStateSpecApplyConfiguration struct {
 	// PersistentPodState. It never changes.
 	TargetReference *TargetReferenceApplyConfiguration `json:"targetRef,omitempty"`
 	// PersistentPodAnnotations are annotations of the pods to remember. They are not given
-	// to their successors. Default: none.
+	// to their successors, unless the manager is told to. Default: none.
 	PersistentPodAnnotations []PersistentPodAnnotationApplyConfiguration `json:"persistentPodAnnotations,omitempty"`
 	// RequiredPersistentTopology is the topology that a pod has to come back to. Either it or
 	// PreferredPersistentTopology, or both.

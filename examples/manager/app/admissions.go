@@ -84,7 +84,7 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 	a.pods.Sidecars = a.step(a.sidecars, "SidecarSets", sidecarSetsResource)
 	states, err := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{
 		Kubernetes: a.Interface, Distribution: a.clients.Distribution, Namespace: m.config.Namespace, PlacedByWorkloads: true, ConfigNamespace: m.config.OwnNamespace,
-		CacheSyncTimeout: timeout})
+		CacheSyncTimeout: timeout, RestoreAnnotations: m.gates.Enabled(features.PersistentPodStateRestoreAnnotations)})
 	errs[4], a.pods.PersistentPodState = err, a.step(states, "PersistentPodStates", persistentPodStatesResource)
 	if m.gates.Enabled(features.EnablePodProbeMarkerOnServerless) && m.gates.Enabled(features.PodProbeMarkerGate) {
 		probes, err := podprobemarker.NewInjector(podprobemarker.InjectorOptions{Lifecycle: a.clients.Lifecycle, Namespace: m.config.Namespace, CacheSyncTimeout: timeout})

@@ -156,7 +156,8 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 				podwright.Permission{Namespace: p.namespace, Rules: workloadspread.CustomRules(groupResources(*crds)...)})
 			described.New = func(ctx context.Context) (podwright.Runner, error) {
 				placer, err := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{
-					Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, States: o.States, Nodes: o.Nodes})
+					Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, States: o.States, Nodes: o.Nodes,
+					RestoreAnnotations: p.gates.Enabled(features.PersistentPodStateRestoreAnnotations)})
 				if err != nil {
 					return nil, err
 				}
@@ -176,7 +177,7 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 			return described, nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
-			return persistentpodstate.Describe(persistentpodstate.Options{}, &persistentpodstate.Webhook{Distribution: a.clients.Distribution, Whitelist: func(ctx context.Context) (podstate.Whitelist, error) {
+			return persistentpodstate.Describe(persistentpodstate.Options{}, &persistentpodstate.Webhook{Distribution: a.clients.Distribution, RestoreAnnotations: a.gates.Enabled(features.PersistentPodStateRestoreAnnotations), Whitelist: func(ctx context.Context) (podstate.Whitelist, error) {
 				return persistentpodstate.ReadWhitelist(ctx, a.Interface, a.ownNamespace)
 			}}), nil
 		},

@@ -36,11 +36,12 @@ const (
 	ImagePullJobGate                   Gate = "ImagePullJobGate" // of later releases of OpenKruise
 
 	SidecarSetPatchPodMetadataDefaultsAllowed Gate = "SidecarSetPatchPodMetadataDefaultsAllowed"
-	SidecarSetPolicies                        Gate = "SidecarSetPolicies"             // podwright's own
-	ResourceDistributionGate                  Gate = "ResourceDistributionGate"       // of later releases of OpenKruise
-	EvictionResponder                         Gate = "EvictionResponder"              // podwright's own
-	InPlaceWorkloadVerticalScaling            Gate = "InPlaceWorkloadVerticalScaling" // of later releases of OpenKruise
-	PreparingUpdateAsUpdate                   Gate = "PreparingUpdateAsUpdate"        // of later releases of OpenKruise
+	SidecarSetPolicies                        Gate = "SidecarSetPolicies"                   // podwright's own
+	ResourceDistributionGate                  Gate = "ResourceDistributionGate"             // of later releases of OpenKruise
+	EvictionResponder                         Gate = "EvictionResponder"                    // podwright's own
+	PersistentPodStateRestoreAnnotations      Gate = "PersistentPodStateRestoreAnnotations" // podwright's own
+	InPlaceWorkloadVerticalScaling            Gate = "InPlaceWorkloadVerticalScaling"       // of later releases of OpenKruise
+	PreparingUpdateAsUpdate                   Gate = "PreparingUpdateAsUpdate"              // of later releases of OpenKruise
 	RecreatePodWhenChangeVCTInCloneSetGate    Gate = "RecreatePodWhenChangeVCTInCloneSetGate"
 	PodIndexLabel                             Gate = "PodIndexLabel"                // of later releases of OpenKruise
 	StatefulSetAutoResizePVCGate              Gate = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
@@ -125,6 +126,7 @@ var (
 		SidecarSetPolicies:                        {alpha(off)},
 		ResourceDistributionGate:                  {alpha(off)},
 		EvictionResponder:                         {alpha(off)},
+		PersistentPodStateRestoreAnnotations:      {alpha(off)},
 		InPlaceWorkloadVerticalScaling:            {alpha(off)},
 		PreparingUpdateAsUpdate:                   {alpha(off)},
 		RecreatePodWhenChangeVCTInCloneSetGate:    {alpha(off)},

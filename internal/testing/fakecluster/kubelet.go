@@ -193,7 +193,9 @@ func (k *Kubelet) runOne(pod *corev1.Pod, c *corev1.Container, old map[string]co
 	if reason := k.stops(c, unconfigured); reason != "" && (!ran || s.Image != c.Image) {
 		return waiting(s, c, reason), true
 	}
+	var was *corev1.ContainerStatus
 	if starts := !ran || resized[c.Name] || s.Image != c.Image || s.State.Waiting != nil; starts {
+		was = s.DeepCopy()
 		if ran {
 			s.RestartCount++
 		}
@@ -204,7 +206,8 @@ func (k *Kubelet) runOne(pod *corev1.Pod, c *corev1.Container, old map[string]co
 		s.Resources = c.Resources.DeepCopy()
 	}
 	s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
-	s.Ready = (k.Broken == nil || !k.Broken(c.Image)) && (k.Unready == nil || !k.Unready(c.Name))
+	s.Ready = k.works(c.Image, c.Name)
+	Startup(c, &s, was, k.clock().Now())
 	return s, true
 }
 

@@ -4,11 +4,14 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
@@ -106,9 +109,24 @@ func (w *Cluster) runContainer(pod *corev1.Pod, c corev1.Container, s corev1.Con
 	if ran && s.Image != c.Image {
 		s.RestartCount++
 	}
+	was, restarts := s, !ran || s.Image != c.Image
 	s.Image, s.ImageID, s.ContainerID = c.Image, "sha256:"+c.Image, "fake://"+c.Name
 	s.Ready = !strings.Contains(c.Image, "bad") && !w.broken[pod.UID]
+	if c.StartupProbe != nil {
+		w.start(&c, &s, &was, restarts)
+	}
 	return s
+}
+
+// start reports what a startup probe says, of a container that has an ID of its own then, and a time since which it runs.
+func (w *Cluster) start(c *corev1.Container, s, was *corev1.ContainerStatus, restarts bool) {
+	s.ContainerID = fmt.Sprint(s.ContainerID, "-", s.RestartCount)
+	if !restarts {
+		was = nil
+	} else {
+		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(w.Now)}
+	}
+	fakecluster.Startup(c, s, was, w.Now)
 }
 
 // Recompute brings the conditions of a pod that the caller may change to what

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ func Template() corev1.PodTemplateSpec {
 }
 
 // ChangeTemplate changes what a key of the command spec names: image=name and
-// env=value of the first container, label=key:value, annotation=key:value and
+// env=value of the first container, startup=seconds between two questions of its startup probe, label=key:value, annotation=key:value and
 // gate=type. It returns false if the key is none of them.
 func ChangeTemplate(t *corev1.PodTemplateSpec, key, value string) bool {
 	k, v, _ := strings.Cut(value, ":")
@@ -30,6 +31,12 @@ func ChangeTemplate(t *corev1.PodTemplateSpec, key, value string) bool {
 		t.Spec.Containers[0].Image = value
 	case "env":
 		t.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "X", Value: value}}
+	case "startup":
+		period, err := strconv.Atoi(value)
+		if err != nil {
+			return false
+		}
+		t.Spec.Containers[0].StartupProbe = &corev1.Probe{PeriodSeconds: int32(period)}
 	case "label":
 		t.Labels[k] = v
 	case "annotation":

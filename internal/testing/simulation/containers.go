@@ -3,6 +3,7 @@
 package simulation
 
 import (
+	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"strings"
@@ -65,6 +66,27 @@ func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 		k.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
 		k.Leaves = func(container string) bool { return visited != "" && container != visited }
 	}
+}
+
+// askProbes has kubelets ask the startup probes whose turn has come, whatever else they are late with.
+func (h *history) askProbes() error {
+	if !h.workload.StartupProbes {
+		return nil
+	}
+	for _, pod := range h.podList() {
+		if h.isDead(pod) {
+			continue
+		}
+		h.setKubelet(pod, !h.ails(pod))
+		changes, err := h.kubelet.Ask(context.Background(), pod)
+		if err != nil {
+			return err
+		}
+		if changes {
+			h.say("kubelet: asks the startup probes of pod %s", pod.Name)
+		}
+	}
+	return h.settle()
 }
 
 // resizes says how far a node comes with the resize of a pod: one of four is on a full node.

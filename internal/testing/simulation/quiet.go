@@ -181,6 +181,9 @@ const late = time.Second
 
 // round lets everybody but the garbage collector, which is slow, act once.
 func (h *history) round() error {
+	if err := h.askProbes(); err != nil {
+		return err
+	}
 	for _, k := range h.kinds {
 		p := h.processesOf(k)[0]
 		if err := h.catchUp(p); err != nil {

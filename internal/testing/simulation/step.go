@@ -143,6 +143,9 @@ func (h *history) passTime(r *rand.Rand) error {
 	if err := h.settle(); err != nil {
 		return err
 	}
+	if err := h.askProbes(); err != nil {
+		return err
+	}
 	for _, p := range h.processes {
 		h.checkTimely(p)
 	}

@@ -39,6 +39,8 @@ type Subject struct {
 	// Resizes says that nodes resize pods: soon or later, and for a part of the pods, whose nodes are
 	// full, never.
 	Resizes bool
+	// StartupProbes says that containers may have startup probes, which kubelets ask in time.
+	StartupProbes bool
 	// VolumesGrow says that a driver binds claims, and grows volumes: soon, when a pod starts anew, or never.
 	VolumesGrow bool
 	// KubeletsDie says that kubelets die, for a while or until their nodes leave, and that some reject pods. Needs Nodes.
@@ -83,7 +85,7 @@ type Subject struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, VolumesGrow, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Subject
 }

@@ -30,7 +30,7 @@ func checkExclusive(v *violations, w *Write) {
 	}
 }
 
-// checkBackInService: a pod goes back into service with what its update gave it. (IP-24, IP-26)
+// checkBackInService: a pod goes back into service with what its update gave it, and that has come up. (IP-24, IP-26, IP-45)
 func checkBackInService(v *violations, w *Write) {
 	before, after := w.pods()
 	if w.Known == nil || !updating(before) || updating(after) || inGrace(before) {
@@ -39,6 +39,9 @@ func checkBackInService(v *violations, w *Write) {
 	if known := w.knownPod(); known != nil {
 		for _, name := range replacing(known) {
 			v.add(InPlace, "puts pod %s back into service, and container %s has still to take its image", before.Name, name)
+		}
+		for _, name := range starting(known, w.Known.Now) {
+			v.add(InPlace, "puts pod %s back into service, and container %s has still to come up", before.Name, name)
 		}
 	}
 }

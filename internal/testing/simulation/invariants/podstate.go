@@ -216,8 +216,9 @@ func (r *remembering) checkDeletion(v *violations, w *Write) {
 	}
 }
 
-// PersistentPodStatePlaced judges what becomes of a new pod, by what the caches show of whom it asked. (PPS-11 to PPS-16)
-func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod) []Violation {
+// PersistentPodStatePlaced judges what becomes of a new pod, by what the caches show of whom it asked. restores says that pods get
+// annotations back. (PPS-11 to PPS-16, PPS-35)
+func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod, restores bool) []Violation {
 	var v violations
 	r := rememberingOf(cached)
 	if r != nil && r.DeletionTimestamp != nil {
@@ -257,6 +258,16 @@ func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod) []Violat
 	}
 	if given := len(selector) > len(before.Spec.NodeSelector) || len(terms) > 0; given != (after.Annotations[v1alpha1.InjectedPersistentPodStateAnnotation] != "") {
 		v.add(Placement, "pod %s says that it was sent by %q", before.Name, after.Annotations[v1alpha1.InjectedPersistentPodStateAnnotation])
+	}
+	for key := range record.Annotations {
+		want, own := before.Annotations[key]
+		asked := slices.ContainsFunc(r.Spec.PersistentPodAnnotations, func(a v1alpha1.PersistentPodAnnotation) bool { return a.Key == key })
+		if restores && asked && !own {
+			want = record.Annotations[key]
+		}
+		if is := after.Annotations[key]; is != want {
+			v.add(Placement, "pod %s has the annotation %s=%q, want %q", before.Name, key, is, want)
+		}
 	}
 	return v
 }

@@ -57,8 +57,8 @@ func (p *Past) observeSidecars(c *Change) {
 	if _, is := s.taken[pod.UID]; !is {
 		return
 	}
-	nothing := &State{}
-	if j := p.newSidecarSetJudge(&violations{}, &Write{Observed: nothing}, s.set); j.available(pod) {
+	nothing := &State{Now: c.At}
+	if j := p.newSidecarSetJudge(&violations{}, &Write{Known: nothing, Observed: nothing}, s.set); j.available(pod) {
 		delete(s.taken, pod.UID)
 	}
 }

@@ -153,9 +153,17 @@ func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
 // inService tells whether a pod serves, whatever its sidecars do.
 func inService(pod *corev1.Pod) bool { return ready(pod) && !updating(pod) }
 
-// available tells whether an update of a pod is over, and it serves. (SCS-4, SCS-8)
+// available tells whether an update of a pod is over, and it serves. (SCS-4, SCS-8, IP-45)
 func (j *sidecarSetJudge) available(pod *corev1.Pod) bool {
-	return inService(pod) && j.consistent(pod) && !j.flipping(pod)
+	return inService(pod) && j.consistent(pod) && !j.flipping(pod) && !j.starting(pod)
+}
+
+// starting tells whether a container of the SidecarSet has not come up. If a user has spoilt the record, one that is no longer
+// recorded is as its kubelet says. (IP-45)
+func (j *sidecarSetJudge) starting(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(starting(pod, j.Known.Now), func(name string) bool {
+		return len(j.imagesOf(name)) > 0 && (!j.past.sidecars.spoilt[pod.UID] || j.recorded(pod, name))
+	})
 }
 
 // longestUpdate is how long sidecars wait for the workload's update of a pod. (SCS-20)
