@@ -55,27 +55,35 @@ type ConvertedField struct {
 	// Twin is the path at which the other version has what is the same, or comes nearest.
 	// Nil: nowhere, and the field travels in annotations.
 	Twin Path
+	// Fits tells whether the twin can have a value of a field that has another name there. One that cannot travels in annotations.
+	// Nil: it can have each.
+	Fits func(value json.RawMessage) bool
 	// CheckTwin is the check of what stood at the twin before, which travels in
-	// annotations too. Nil if there is no twin.
+	// annotations if the field hides it. Nil if nothing is hidden.
 	CheckTwin func(json.RawMessage) error
 	// Near returns what comes nearest to a value at the twin, nil if nothing
 	// does; the value itself travels in annotations. It comes back as long as
 	// no user has changed the twin: who changes that means the new value.
 	// Without a function the twin is the field by another name.
 	Near func(value json.RawMessage) (near any)
+	// Void is what the field is if a user has written the twin: a value that says nothing. So a user who writes another twin changes
+	// the field and takes nothing away, and server-side apply tells of a conflict with the manager that owns it.
+	Void any
 }
 
 // renamed says that the field has another name in the other version, and is the
 // same otherwise.
 func (f *ConvertedField) renamed() bool { return f.Twin != nil && f.Near == nil }
 
-// near is Near of a value as a document holds it.
-func (f *ConvertedField) near(value any) (near any) {
-	raw, _ := value.(json.RawMessage)
-	if f.Near == nil || raw == nil {
+// kept are the paths of what annotations may hold of the field.
+func (f *ConvertedField) kept() []Path {
+	switch {
+	case f.Near != nil:
+		return []Path{f.Path, f.Twin}
+	case f.renamed() && f.Fits == nil:
 		return nil
 	}
-	return f.Near(raw)
+	return []Path{f.Path}
 }
 
 // Convert converts an object of the kind, a JSON document, to an API version
@@ -149,9 +157,16 @@ func (k *Conversion) convert(d document, from, to Version) error {
 	kept := document{}
 	for i := range k.Fields {
 		f := &k.Fields[i]
+		if from == V1alpha1 { // what one way does last, the other one does first
+			f = &k.Fields[len(k.Fields)-1-i]
+		}
 		switch {
 		case f.renamed():
-			err = rename(d, f, from)
+			err = rename(d, kept, returned, f, from)
+		case f.Near != nil && f.In == from:
+			err = show(d, kept, f, from == k.Stored)
+		case f.Near != nil:
+			err = recall(d, returned, f)
 		case f.In == from:
 			err = leave(d, kept, f, from == k.Stored)
 		default:
@@ -162,91 +177,4 @@ func (k *Conversion) convert(d document, from, to Version) error {
 		}
 	}
 	return k.putKept(d, kept, from)
-}
-
-// rename moves a field to its name in the other version. A field that has that
-// name already is none of its version, and goes.
-func rename(d document, f *ConvertedField, from Version) error {
-	old, name := f.Path, f.Twin
-	if f.In != from {
-		old, name = name, old
-	}
-	value, err := d.take(old)
-	if value == nil || err != nil {
-		return err
-	}
-	return d.put(name, value)
-}
-
-// leave moves a field that the other version lacks to what is kept, and puts
-// what comes nearest to its twin. What stands there is kept too. A value that
-// could not come back is an error, unless it is stored.
-func leave(d, kept document, f *ConvertedField, stored bool) error {
-	value, err := d.get(f.Path)
-	if value == nil || err != nil {
-		return err
-	}
-	near := f.near(value)
-	if raw, ok := value.(json.RawMessage); ok && !stored {
-		if err := f.Check(raw); err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
-		}
-	}
-	if _, err := d.take(f.Path); err != nil {
-		return err
-	}
-	if err := kept.put(f.Path, value); err != nil || near == nil {
-		return err
-	}
-	former, err := d.get(f.Twin)
-	if former != nil && err == nil {
-		err = kept.put(f.Twin, former)
-	}
-	if err != nil {
-		return err
-	}
-	return d.put(f.Twin, near)
-}
-
-// comeBack puts a field in its place that has been kept, with what stood at its
-// twin. If a user has changed the twin since, that stays. A field that
-// stands where it belongs stays as well.
-func comeBack(d, kept document, f *ConvertedField) error {
-	value, err := kept.get(f.Path)
-	if value == nil || err != nil {
-		return err
-	}
-	if near := f.near(value); near != nil {
-		stands, err := d.get(f.Twin)
-		if err != nil || !sameJSON(stands, near) {
-			return err
-		}
-		if err := restoreTwin(d, kept, f); err != nil {
-			return err
-		}
-	}
-	if stands, err := d.get(f.Path); stands != nil || err != nil {
-		return err
-	}
-	return d.put(f.Path, value)
-}
-
-// restoreTwin puts what stood at the twin of a field there again. An object
-// within metadata that is empty then goes, as the API server has none.
-func restoreTwin(d, kept document, f *ConvertedField) error {
-	if _, err := d.take(f.Twin); err != nil {
-		return err
-	}
-	former, err := kept.get(f.Twin)
-	if err != nil {
-		return err
-	}
-	if former != nil {
-		return d.put(f.Twin, former)
-	}
-	parent, err := d.parent(f.Twin, false)
-	if err == nil && len(parent) == 0 && f.Twin[0] == "metadata" {
-		_, err = d.take(f.Twin[:len(f.Twin)-1])
-	}
-	return err
 }

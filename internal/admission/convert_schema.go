@@ -77,6 +77,9 @@ func (f *ConvertedField) derive(root map[string]any) error {
 		removeField(root, f.Path)
 		return nil
 	}
+	if f.Schema == "" { // both versions have what is in metadata
+		return nil
+	}
 	required := f.renamed() && removeField(root, f.Twin)
 	schema, at := map[string]any{}, parentSchema(root, f.Path)
 	if err := utiljson.Unmarshal([]byte(f.Schema), &schema); err != nil {

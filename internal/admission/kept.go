@@ -73,14 +73,10 @@ func (k *Conversion) putKept(d, kept document, of Version) error {
 		return err
 	}
 	for i := range k.Fields {
-		f := &k.Fields[i]
-		if f.In != of || f.renamed() {
+		if k.Fields[i].In != of {
 			continue
 		}
-		for _, path := range []Path{f.Path, f.Twin} {
-			if path == nil {
-				continue
-			}
+		for _, path := range k.Fields[i].kept() {
 			value, err := kept.get(path)
 			if err == nil && value != nil {
 				err = putParts(d, path, value, of)
@@ -214,13 +210,13 @@ func (k *Conversion) check(at document, below Path, of Version) error {
 // a field, or of what stood at its twin.
 func (k *Conversion) checkOf(path Path, of Version) func(json.RawMessage) error {
 	for _, f := range k.Fields {
-		if f.In != of || f.renamed() {
+		if f.In != of {
 			continue
 		}
-		if slices.Equal(f.Path, path) {
+		switch i := slices.IndexFunc(f.kept(), func(kept Path) bool { return slices.Equal(kept, path) }); i {
+		case 0:
 			return f.Check
-		}
-		if slices.Equal(f.Twin, path) {
+		case 1:
 			return f.CheckTwin
 		}
 	}
@@ -230,6 +226,6 @@ func (k *Conversion) checkOf(path Path, of Version) func(json.RawMessage) error 
 // knowsBelow tells whether the annotation may hold a value below a path.
 func (k *Conversion) knowsBelow(path Path, of Version) bool {
 	return slices.ContainsFunc(k.Fields, func(f ConvertedField) bool {
-		return f.In == of && !f.renamed() && len(f.Path) > len(path) && slices.Equal(f.Path[:len(path)], path)
+		return f.In == of && len(f.kept()) > 0 && len(f.Path) > len(path) && slices.Equal(f.Path[:len(path)], path)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -18,21 +19,24 @@ import (
 // Path is the path at which Handler is served, unless the definition says otherwise.
 const Path = "/convert-sidecar"
 
+// versionLabel is the custom version in v1alpha1. In v1beta1, which has a field for that, it is a label of its own.
+var versionLabel = admission.Path{"metadata", "labels", v1alpha1.SidecarSetCustomVersionLabel}
+
 // sidecarSet differs as in OpenKruise 1.9. (SCS-V7)
 var sidecarSet = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "SidecarSet", Resource: "sidecarsets", Stored: admission.V1alpha1,
 	Fields: []admission.ConvertedField{
+		{In: admission.V1beta1, Path: versionLabel, Check: admission.Decodes[string]()},
 		{
 			In: admission.V1beta1, Path: admission.Path{"spec", "customVersion"}, Check: admission.Decodes[string](),
-			Twin: admission.Path{"metadata", "labels", v1alpha1.SidecarSetCustomVersionLabel}, CheckTwin: admission.Decodes[string](),
-			Near: func(version json.RawMessage) any { return text(version) },
+			Twin: versionLabel, Fits: fitsLabel,
 			Schema: `{"type":"string","maxLength":63,"pattern":"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",` +
-				`"description":"CustomVersion is the name by which pods may ask for the present revision, as the label ` + v1alpha1.SidecarSetCustomVersionLabel + ` is. Default: none."}`,
+				`"description":"CustomVersion is the name by which pods may ask for the present revision, as the label ` + v1alpha1.SidecarSetCustomVersionLabel + ` of v1alpha1 is. Default: that label."}`,
 		},
 		{
 			In: admission.V1alpha1, Path: admission.Path{"spec", "namespace"}, Check: admission.Decodes[string](),
 			Twin: admission.Path{"spec", "namespaceSelector"}, CheckTwin: admission.Decodes[metav1.LabelSelector](),
-			Near: onlyNamespace,
+			Near: onlyNamespace, Void: "",
 		},
 	},
 	NoRules: []string{"self.spec.__namespace__"},
@@ -45,6 +49,21 @@ func onlyNamespace(name json.RawMessage) any {
 		return nil
 	}
 	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: text(name)}}
+}
+
+// fitsLabel tells whether a value can be that of a label. OpenKruise stores others too.
+func fitsLabel(value json.RawMessage) bool {
+	var text *string
+	return json.Unmarshal(value, &text) == nil && text != nil && len(validation.IsValidLabelValue(*text)) == 0
+}
+
+// CustomVersion is the custom version of a SidecarSet: the label of v1alpha1, which is spec.customVersion of v1beta1. Without one, it
+// is the label that the SidecarSet has in v1beta1, which an annotation keeps. It is empty if there is none. (SCS-V7)
+func CustomVersion(set *v1alpha1.SidecarSet) string {
+	if version := set.Labels[v1alpha1.SidecarSetCustomVersionLabel]; version != "" {
+		return version
+	}
+	return text(sidecarSet.Kept(set.Annotations, admission.V1beta1, versionLabel))
 }
 
 func text(value json.RawMessage) string {

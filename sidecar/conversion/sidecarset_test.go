@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/sidecar/conversion"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 const (
@@ -94,6 +95,9 @@ func compare(t *testing.T, what, want, got string) {
 	}
 }
 
+// ownLabel is a part that keeps the label that a SidecarSet has in v1beta1 beside its custom version.
+const ownLabel = `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}}}`
+
 // only is the selector of a namespace.
 func only(namespace string) string {
 	return fmt.Sprintf(`"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}}`, namespace)
@@ -105,19 +109,22 @@ func TestSidecarSet(t *testing.T) {
 	for _, test := range []struct{ name, alpha, beta string }{
 		{"nothing but a name", metadata("", "", ""), metadata("", "", "")},
 		{"the same in both", metadata("", "", "") + `,"spec":{"selector":{}` + rest + `},"new":1`, metadata("", "", "") + `,"spec":{"selector":{}` + rest + `},"new":1`},
-		{"a label alone", metadata("v1", "", "") + `,"spec":{}`, metadata("v1", "", "") + `,"spec":{}`},
-		{"a custom version", metadata("v1", "v1beta1", `{"spec":{"customVersion":"v1"}}`) + `,"spec":{"selector":{}}`,
-			metadata("", "", "") + `,"spec":{"selector":{},"customVersion":"v1"}`},
-		{"a custom version and the label", metadata("v1", "v1beta1", `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}}}`, `{"spec":{"customVersion":"v1"}}`) + `,"spec":{}`,
-			metadata("v0", "", "") + `,"spec":{"customVersion":"v1"}`},
+		{"a custom version", metadata("v1", "", "") + `,"spec":{"selector":{}}`, metadata("", "", "") + `,"spec":{"selector":{},"customVersion":"v1"}`},
+		{"an empty one", `"metadata":{"name":"log","labels":{"apps.kruise.io/sidecarset-custom-version":"","a":"b"}},"spec":{}`,
+			`"metadata":{"name":"log","labels":{"a":"b"}},"spec":{"customVersion":""}`},
+		{"one that no label can hold", metadata("", "v1beta1", `{"spec":{"customVersion":"a b"}}`) + `,"spec":{}`, metadata("", "", "") + `,"spec":{"customVersion":"a b"}`},
+		{"the label of v1beta1", metadata("", "v1beta1", ownLabel) + `,"spec":{}`, metadata("v0", "", "") + `,"spec":{}`},
+		{"a custom version and the label", metadata("v1", "v1beta1", ownLabel) + `,"spec":{}`, metadata("v0", "", "") + `,"spec":{"customVersion":"v1"}`},
 		{"a namespace", metadata("", "", "") + `,"spec":{"namespace":"shop"` + rest + `}`,
 			metadata("", "v1alpha1", `{"spec":{"namespace":"shop"}}`) + `,"spec":{` + only("shop") + rest + `}`},
 		{"a namespace and a selector", metadata("", "", "") + `,"spec":{"namespace":"shop","namespaceSelector":{"matchLabels":{"a":"b"}}}`,
 			metadata("", "v1alpha1", `{"spec":{"namespace":"shop"}}`, `{"spec":{"namespaceSelector":{}}}`,
 				`{"spec":{"namespaceSelector":{"matchLabels":{}}}}`, `{"spec":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}`) + `,"spec":{` + only("shop") + `}`},
 		{"no name of a namespace", metadata("", "", "") + `,"spec":{"namespace":"","namespaceSelector":{"matchLabels":{"a":"b"}}}`,
-			metadata("", "v1alpha1", `{"spec":{"namespace":""}}`) + `,"spec":{"namespaceSelector":{"matchLabels":{"a":"b"}}}`},
-		{"the selector of a namespace", metadata("", "", "") + `,"spec":{` + only("shop") + `}`, metadata("", "", "") + `,"spec":{` + only("shop") + `}`},
+			metadata("", "", "") + `,"spec":{"namespaceSelector":{"matchLabels":{"a":"b"}}}`},
+		{"no name and no selector", metadata("", "", "") + `,"spec":{"namespace":""}`, metadata("", "v1alpha1", `{"spec":{"namespace":""}}`) + `,"spec":{}`},
+		{"a selector of v1alpha1", metadata("", "", "") + `,"spec":{` + only("shop") + `}`, metadata("", "v1alpha1", `{"spec":{"namespace":null}}`) + `,"spec":{` + only("shop") + `}`},
+		{"a selector of v1beta1", metadata("", "", "") + `,"spec":{"namespace":"",` + only("shop") + `}`, metadata("", "", "") + `,"spec":{` + only("shop") + `}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			compare(t, "v1beta1", set(beta, test.beta), convert(t, set(alpha, test.alpha), beta))
@@ -130,13 +137,16 @@ func TestSidecarSet(t *testing.T) {
 func TestSidecarSetEdits(t *testing.T) {
 	custom, namespace := `{"spec":{"customVersion":"v1"}}`, `{"spec":{"namespace":"shop"}}`
 	for _, test := range []struct{ name, from, object, to, want string }{
-		{"another label", alpha, metadata("v2", "v1beta1", custom) + `,"spec":{}`, beta, metadata("v2", "", "") + `,"spec":{}`},
+		{"another label", alpha, metadata("v2", "v1beta1", custom) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{"customVersion":"v2"}`},
+		{"a label in place of what no label can hold", alpha, metadata("v2", "v1beta1", `{"spec":{"customVersion":"a b"}}`) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{"customVersion":"v2"}`},
 		{"no label", alpha, metadata("", "v1beta1", custom) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{}`},
-		{"another custom version", beta, metadata("", "", "") + `,"spec":{"customVersion":"v2"}`, alpha, metadata("v2", "v1beta1", `{"spec":{"customVersion":"v2"}}`) + `,"spec":{}`},
-		{"another selector", beta, metadata("", "v1alpha1", namespace) + `,"spec":{` + only("db") + `}`, alpha, metadata("", "", "") + `,"spec":{` + only("db") + `}`},
+		{"another custom version", beta, metadata("", "", "") + `,"spec":{"customVersion":"v2"}`, alpha, metadata("v2", "", "") + `,"spec":{}`},
+		{"another selector", beta, metadata("", "v1alpha1", namespace) + `,"spec":{` + only("db") + `}`, alpha, metadata("", "", "") + `,"spec":{"namespace":"",` + only("db") + `}`},
+		{"another selector in place of one of v1alpha1", beta, metadata("", "v1alpha1", `{"spec":{"namespace":null}}`) + `,"spec":{` + only("db") + `}`, alpha, metadata("", "", "") + `,"spec":{` + only("db") + `}`},
+		{"no selector in place of one of v1alpha1", beta, metadata("", "v1alpha1", `{"spec":{"namespace":null}}`) + `,"spec":{}`, alpha, metadata("", "", "") + `,"spec":{}`},
 		{"no selector", beta, metadata("", "v1alpha1", namespace) + `,"spec":{}`, alpha, metadata("", "", "") + `,"spec":{}`},
 		{"the selector in other words", beta, metadata("", "v1alpha1", namespace) + `,"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`, alpha,
-			metadata("", "", "") + `,"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`},
+			metadata("", "", "") + `,"spec":{"namespace":"","namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`},
 		{"what former releases have kept", alpha, metadata("v1", "v1beta1", `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}},"spec":{"customVersion":"v1"}}`) + `,"spec":{}`, beta,
 			metadata("v0", "", "") + `,"spec":{"customVersion":"v1"}`},
 		{"an annotation without a meaning", alpha, metadata("", "v1alpha1", namespace) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{}`},
@@ -164,6 +174,28 @@ func TestSidecarSetErrors(t *testing.T) {
 			got, err := conversion.SidecarSet([]byte(test.object), alpha)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %s, error %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// SCS-V7: the custom version is the label of v1alpha1, and without one that of v1beta1.
+func TestCustomVersion(t *testing.T) {
+	for _, test := range []struct{ name, set, want string }{
+		{"none", set(alpha, metadata("", "", "")), ""},
+		{"the label", set(alpha, metadata("v1", "", "")), "v1"},
+		{"the label of v1beta1", set(alpha, metadata("", "v1beta1", ownLabel)), "v0"},
+		{"both", set(alpha, metadata("v1", "v1beta1", ownLabel)), "v1"},
+		{"one that no label can hold", set(alpha, metadata("", "v1beta1", `{"spec":{"customVersion":"a b"}}`)), ""},
+		{"an annotation that cannot be read", set(alpha, metadata("", "v1beta1", "no JSON")), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			object := &v1alpha1.SidecarSet{}
+			if err := json.Unmarshal([]byte(test.set), object); err != nil {
+				t.Fatal(err)
+			}
+			if got := conversion.CustomVersion(object); got != test.want {
+				t.Errorf("custom version %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/sidecar/conversion"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -39,8 +40,7 @@ func (p *planner) planRevisions() bool {
 	case revision.Raise:
 		c.Raise, c.RaiseTo = next.Revision, next.Revision.Revision
 	}
-	const label = v1alpha1.SidecarSetCustomVersionLabel
-	if version := p.Set.Labels[label]; c.Create == nil && version != "" && c.Update.Labels[label] != version {
+	if version := conversion.CustomVersion(p.Set); c.Create == nil && version != "" && c.Update.Labels[v1alpha1.SidecarSetCustomVersionLabel] != version {
 		p.plan.CustomVersion = version
 	}
 	return true
@@ -57,11 +57,15 @@ func (p *planner) newRevision() (*appsv1.ControllerRevision, error) {
 		data = slices.Concat(replaces, bytes.TrimPrefix(data, specBegins))
 	}
 	hash := revision.Hash(data, p.Set.Status.CollisionCount)
+	labels := with(p.Set.Labels, revision.HashLabel, hash, v1alpha1.SidecarSetNameLabel, p.Set.Name)
+	if version := conversion.CustomVersion(p.Set); version != "" {
+		labels[v1alpha1.SidecarSetCustomVersionLabel] = version
+	}
 	r := &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       p.RevisionNamespace,
 			Name:            revision.Name(p.Set.Name, hash),
-			Labels:          with(p.Set.Labels, revision.HashLabel, hash, v1alpha1.SidecarSetNameLabel, p.Set.Name),
+			Labels:          labels,
 			Annotations:     with(p.Set.Annotations, v1alpha1.SidecarSetHashAnnotation, p.hashes.Containers, v1alpha1.SidecarSetHashWithoutImageAnnotation, p.hashes.WithoutImage),
 			OwnerReferences: []metav1.OwnerReference{p.Owner()},
 		},

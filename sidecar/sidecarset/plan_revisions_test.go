@@ -37,6 +37,11 @@ func TestRevision(t *testing.T) {
 		},
 		Revision: 1,
 	}
+	delete(w.set.Labels, v1alpha1.SidecarSetCustomVersionLabel)
+	w.set.Annotations["v1beta1-fields.podwright.github.io/x"] = `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}}}`
+	if labels := w.plan().Revisions.Create.Labels; labels[v1alpha1.SidecarSetCustomVersionLabel] != "v0" {
+		t.Errorf("SCS-V7: the revision of a SidecarSet that has the label in v1beta1 has the labels %v", labels)
+	}
 	data := string(got.Data.Raw)
 	got = got.DeepCopy()
 	got.Data.Raw = nil

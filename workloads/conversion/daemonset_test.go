@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright/internal/testing/appliers"
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
@@ -116,6 +117,11 @@ func TestKindsErrors(t *testing.T) {
 	}
 }
 
+// DS-V3: server-side apply in either version loses nothing, and takes away what it owned.
 func TestServerSideApplyOfDaemonSets(t *testing.T) {
-	applyInBoth(t, "DaemonSet", conversion.DaemonSet, map[string][]any{"spec.scaleStrategy.partitionedScaling": {true, false}, "spec.scaleStrategy.new": {int64(1)}})
+	appliers.Kind{Name: "DaemonSet", Convert: conversion.DaemonSet, Fields: []appliers.Field{
+		appliers.Beta("spec.scaleStrategy.partitionedScaling", true, false), appliers.Beta("spec.scaleStrategy.new", int64(1)),
+		appliers.Twins([]string{"status", "daemonSetHash"}, []string{"status", "updateRevision"}, "a", "b"),
+		appliers.Both("spec.minReadySeconds", int64(3), int64(4)), appliers.Both("spec.updateStrategy.rollingUpdate.partition", int64(3), "50%"),
+	}}.Judge(t)
 }
