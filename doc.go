@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package podwright is the tour of a library of Kubernetes controllers. They do what
-// OpenKruise 1.4 does, on the same API groups, with the same annotations, labels,
-// conditions and revision data. You import them into a controller manager or a node
-// agent of your own, or import the arithmetic alone.
+// OpenKruise 1.4 does, and on demand what 1.5 to 1.9 do, on the same API groups, with
+// the same annotations, labels, conditions and revision data. You import them into a
+// controller manager or a node agent of your own, or import the arithmetic alone.
 //
 // The package itself holds what all controllers share: [ControllerOptions], and what a
 // [Controller] and a [Reconciler] do.
@@ -53,8 +53,8 @@
 //     each of several groups of nodes.
 //   - [github.com/podwright/podwright/workloads/broadcastjob]: one pod runs to its
 //     end on every node that fits it.
-//   - [github.com/podwright/podwright/workloads/cronjob]: a Job or a BroadcastJob
-//     at the times of a schedule.
+//   - [github.com/podwright/podwright/workloads/cronjob]: a Job, a BroadcastJob or a
+//     pull of images at the times of a schedule.
 //
 // What stands beside the containers of a pod:
 //
