@@ -38,7 +38,7 @@ func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
 }
 
 // simulatedStartup is what a simulation needs to know of SidecarSets whose containers have startup probes.
-func simulatedStartup(bug bug) *simulation.Workload {
+func simulatedStartup(bug bug) *simulation.Subject {
 	w := simulatedNatives(bug)
 	create := w.Create
 	w.StartupProbes = true

@@ -22,6 +22,6 @@ func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
 }
 
 // starting is played with pods whose containers have startup probes.
-func starting(bug bug) *simulation.Workload {
+func starting(bug bug) *simulation.Subject {
 	return simulation.Starting(simulated(bug), `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false}}}`)
 }

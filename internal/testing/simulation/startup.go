@@ -22,7 +22,7 @@ var startupEdits = func() (edits []Edit) {
 
 // Starting is the workload with containers that have startup probes: in the beginning, and after every other edit. With inPlace, a
 // merge patch, its pods are updated in place. (IP-45)
-func Starting(w *Workload, inPlace string) *Workload {
+func Starting(w *Subject, inPlace string) *Subject {
 	starting := *w
 	starting.StartupProbes = true
 	starting.Create = func(r *rand.Rand) Object {
