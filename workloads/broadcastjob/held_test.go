@@ -72,6 +72,28 @@ func TestHeldUpByThePause(t *testing.T) {
 	})
 }
 
+// BJ-31: a pause is noted beside a pod that does not start, and told at once when the pod runs.
+func TestHeldUpByThePauseBesideAPod(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addNodes("n1")
+		c.ends = func(string) (corev1.PodPhase, bool) { return corev1.PodSucceeded, false }
+		_, stop := c.start()
+		defer stop()
+		c.Create(testJob("web"), `{}`)
+		c.Sleep("1s")
+		c.nodeStep()
+		c.PatchPod(podOf(c, "n1"), `{"status":{"phase":"Pending","containerStatuses":[{"name":"main","image":"job:1","state":{"waiting":{"reason":"ErrImagePull","message":"not found"}}}]}}`, "status")
+		c.Edit(`{"spec":{"paused":true}}`)
+		c.addNodes("n2")
+		c.Sleep("10m")
+		c.PatchPod(podOf(c, "n1"), `{"status":{"phase":"Running","containerStatuses":[{"name":"main","image":"job:1","ready":true,"state":{"running":{}}}]}}`, "status")
+		c.Sleep("10s")
+		if got, want := c.HeldUp(), "Paused: spec.paused is true"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
 // BJ-31: a pod that cannot be created holds up the job.
 func TestHeldUpByAMissingPod(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

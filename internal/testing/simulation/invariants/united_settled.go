@@ -247,7 +247,7 @@ func (u *united) checkHistory(v *violations, updated string) {
 func (u *united) checkSaysDead(v *violations, c *unitedChild) {
 	var waits []*corev1.Pod
 	for _, pod := range u.state.Pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.UID == c.GetUID() && c.resource != "clonesets" && !ready(pod) && c.can < c.replicas {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.UID == c.GetUID() && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas {
 			waits = append(waits, pod)
 		}
 	}
