@@ -3,6 +3,7 @@
 package install
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -271,9 +272,11 @@ func TestChartValuesOfOpenKruise(t *testing.T) {
 		{"{}", "", ""},
 		{"daemon: {socketLocation: /var/run, extraEnvs: [], credentialProvider: {enable: false}}", "", ""},
 		{"daemon: {extraEnvs: null, credentialProvider: null}", "", ""},
-		{"daemon: {socketLocation: /run/k3s}", "daemon.socketLocation: /run/k3s: mounts follow it; make a chart for the agent's flags: go run ./install/generate -folder=FOLDER -nodeagent-flag=--socket-file=FILE", ""},
-		{"daemon: {credentialProvider: {enable: true, hostPath: /etc/plugins, awsCredentialsDir: /root/.aws}}", "daemon.credentialProvider: mounts follow it; ", ""},
-		{"daemon: {extraEnvs: [{name: A, value: b}]}", "daemon.extraEnvs: the agent reads no variables", ""},
+		{"daemon: {socketLocation: run/k3s}", "socketLocation", ""},
+		{"daemon: {credentialProvider: {enable: true, hostPath: /etc/plugins, awsCredentialsDir: /root/.aws}}",
+			"daemon.credentialProvider: make a chart that mounts both folders of the nodes: go run ./install/generate -folder=FOLDER -nodeagent-flag=--image-credential-provider-config=FILE", ""},
+		{"daemon: {extraEnvs: [{value: b}]}", "extraEnvs", ""},
+		{"daemon: {extraEnvs: [{name: NODE_NAME, value: b}]}", "daemon.extraEnvs: NODE_NAME: this chart sets it", ""},
 		{"daemon: {log: {level: 4}}", "log", ""},
 		{"installation: {roleListGroups: ['*']}", "", "installation.roleListGroups has no effect"},
 	} {
@@ -290,6 +293,47 @@ func TestChartValuesOfOpenKruise(t *testing.T) {
 		}
 		if said := strings.Contains(released.Notes(), "has no effect"); !strings.Contains(released.Notes(), test.notes) || said != (test.notes != "") {
 			t.Errorf("%s: the notes are %s", test.values, released.Notes())
+		}
+	}
+}
+
+// Agents look for the socket in the folder that daemon.socketLocation names, and have the variables of daemon.extraEnvs.
+func TestChartFollowsValuesOfAgents(t *testing.T) {
+	for _, test := range []struct {
+		values, folder, mount string
+		looks                 bool
+		variables             []any
+	}{
+		{"{}", "/run/containerd", "/run/containerd", false, nil},
+		{"daemon: {socketLocation: '', extraEnvs: null}", "/run/containerd", "/run/containerd", false, nil},
+		{"daemon: {socketLocation: /run/k3s, extraEnvs: [{name: HTTPS_PROXY, value: 'http://proxy:1'}]}", "/run/k3s", "/hostvarrun", true,
+			[]any{map[string]any{"name": "HTTPS_PROXY", "value": "http://proxy:1"}}},
+		{"daemon: {socketLocation: /var/run}", "/var/run", "/hostvarrun", true, nil},
+	} {
+		for _, object := range rendered(t, userValues(t, test.values)) {
+			if object.GetName() != "podwright-nodeagent" {
+				continue
+			}
+			if rules, _ := object.Object["rules"].([]any); object.GetKind() == "ClusterRole" {
+				reads := slices.ContainsFunc(rules, func(rule any) bool { return slices.Contains(rule.(map[string]any)["resources"].([]any), any("nodes")) })
+				if reads != test.looks {
+					t.Errorf("%s: agents may read nodes: %t", test.values, reads)
+				}
+			}
+			if object.GetKind() != "DaemonSet" {
+				continue
+			}
+			pod, _, _ := unstructured.NestedMap(object.Object, "spec", "template", "spec")
+			container := pod["containers"].([]any)[0].(map[string]any)
+			named := slices.ContainsFunc(container["args"].([]any), func(arg any) bool { return strings.HasPrefix(arg.(string), "--cri-endpoint=") })
+			folder, _, _ := unstructured.NestedString(pod["volumes"].([]any)[0].(map[string]any), "hostPath", "path")
+			mount := container["volumeMounts"].([]any)[0].(map[string]any)["mountPath"]
+			if folder != test.folder || mount != test.mount || named == test.looks {
+				t.Errorf("%s: %s at %s, a socket is named: %t", test.values, folder, mount, named)
+			}
+			if variables := container["env"].([]any)[2:]; len(variables) != len(test.variables) || len(variables) > 0 && !reflect.DeepEqual(variables, test.variables) {
+				t.Errorf("%s: variables %v", test.values, variables)
+			}
 		}
 	}
 }

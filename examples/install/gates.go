@@ -158,6 +158,9 @@ func withExtras(objects []*unstructured.Unstructured, extras []extra, mend func(
 				one = append(one, gated(e.gate, more)...)
 			}
 		}
+		if object.GetKind() == "ClusterRole" && object.GetName() == nodeAgentName {
+			one = append(one, readsNodes...)
+		}
 		if kind := object.GetKind(); kind == "ValidatingAdmissionPolicy" || kind == "ValidatingAdmissionPolicyBinding" {
 			if strings.HasPrefix(object.GetName(), "podwright-deletion-protection-") {
 				one = fmt.Appendf(nil, "{{- if eq (include \"podwright.protection\" .) \"true\" }}\n%s{{- end }}\n", one)

@@ -226,6 +226,28 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// What credential provider plugins are told and what they are is on the node.
+func TestMountsOfPlugins(t *testing.T) {
+	o := NewOptions()
+	o.NodeAgentFlags = append(o.NodeAgentFlags, "--image-credential-provider-config=/etc/plugins/config.yaml", "--image-credential-provider-bin-dir=/opt/plugins/")
+	objects, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := find[appsv1.DaemonSet](t, objects.NodeAgent, "DaemonSet").Spec.Template.Spec
+	paths := map[string]string{}
+	for i, mount := range pod.Containers[0].VolumeMounts {
+		if volume := pod.Volumes[i]; volume.Name == mount.Name && volume.HostPath != nil {
+			paths[mount.MountPath] = volume.HostPath.Path
+		}
+	}
+	for _, want := range []string{"/etc/plugins", "/opt/plugins"} {
+		if paths[want] != want {
+			t.Errorf("%s is not mounted: %v", want, paths)
+		}
+	}
+}
+
 func TestWrongFlags(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"flags of the manager: unknown flag: --no":                               func(o *Options) { o.ManagerFlags = []string{"--no"} },

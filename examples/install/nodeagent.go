@@ -81,6 +81,9 @@ func (o Options) agentPod(config *nodeagent.Config) (*corev1.PodSpec, error) {
 // tokens is the folder in which client-go looks for the token of the pod.
 const tokens = "/var/run/secrets/kubernetes.io/serviceaccount"
 
+// runtimeVolume is the name of the volume with the socket of the container runtime.
+const runtimeVolume = "runtime"
+
 // volume is what an agent has at a path.
 type volume struct {
 	name, path string
@@ -92,11 +95,19 @@ func volumes(config *nodeagent.Config) []volume {
 	runtime := filepath.Dir(strings.TrimPrefix(config.Endpoint, "unix://"))
 	// The folder in which a kubelet of 1.37 serves its pods; those before it leave it empty.
 	pods := filepath.Dir(config.KubeletSocket)
-	return []volume{
-		{"runtime", runtime, hostPath(runtime, corev1.HostPathDirectory)},
+	all := []volume{
+		{runtimeVolume, runtime, hostPath(runtime, corev1.HostPathDirectory)},
 		{"pods", pods, hostPath(pods, corev1.HostPathDirectoryOrCreate)},
 		{"token", tokens, corev1.VolumeSource{Projected: boundToken()}},
 	}
+	if config.CredentialProviderConfig != "" {
+		folder := filepath.Dir(config.CredentialProviderConfig)
+		all = append(all, volume{"credential-config", folder, hostPath(folder, corev1.HostPathDirectory)})
+		if plugins := filepath.Clean(config.CredentialProviderBinDir); plugins != folder {
+			all = append(all, volume{"credential-plugins", plugins, hostPath(plugins, corev1.HostPathDirectory)})
+		}
+	}
+	return all
 }
 
 // boundToken is what the kubelet mounts by itself too, written down, since the policies rest on it. It is a token for this

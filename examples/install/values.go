@@ -66,6 +66,47 @@ func keep(object *unstructured.Unstructured) {
 	object.SetAnnotations(annotations)
 }
 
+// sockets are the words in an agent's pod template for what follows daemon.socketLocation, a value of OpenKruise's chart: the folder
+// of the node in which the agent looks for the socket of the container runtime.
+var sockets = []string{
+	"- VALUE-SOCKET-", "{{- if not (include \"podwright.sockets\" .) }}\n        - ", "-SOCKET-END\n", "\n        {{- end }}\n",
+	"VALUE-MOUNT-", `{{ if include "podwright.sockets" . }}/hostvarrun{{ else }}`, "-MOUNT-END", "{{ end }}",
+	"VALUE-FOLDER-", `{{ with include "podwright.sockets" . }}{{ . | quote }}{{ else }}`, "-FOLDER-END", "{{ end }}",
+}
+
+// readsNodes is what an agent may do that looks for the socket: its node says which runtime it has.
+var readsNodes = []byte(`{{- if include "podwright.sockets" . }}
+- apiGroups:
+  - ""
+  resources:
+  - nodes
+  verbs:
+  - get
+{{- end }}
+`)
+
+// setSockets puts these words into the pod template of agents.
+func setSockets(spec map[string]any) {
+	container := spec["containers"].([]any)[0].(map[string]any)
+	args, _ := container["args"].([]any)
+	for i, arg := range args {
+		if strings.HasPrefix(arg.(string), "--cri-endpoint=") {
+			args[i] = "VALUE-SOCKET-" + arg.(string) + "-SOCKET-END"
+		}
+	}
+	for _, item := range container["volumeMounts"].([]any) {
+		if mount := item.(map[string]any); mount["name"] == runtimeVolume {
+			mount["mountPath"] = "VALUE-MOUNT-" + mount["mountPath"].(string) + "-MOUNT-END"
+		}
+	}
+	for _, item := range spec["volumes"].([]any) {
+		if volume := item.(map[string]any); volume["name"] == runtimeVolume {
+			folder := volume["hostPath"].(map[string]any)
+			folder["path"] = "VALUE-FOLDER-" + folder["path"].(string) + "-FOLDER-END"
+		}
+	}
+}
+
 // setPodValues puts words for values into the pod template of a program.
 func setPodValues(object *unstructured.Unstructured, program string) error {
 	word := func(name string) string { return "VALUE-" + program + "-" + name }
@@ -76,6 +117,9 @@ func setPodValues(object *unstructured.Unstructured, program string) error {
 	spec := pod.(map[string]any)
 	spec["priorityClassName"] = word("PRIORITY")
 	delete(spec, "tolerations") // a value
+	if program == "nodeagent" {
+		setSockets(spec)
+	}
 	container := spec["containers"].([]any)[0].(map[string]any)
 	args, _ := container["args"].([]any)
 	container["args"], container["resources"] = append(args, word("ARGS")), word("RESOURCES")
@@ -97,7 +141,8 @@ var reachable = []string{
 // toTemplate returns a template that renders what a text says.
 func toTemplate(text []byte) []byte {
 	replaced := append([]string{"{{", `{{ "{{" }}`}, values...)
-	replaced = append(replaced, reachable...)
+	replaced = append(append(replaced, reachable...), sockets...)
+	replaced = append(replaced, "value: VALUE-nodeagent-GOMEMLIMIT\n", "value: {{ .Values.nodeagent.goMemoryLimit }}\n        {{- include \"podwright.extraEnvs\" . }}\n")
 	for _, program := range []string{"manager", "nodeagent"} {
 		for _, word := range podValues {
 			replaced = append(replaced, strings.ReplaceAll(word, "manager", program))
@@ -124,7 +169,7 @@ var followed = map[string][]string{
 	},
 	"nodeagent": {
 		"addr", "cri-endpoint", "feature-gates", "health-addr", "image-credential-provider-bin-dir", "image-credential-provider-config", "kubeconfig",
-		"kubelet-pods-socket", "node-name", "print-policies", "print-rbac", "read-source-secrets", "release", "socket-file",
+		"kubelet-pods-socket", "node-name", "plugin-bin-dir", "plugin-config-file", "print-policies", "print-rbac", "read-source-secrets", "release", "socket-file",
 	},
 }
 

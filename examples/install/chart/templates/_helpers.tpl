@@ -72,18 +72,28 @@
 
 {{- /* podwright.daemon refuses values of OpenKruise's chart for its agent that this chart cannot follow, and says what to do. */ -}}
 {{- define "podwright.daemon" -}}
-{{- $generate := "make a chart for the agent's flags: go run ./install/generate -folder=FOLDER -nodeagent-flag=" -}}
 {{- with .Values.daemon -}}
-{{- if not (has (default "/var/run" .socketLocation) (list "/var/run" "/run")) -}}
-{{- fail (printf "daemon.socketLocation: %s: mounts follow it; %s--socket-file=FILE" .socketLocation $generate) -}}
-{{- end -}}
 {{- if (default dict .credentialProvider).enable -}}
-{{- fail (printf "daemon.credentialProvider: mounts follow it; %s--image-credential-provider-config=FILE, and another one with --image-credential-provider-bin-dir=FOLDER" $generate) -}}
-{{- end -}}
-{{- if .extraEnvs -}}
-{{- fail "daemon.extraEnvs: the agent reads no variables but those of this chart; it has flags, in nodeagent.args" -}}
+{{- fail "daemon.credentialProvider: make a chart that mounts both folders of the nodes: go run ./install/generate -folder=FOLDER -nodeagent-flag=--image-credential-provider-config=FILE -nodeagent-flag=--image-credential-provider-bin-dir=FOLDER" -}}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{- /* podwright.sockets is the folder of the nodes in which agents look for the socket of the container runtime, if a user names one. */ -}}
+{{- define "podwright.sockets" -}}
+{{- default "" (default dict .Values.daemon).socketLocation -}}
+{{- end }}
+
+{{- /* podwright.extraEnvs are variables that a user gives to agents, for proxies and the plugins of credential providers. */ -}}
+{{- define "podwright.extraEnvs" -}}
+{{- with (default dict .Values.daemon).extraEnvs }}
+{{- range . }}
+{{- if has .name (list "NODE_NAME" "GOMEMLIMIT") }}
+{{- fail (printf "daemon.extraEnvs: %s: this chart sets it" .name) }}
+{{- end }}
+{{- end }}
+{{- toYaml . | nindent 8 }}
+{{- end }}
 {{- end }}
 
 {{- /* podwright.pod are fields of a pod that have no default: (list . "manager"). */ -}}
