@@ -46,17 +46,17 @@ func SortByName[T any](all []T, name func(T) string) {
 
 // keysOf returns the sort keys of names.
 func keysOf[T any](all []T, name func(T) string) []uint64 {
-	keys, first, common := make([]uint64, len(all)), "", 0
+	keys, names, common := make([]uint64, len(all)), make([]string, len(all)), 0
 	for i, one := range all {
+		names[i] = name(one)
 		if i == 0 {
-			first = name(one)
-			common = len(first)
+			common = len(names[0])
 		}
-		common = commonBeginning(first[:common], name(one))
+		common = commonBeginning(names[0][:common], names[i])
 	}
-	for i, one := range all {
+	for i := range names {
 		keys[i] = uint64(i)
-		next := name(one)[common:]
+		next := names[i][common:]
 		for b := range min(keyBytes, len(next)) {
 			keys[i] |= uint64(next[b]) << (56 - 8*b)
 		}

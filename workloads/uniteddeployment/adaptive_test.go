@@ -225,20 +225,3 @@ func TestAdaptiveStatus(t *testing.T) {
 		t.Errorf("UD-21: not read, the status is %v, and the plan %v", plan.Status.SubsetStatuses, plan)
 	}
 }
-
-func BenchmarkNewPlanAdaptive(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		z := newZones(b, CloneSet, map[string]int{"a": 0, "b": plenty * plenty}, fmt.Sprint("replicas: ", n), adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}, {name: c}"))
-		name := z.settle().Revisions.Update.Name
-		for i := range n {
-			z.pod(fmt.Sprint("pod-", i), z.set("a").Object, name, false).Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
-				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
-		}
-		b.Run(fmt.Sprint(n, " pods"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				NewPlan(&z.Snapshot)
-			}
-		})
-	}
-}
