@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
-// BenchmarkPlan plans for the Eviction of one of the n pods of a CloneSet, which has no room for it yet.
+// BenchmarkPlan plans for the Eviction of one of the n pods of a workload, which has no room for it yet.
 func BenchmarkPlan(b *testing.B) {
 	planbench.Run(b, "waiting", func(b *testing.B, n int) func() error {
 		s := snapshot(func(s *evictionresponder.Snapshot) {

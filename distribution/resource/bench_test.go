@@ -15,9 +15,9 @@ func BenchmarkPlan(b *testing.B) {
 		name         string
 		does, failed func(n int) int
 	}{
-		{"settled", none, none},
-		{"new", all, none},
-		{"terminating", none, all},
+		{"settled", noneOf, noneOf},
+		{"new", allOf, noneOf},
+		{"terminating", noneOf, allOf},
 	} {
 		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
 			names := make([]string, n)
@@ -43,5 +43,5 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-func none(int) int  { return 0 }
-func all(n int) int { return n }
+func noneOf(int) int  { return 0 }
+func allOf(n int) int { return n }

@@ -46,17 +46,17 @@ func SortByName[T any](all []T, name func(T) string) {
 
 // keysOf returns the sort keys of names.
 func keysOf[T any](all []T, name func(T) string) []uint64 {
-	keys, names, common := make([]uint64, len(all)), make([]string, len(all)), 0
+	keys, first, common := make([]uint64, len(all)), "", 0
 	for i, one := range all {
-		names[i] = name(one)
 		if i == 0 {
-			common = len(names[0])
+			first = name(one)
+			common = len(first)
 		}
-		common = commonBeginning(names[0][:common], names[i])
+		common = commonBeginning(first[:common], name(one))
 	}
-	for i := range names {
+	for i, one := range all {
 		keys[i] = uint64(i)
-		next := names[i][common:]
+		next := name(one)[common:]
 		for b := range min(keyBytes, len(next)) {
 			keys[i] |= uint64(next[b]) << (56 - 8*b)
 		}

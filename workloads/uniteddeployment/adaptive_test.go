@@ -3,7 +3,6 @@
 package uniteddeployment
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
