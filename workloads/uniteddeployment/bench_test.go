@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
-// BenchmarkPlan plans for n pods in a subset of three. In "blocked" a StatefulSet waits for the last of them, and in "full" no node has
-// room for any, so that other subsets run substitutes.
+// BenchmarkPlan plans for n pods in a subset of three. In "blocked" a workload of the first kind, which goes in order, waits for the last
+// of them. In "full" no node has room for any, so that other subsets run substitutes.
 func BenchmarkPlan(b *testing.B) {
 	for _, test := range []struct {
 		name  string
@@ -28,7 +28,7 @@ func BenchmarkPlan(b *testing.B) {
 			return &w.Snapshot
 		}},
 		{"blocked", func(b *testing.B, n int) *Snapshot {
-			w := newWorld(b, newSet(b, fmt.Sprint("replicas: ", n), templateYAML(StatefulSet, ""), fmt.Sprintf("topology: {subsets: [{name: a, replicas: %d}, {name: b}]}", n)))
+			w := newWorld(b, newSet(b, fmt.Sprint("replicas: ", n), templateYAML(kinds[0], ""), fmt.Sprintf("topology: {subsets: [{name: a, replicas: %d}, {name: b}]}", n)))
 			w.settle()
 			set := w.set("a").Object
 			for i := range n {
