@@ -92,9 +92,14 @@ func (c change) take(from change, container string) {
 // The state is written too. The change names containers of the pod only.
 func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c change, now time.Time) error {
 	batch, rest := nextBatch(pod, c)
+	setImages(p, batch.images)
+	if plain, is := plainOf(pod, state, batch, rest); is {
+		p.IfUnchanged, p.Throughout = true, true // as with recordImages
+		writePlain(p, &plain, metav1.NewTime(now))
+		return nil
+	}
 	recordImages(p, pod, state, batch.images)
 	for name, image := range batch.images {
-		p.SetImage(name, image)
 		if last, ok := state.LastContainers[name]; ok {
 			last.Image = image
 			state.LastContainers[name] = last
@@ -120,6 +125,17 @@ func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c cha
 	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord,
 		v1alpha1.ContainerBatch{Timestamp: metav1.NewTime(now), Containers: names})
 	return writeState(p, pod, state)
+}
+
+// setImages has a patch set images. If it sets no others, it shares the map, which is that of the update for most pods.
+func setImages(p *podpatch.Patch, images map[string]string) {
+	if len(p.Images) == 0 && len(images) > 0 {
+		p.Images = images
+		return
+	}
+	for name, image := range images {
+		p.SetImage(name, image)
+	}
 }
 
 // mostImages is how many images of a container are recorded. A pod whose images are never pulled may be updated for ever,

@@ -3,48 +3,59 @@
 package inplace
 
 import (
-	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
-// appendState appends a state byte for byte as encoding/json writes it, and faster. It does so for the state of most
-// updates: of one container, in one batch, with strings that need no escaping. It says no to any other.
-func appendState(data []byte, s *v1alpha1.State) (appended []byte, plain bool) {
-	if s.UpdateEnvFromMetadata || s.UpdateResources || s.ResizeAccepted || s.NextContainerRetries != 0 || s.PreCheckBeforeNext != nil ||
-		len(s.NextContainerImages)+len(s.NextContainerRefMetadata)+len(s.NextContainerResources) > 0 ||
-		len(s.LastContainerStatuses) != 1 || len(s.LastContainers) != 1 || len(s.ContainerBatchesRecord) != 1 {
-		return data, false
+// plainState is the state of most updates, which begin anew: of one container, in one batch. It needs no maps.
+type plainState struct {
+	revision  string
+	began     metav1.Time
+	container string
+	// imageID, containerID and before are what it ran, and image is its new one.
+	imageID, containerID, before, image string
+}
+
+// plainOf returns the state of an update that begins to replace the only image of a change; false if it is no plain one. The
+// state is as Begin makes it, before anything is recorded.
+func plainOf(pod *corev1.Pod, state *v1alpha1.State, batch, rest change) (s plainState, is bool) {
+	if len(batch.images) != 1 || len(batch.refs) > 0 || !rest.empty() || state.UpdateEnvFromMetadata || state.UpdateResources ||
+		state.ResizeAccepted || state.NextContainerRetries != 0 ||
+		len(state.NextContainerResources)+len(state.LastContainerStatuses)+len(state.LastContainers)+len(state.ContainerBatchesRecord) > 0 {
+		return s, false
 	}
-	plain = isPlain(s.Revision)
-	data = appendText(append(data, `{"revision":`...), s.Revision)
-	data = appendTime(append(data, `,"updateTimestamp":`...), s.UpdateTimestamp)
-	for name, status := range s.LastContainerStatuses {
-		plain = plain && isPlain(name) && isPlain(status.ImageID)
-		data = appendText(append(data, `,"lastContainerStatuses":{`...), name)
-		data = append(appendField(append(data, `:{`...), "", "imageID", status.ImageID), `}}`...)
+	for name, image := range batch.images {
+		s.container, s.image = name, image
 	}
-	batch := &s.ContainerBatchesRecord[0]
-	plain = plain && arePlain(batch.Containers)
-	data = appendTime(append(data, `,"containerBatchesRecord":[{"timestamp":`...), batch.Timestamp)
-	data = append(appendList(append(data, `,"containers":`...), batch.Containers), `}]`...)
-	for name, last := range s.LastContainers {
-		plain = plain && isPlain(name) && isPlain(last.ContainerID) && isPlain(last.Image) && arePlain(last.Images)
-		data = append(appendText(append(data, `,"lastContainers":{`...), name), `:{`...)
-		comma := ""
-		if data = appendField(data, comma, "containerID", last.ContainerID); last.ContainerID != "" {
-			comma = ","
-		}
-		if len(last.Images) > 0 {
-			data = appendList(append(append(data, comma...), `"images":`...), last.Images)
-			comma = ","
-		}
-		data = append(appendField(data, comma, "image", last.Image), `}}`...)
+	c, status := podstate.Lasting(pod, s.container), podstate.LastingStatus(pod, s.container)
+	if c == nil || status == nil || c.Image == s.image {
+		return s, false
 	}
-	return append(data, '}'), plain
+	s.revision, s.began = state.Revision, state.UpdateTimestamp
+	s.imageID, s.containerID, s.before = status.ImageID, status.ContainerID, c.Image
+	return s, isPlain(s.revision) && isPlain(s.container) && isPlain(s.imageID) && isPlain(s.containerID) && isPlain(s.before) && isPlain(s.image)
+}
+
+// append appends the state byte for byte as encoding/json writes it, and faster. The batch is written at a time.
+func (s *plainState) append(data []byte, batch metav1.Time) []byte {
+	data = appendText(append(data, `{"revision":`...), s.revision)
+	data = appendTime(append(data, `,"updateTimestamp":`...), s.began)
+	data = appendText(append(data, `,"lastContainerStatuses":{`...), s.container)
+	data = append(appendField(append(data, `:{`...), "", "imageID", s.imageID), `}}`...)
+	data = appendTime(append(data, `,"containerBatchesRecord":[{"timestamp":`...), batch)
+	data = append(appendText(append(data, `,"containers":[`...), s.container), `]}]`...)
+	data = append(appendText(append(data, `,"lastContainers":{`...), s.container), `:{`...)
+	comma := ""
+	if data = appendField(data, comma, "containerID", s.containerID); s.containerID != "" {
+		comma = ","
+	}
+	data = append(appendText(append(append(data, comma...), `"images":[`...), s.before), ']')
+	return append(appendField(data, ",", "image", s.image), `}}}`...)
 }
 
 // isPlain tells whether a string needs no escaping.
@@ -58,10 +69,6 @@ func isPlain(s string) bool {
 	return true
 }
 
-func arePlain(all []string) bool {
-	return !slices.ContainsFunc(all, func(s string) bool { return !isPlain(s) })
-}
-
 func appendText(data []byte, s string) []byte {
 	return append(append(append(data, '"'), s...), '"')
 }
@@ -73,20 +80,6 @@ func appendField(data []byte, comma, key, value string) []byte {
 	}
 	data = append(appendText(append(data, comma...), key), ':')
 	return appendText(data, value)
-}
-
-func appendList(data []byte, values []string) []byte {
-	if values == nil {
-		return append(data, "null"...)
-	}
-	data = append(data, '[')
-	for i, value := range values {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = appendText(data, value)
-	}
-	return append(data, ']')
 }
 
 // appendTime appends a time as metav1.Time writes it.

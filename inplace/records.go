@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
@@ -65,13 +66,18 @@ func decode(pod *corev1.Pod, key, value string, into any) error {
 
 // writeState sets the state and removes the one under the old name.
 func writeState(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State) error {
-	if data, plain := appendState(make([]byte, 0, 512), state); plain {
-		p.SetAnnotation(v1alpha1.StateAnnotation, string(data))
-	} else if err := encode(p, pod, v1alpha1.StateAnnotation, state); err != nil {
+	if err := encode(p, pod, v1alpha1.StateAnnotation, state); err != nil {
 		return err
 	}
 	p.RemoveAnnotation(v1alpha1.LegacyStateAnnotation)
 	return nil
+}
+
+// writePlain does so with the state of an update whose first batch is written at a time.
+func writePlain(p *podpatch.Patch, state *plainState, batch metav1.Time) {
+	var room [768]byte // most states have room in it, and cost no memory but their text
+	p.SetAnnotation(v1alpha1.StateAnnotation, string(state.append(room[:0], batch)))
+	p.RemoveAnnotation(v1alpha1.LegacyStateAnnotation)
 }
 
 // writeGrace sets the waiting change and removes the one under the old name.

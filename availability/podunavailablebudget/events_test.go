@@ -228,23 +228,3 @@ func TestOwnersInCircles(t *testing.T) {
 		t.Errorf("%v, %v, %v", all, again, err)
 	}
 }
-
-func BenchmarkNewPlan(b *testing.B) {
-	for _, n := range []int{10, 1000, 10000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			replicas := int32(n)
-			s := snapshotOf(newBudget("web", "10%", targeting("apps/v1", "ReplicaSet", "web-1")), webPod(),
-				&budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: &replicas})
-			s.Pods = nil
-			for i := range n {
-				s.Pods = append(s.Pods, webPod(func(pod *corev1.Pod) { pod.Name, pod.UID = fmt.Sprint(i), types.UID(fmt.Sprint(i)) }))
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				if p := NewPlan(s); p.Computed.CurrentAvailable != replicas {
-					b.Fatal(p)
-				}
-			}
-		})
-	}
-}

@@ -3,7 +3,6 @@
 package resource
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -39,9 +38,11 @@ var conditions = heldup.Conditions[v1alpha1.ResourceDistributionCondition]{
 
 // held lists what holds the ResourceDistribution up once the plan is applied, with all that failed, by namespace. (RD-25)
 func (p *Plan) held(failures []Failure) (holds []rollout.Wait) {
+	listed := map[rollout.Subject]bool{}
 	hold := func(kind, name string, rule rollout.Rule, message string) {
 		key := rollout.Subject{Kind: kind, Name: name}
-		if !slices.ContainsFunc(holds, func(h rollout.Wait) bool { return h.Subject == key }) {
+		if !listed[key] {
+			listed[key] = true
 			holds = append(holds, rollout.Wait{Subject: key, Reason: &rollout.Reason{Rule: rule, Message: message}})
 		}
 	}

@@ -63,6 +63,7 @@ type Plan struct {
 
 	heldSince    heldup.Since
 	template     *template
+	fingerprint  string // of its content
 	distribution *v1alpha1.ResourceDistribution
 }
 
@@ -93,6 +94,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problems = rollout.ProblemsOf(err)
 		return p
 	}
+	p.fingerprint = p.template.content.fingerprint()
 	if targets, err = parseTargets(&s.Distribution.Spec.Targets); err != nil {
 		p.Problems = rollout.ProblemsOf(err)
 		return p
@@ -232,7 +234,7 @@ func (p *Plan) compare(c *Copy) difference {
 	case c.DeletionTimestamp != nil:
 		return sameCopy // its end is an event
 	}
-	if c.fingerprint != p.template.content.fingerprint() {
+	if c.fingerprint != p.fingerprint {
 		if c.immutable || c.secretType != p.template.content.Type {
 			return unchangeableCopy
 		}

@@ -126,6 +126,10 @@ func (c *computer) group() {
 			c.Unassigned = append(c.Unassigned, pod)
 		}
 	}
+	taken := make([]int, len(subsets)) // active pods, by subset
+	for i := range subsets {
+		taken[i] = len(active(c.groups[i]))
+	}
 	for _, pod := range loose {
 		best := elsewhere
 		if node := c.Node(pod.Spec.NodeName); node == nil {
@@ -133,7 +137,7 @@ func (c *computer) group() {
 		} else {
 			best = fitting(c.Spread, pod, node, func(i int) bool {
 				limit := limit(&subsets[i], c.Workload.Wants())
-				return limit == Unlimited || len(active(c.groups[i])) < int(limit)
+				return limit == Unlimited || taken[i] < int(limit)
 			})
 		}
 		if best == elsewhere {
@@ -141,6 +145,7 @@ func (c *computer) group() {
 			continue
 		}
 		c.groups[best] = append(c.groups[best], pod)
+		taken[best]++ // it is active
 		c.Adopt = append(c.Adopt, adoption(c.Spread, pod, &subsets[best]))
 		c.adopted[pod] = true
 	}

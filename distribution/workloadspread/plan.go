@@ -35,6 +35,8 @@ type Plan struct {
 	Unrecognized bool
 	// Problems say why nothing can be told, and nothing changes. Empty if it can.
 	Problems []rollout.Problem
+
+	holds map[held]bool // what Held lists
 }
 
 // PodPatch is what to write into a pod.

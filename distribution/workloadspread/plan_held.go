@@ -41,15 +41,27 @@ var conditions = heldup.Conditions[v1alpha1.WorkloadSpreadSubsetCondition]{
 	},
 }
 
+// held is something that holds a subset up.
+type held struct {
+	subset string
+	of     rollout.Subject
+}
+
 // hold lists something that holds a subset up, once.
 func (p *Plan) hold(subset, kind, name string, pod *corev1.Pod, rule rollout.Rule, message string) {
 	h := rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, In: &rollout.Subject{Kind: "subset", Name: subset}, Pod: pod}
 	if pod == nil {
 		h.Reason = &rollout.Reason{Rule: rule, Message: message}
 	}
-	if !slices.ContainsFunc(p.Held, func(other rollout.Wait) bool { return *other.In == *h.In && other.Subject == h.Subject }) {
-		p.Held = append(p.Held, h)
+	is := held{subset, h.Subject}
+	if p.holds[is] {
+		return
 	}
+	if p.holds == nil {
+		p.holds = map[held]bool{}
+	}
+	p.holds[is] = true
+	p.Held = append(p.Held, h)
 }
 
 // holdTarget lists that the workload is not there or cannot be known: that stands with the first subset.
@@ -83,7 +95,10 @@ func (s *Snapshot) holdSubsets(p *Plan) {
 		p.hold(p.Patches[i].subset(s.Spread), "pod", p.Patches[i].Pod.Name, nil, rulePodNotWritten, "its subset or its deletion cost cannot be written, events say why")
 	}
 	for _, pod := range s.Pods {
-		if matched, is := spread.Matched(pod); is && matched.Name == s.Spread.Name && lifecycle.Unschedulable(pod) {
+		if !lifecycle.Unschedulable(pod) { // most are not: their subset need not be read
+			continue
+		}
+		if matched, is := spread.Matched(pod); is && matched.Name == s.Spread.Name {
 			p.hold(matched.Subset, "pod", pod.Name, pod, "", "")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,7 @@ type Patch struct {
 	RemoveOwner types.UID
 
 	// Images holds the new images by the name of a container or native sidecar. Names of others, init containers that
-	// end among them, are ignored.
+	// end among them, are ignored. The map may be that of other patches, too: change it by SetImage.
 	Images map[string]string
 
 	// Resources holds new cpu and memory by container name; what is not named stays. They
@@ -113,12 +114,12 @@ func (p *Patch) SetAnnotation(key, value string) { set(&p.Annotations, key, &val
 // RemoveAnnotation removes an annotation.
 func (p *Patch) RemoveAnnotation(key string) { set(&p.Annotations, key, nil) }
 
-// SetImage sets the image of a container.
+// SetImage sets the image of a container. It never changes the map that it finds in Images: patches may share one.
 func (p *Patch) SetImage(container, image string) {
-	if p.Images == nil {
-		p.Images = map[string]string{}
-	}
-	p.Images[container] = image
+	images := make(map[string]string, len(p.Images)+1)
+	maps.Copy(images, p.Images)
+	images[container] = image
+	p.Images = images
 }
 
 // SetResources sets cpu and memory of a container, beside those set before.

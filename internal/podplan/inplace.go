@@ -42,13 +42,13 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 	if p.calculator == nil {
 		p.calculator = &inplace.Calculator{History: p.History, To: to, Options: p.Workload.InPlace.Options()}
 	}
-	if pod.retry != nil && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
+	if pod.retry != nil && revision.Matches(pod.revision(), to.Name) {
 		return pod.retry.Update, inplace.Feasible(pod.Pod, pod.retry.Update)
 	}
-	if pod.unresized != "" && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
+	if pod.unresized != "" && revision.Matches(pod.revision(), to.Name) {
 		return nil, errors.New(pod.unresized)
 	}
-	update, _ := p.calculator.For(pod.Labels[RevisionLabel])
+	update, _ := p.calculator.For(pod.revision())
 	if update == nil {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 		}
 		return &rollout.Reason{Rule: rollout.RuleInPlaceOnly, Message: policy + ": " + err.Error()}
 	}
-	label := pod.Labels[RevisionLabel]
+	label := pod.revision()
 	if reason := p.forbids[label]; reason != nil {
 		return reason
 	}

@@ -62,6 +62,14 @@ func (v *View) Observe(pod *corev1.Pod) {
 	v.settled = normal && v.calm && readiness.Settled(pod)
 }
 
+// revision is the value of its revision label, whether it was observed or not.
+func (v *View) revision() string {
+	if v.Revision != "" {
+		return v.Revision
+	}
+	return v.Labels[RevisionLabel]
+}
+
 // Waits returns the wait of a pod, once TellSince knows it.
 func (v *View) Waits(reason *rollout.Reason) rollout.Wait {
 	wait := rollout.PodWaits(v.Pod, reason)

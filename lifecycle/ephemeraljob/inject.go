@@ -171,9 +171,11 @@ func unserved(err error) bool {
 func (i *injection) remember() (again time.Duration) {
 	now := i.snapshot.Now
 	next := i.snapshot.Refusals.after(i.refused, i.served, now)
-	maps.DeleteFunc(next.Pods, func(uid types.UID, _ Refusal) bool {
-		return !slices.ContainsFunc(i.snapshot.Pods, func(pod *corev1.Pod) bool { return pod.UID == uid })
-	})
+	there := make(map[types.UID]bool, len(i.snapshot.Pods))
+	for _, pod := range i.snapshot.Pods {
+		there[pod.UID] = true
+	}
+	maps.DeleteFunc(next.Pods, func(uid types.UID, _ Refusal) bool { return !there[uid] })
 	i.refusals.Set(i.Key, remembered{Refusals: next, job: i.job.UID, generation: i.job.Generation})
 	switch {
 	case len(i.refused) == 0:

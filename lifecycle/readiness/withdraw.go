@@ -48,7 +48,8 @@ func Withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 // closedGates lists the readiness gates that keep the pod from being Ready;
 // empty when there is none (IP-11).
 func closedGates(p *podpatch.Patch, pod *corev1.Pod) string {
-	var message []byte
+	var room [256]byte // most messages have room in it, and cost no memory but their text
+	message := room[:0]
 	for i := range pod.Spec.ReadinessGates {
 		gate := pod.Spec.ReadinessGates[i].ConditionType
 		c := p.Condition(pod, gate)
@@ -57,8 +58,6 @@ func closedGates(p *podpatch.Patch, pod *corev1.Pod) string {
 		}
 		if len(message) > 0 {
 			message = append(message, ", "...)
-		} else {
-			message = make([]byte, 0, 128)
 		}
 		if c == nil {
 			message = append(message, "corresponding condition of pod readiness gate "...)

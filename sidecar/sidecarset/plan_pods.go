@@ -5,7 +5,6 @@ package sidecarset
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -139,7 +138,12 @@ func (pod *pod) idle(s *sidecar) string {
 // flipping tells whether a hot container that does not work any more is still to be
 // emptied. (SCS-4)
 func (p *planner) flipping(pod *pod) bool {
-	return slices.ContainsFunc(p.sidecars, func(s sidecar) bool { return s.hot && !pod.emptied(&s, pod.idle(&s)) })
+	for i := range p.sidecars { // they are large: none is copied
+		if s := &p.sidecars[i]; s.hot && !pod.emptied(s, pod.idle(s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // emptied tells whether one of both hot containers is empty: it has the empty image, or its

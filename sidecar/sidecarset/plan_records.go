@@ -23,9 +23,13 @@ import (
 func (p *planner) recordedHash(pod *corev1.Pod, annotation string) string {
 	const begin = `"hash":"`
 	text := pod.Annotations[annotation]
+	if text != "" && text == p.hashOf.text {
+		return p.hashOf.hash
+	}
 	if end := strings.Index(text, p.hashEnd); end >= 0 {
 		if at := strings.LastIndex(text[:end], begin); at >= 0 && !strings.ContainsAny(text[at+len(begin):end], `"\`) {
-			return text[at+len(begin) : end]
+			p.hashOf = hashOf{text, text[at+len(begin) : end]}
+			return p.hashOf.hash
 		}
 	}
 	if text == "" {
@@ -34,6 +38,9 @@ func (p *planner) recordedHash(pod *corev1.Pod, annotation string) string {
 	records, _ := injection.Records(pod, annotation)
 	return records[p.Set.Name].SidecarSetHash
 }
+
+// hashOf is what recordedHash has read last: the records of pods that were updated together are alike.
+type hashOf struct{ text, hash string }
 
 // states is what SidecarSets have recorded of their updates of a pod.
 type states struct {
@@ -110,26 +117,56 @@ func (c *change) record() error {
 // injected writes which revision of the SidecarSet the pod has from now on. Records that
 // cannot be read are replaced. (SCS-12)
 func (c *change) injected() error {
+	text := c.pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
+	after, known := c.p.recorded[text]
+	if !known {
+		var err error
+		if after, err = c.recordsAfter(); err != nil {
+			return err
+		}
+		if c.p.recorded == nil {
+			c.p.recorded = map[string]recordTexts{}
+		}
+		c.p.recorded[text] = after
+	}
+	if c.pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation] == "" {
+		c.SetAnnotation(v1alpha1.SidecarSetInjectedListAnnotation, after.list)
+	}
+	c.SetAnnotation(v1alpha1.SidecarSetHashAnnotation, after.text)
+	return nil
+}
+
+// recordTexts are the records of the SidecarSets of a pod: as they are written, and their names as the list has them.
+type recordTexts struct{ text, list string }
+
+// recordsAfter returns the records that the pod has from now on. They follow from those that it has.
+func (c *change) recordsAfter() (recordTexts, error) {
 	name, pod := c.p.Set.Name, c.pod.Pod
-	records, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+	all, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
 	if err != nil {
-		records = map[string]v1alpha1.SidecarSetUpgradeRecord{}
+		all = map[string]v1alpha1.SidecarSetUpgradeRecord{}
 	}
 	record := c.p.Injection.NewRecord(c.p.set, c.p.hashes.Containers, c.p.Now)
 	record.SidecarSetControllerRevision = c.p.plan.Revisions.Update.Name
-	records[name] = record
-	if pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation] == "" {
-		c.SetAnnotation(v1alpha1.SidecarSetInjectedListAnnotation, strings.Join(slices.Sorted(maps.Keys(records)), ","))
-	}
-	return c.annotate(v1alpha1.SidecarSetHashAnnotation, records)
+	all[name] = record
+	text, err := encode(v1alpha1.SidecarSetHashAnnotation, all)
+	return recordTexts{text, strings.Join(slices.Sorted(maps.Keys(all)), ",")}, err
 }
 
 // annotate writes an annotation as JSON.
 func (c *change) annotate(key string, value any) error {
+	text, err := encode(key, value)
+	if err == nil {
+		c.SetAnnotation(key, text)
+	}
+	return err
+}
+
+// encode returns the JSON of an annotation.
+func encode(key string, value any) (string, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return fmt.Errorf("encode annotation %s: %w", key, err)
+		return "", fmt.Errorf("encode annotation %s: %w", key, err)
 	}
-	c.SetAnnotation(key, string(data))
-	return nil
+	return string(data), nil
 }

@@ -45,6 +45,10 @@ type planner struct {
 
 	pods []*pod // the matched ones, by namespace and name
 
+	hashOf   hashOf
+	ownAlone string                 // the last records of which foreign has found nothing
+	recorded map[string]recordTexts // what injected has made of records
+
 	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
 }
 

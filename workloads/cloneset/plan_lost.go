@@ -68,7 +68,7 @@ func (p *planner) awaitsNode(pod *pod, to target) bool {
 // nodes have been unreachable for long: as many at once as broken pods are updated. It returns whether there are any. (CS-38)
 func (p *planner) replaceLost(to target) (recreates bool) {
 	strategy := &p.Set.Spec.UpdateStrategy
-	if p.Workload.InPlace.Only || p.onDelete() || strategy.Paused || p.plan.Revisions.Refused != nil || to.unfit != nil {
+	if len(p.Unreachable) == 0 || p.Workload.InPlace.Only || p.onDelete() || strategy.Paused || p.plan.Revisions.Refused != nil || to.unfit != nil {
 		return false
 	}
 	atUpdate := to.revision == p.plan.Revisions.Update

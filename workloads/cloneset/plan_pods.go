@@ -3,6 +3,8 @@
 package cloneset
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -147,6 +149,13 @@ func (p *planner) planRelease() (deletes bool) {
 
 // finishPatches lists what the steps collected about each pod.
 func (p *planner) finishPatches() {
+	patched := 0
+	for _, pod := range p.pods {
+		if pod.Patch != nil {
+			patched++
+		}
+	}
+	p.plan.Patch = slices.Grow(p.plan.Patch, patched)
 	for _, pods := range [][]*pod{p.pods, p.released} {
 		for _, pod := range pods {
 			p.Finish(&pod.View)

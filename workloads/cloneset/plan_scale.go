@@ -33,13 +33,7 @@ func (p *planner) planDelete() (deletes bool) {
 // planKeep returns pods to service that prepare for their deletion, since more
 // replicas are wanted again. It returns whether there are any. (CS-15)
 func (p *planner) planKeep() (keeps bool) {
-	leaving := 0
-	for _, pod := range p.pods {
-		if pod.specified || pod.preparingDelete {
-			leaving++
-		}
-	}
-	need := lifecycle.CancelNeeded(int(p.limits.replicas), len(p.pods), leaving)
+	need := lifecycle.CancelNeeded(int(p.limits.replicas), len(p.pods), int(p.tally.specified()+p.tally.preparingDelete()))
 	for _, pod := range p.pods {
 		if need == 0 {
 			break
@@ -76,6 +70,9 @@ func (p *planner) createFirst() *rollout.Reason {
 
 // deletePrepared deletes pods in PreparingDelete that no hook holds. (CS-21)
 func (p *planner) deletePrepared() (deletes bool) {
+	if p.tally.preparingDelete() == 0 {
+		return false
+	}
 	for _, pod := range p.pods {
 		if pod.preparingDelete && p.delete(pod, rollout.DeleteForScale) {
 			deletes = true
@@ -88,6 +85,9 @@ func (p *planner) deletePrepared() (deletes bool) {
 // ready at once, the others within the budget. Ready ones also wait for those
 // that are missing, whatever holds up their creation. (CS-17, CS-22)
 func (p *planner) deleteSpecified() (deletes bool) {
+	if p.tally.specified() == 0 {
+		return false
+	}
 	var marked []*pod
 	var createFirst *rollout.Reason
 	for _, pod := range p.pods {

@@ -145,17 +145,3 @@ func TestJobsThatComeAndGo(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkNewPlan(b *testing.B) {
-	now := time.Date(2022, 9, 5, 10, 6, 0, 0, time.UTC)
-	for name, since := range map[string]time.Duration{"waiting": time.Minute, "due": 5 * time.Minute, "a year missed": 365 * 24 * time.Hour} {
-		b.Run(name, func(b *testing.B) {
-			s := &Snapshot{Now: now, CronJob: &v1alpha1.AdvancedCronJob{Spec: v1alpha1.AdvancedCronJobSpec{Schedule: "*/5 * * * *", TimeZone: new("Europe/Berlin"),
-				Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}}}, Status: v1alpha1.AdvancedCronJobStatus{LastScheduleTime: &metav1.Time{Time: now.Add(-since)}}}}
-			b.ReportAllocs()
-			for b.Loop() {
-				NewPlan(s)
-			}
-		})
-	}
-}

@@ -3,12 +3,14 @@
 package cronjob
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -44,6 +46,10 @@ const mostActive = 1000
 // active refers to the jobs that have not finished, the first 1,000. A reference stays as it was
 // written first: that a job progresses is no news.
 func (p *planner) active() (active []corev1.ObjectReference) {
+	written := make(map[types.UID]*corev1.ObjectReference, len(p.CronJob.Status.Active))
+	for i := range slices.Backward(p.CronJob.Status.Active) { // of two of one job the first counts
+		written[p.CronJob.Status.Active[i].UID] = &p.CronJob.Status.Active[i]
+	}
 	for i := range p.plan.Children {
 		c := &p.plan.Children[i]
 		if c.State != Active {
@@ -52,11 +58,7 @@ func (p *planner) active() (active []corev1.ObjectReference) {
 		if len(active) == mostActive {
 			break
 		}
-		reference := c.Reference
-		if at := slices.IndexFunc(p.CronJob.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == reference.UID }); at >= 0 {
-			reference = p.CronJob.Status.Active[at]
-		}
-		active = append(active, reference)
+		active = append(active, *cmp.Or(written[c.Reference.UID], &c.Reference))
 	}
 	return active
 }

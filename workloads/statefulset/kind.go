@@ -142,9 +142,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if s.Pods, err = caches.Members[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, set.Name); err != nil {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
-	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
-		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && podplan.HasRun(pod) })
-	})
+	s.BackOff = r.places.Until(key, s.Now, ranOf(s.Pods))
 	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
@@ -160,6 +158,20 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 		return nil, err
 	}
 	return s, r.observeJobs(s)
+}
+
+// ranOf returns what tells, by the name of a pod, whether it runs or has run. The pods are looked at when it is first asked.
+func ranOf(pods []*corev1.Pod) func(name string) bool {
+	var ran map[string]bool
+	return func(name string) bool {
+		if ran == nil {
+			ran = make(map[string]bool, len(pods))
+			for _, pod := range pods {
+				ran[pod.Name] = podplan.HasRun(pod)
+			}
+		}
+		return ran[name]
+	}
 }
 
 // claims reads the claims of the pods that there are and of those that should be. The

@@ -47,7 +47,8 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	if !p.PlanRevisions(podplan.RevisionLabels(p.Snapshot.Pods)) {
+	p.observePods()
+	if !p.PlanRevisions(p.revisionLabels) {
 		p.planStatus()
 		return p.plan
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -89,7 +88,7 @@ func (s slot) serves() bool {
 
 // ending tells whether a pod would serve if its deletion were not being prepared.
 func (s slot) ending() bool {
-	return s.pod != nil && lifecycle.StateOf(s.pod.Pod) == lifecyclev1alpha1.StatePreparingDelete && s.works()
+	return s.pod != nil && s.pod.State == lifecyclev1alpha1.StatePreparingDelete && s.works()
 }
 
 // works tells whether a pod is available and done with its update, whatever its hooks say.

@@ -67,21 +67,21 @@ func (p *planner) claimTemplate(name string) *corev1.PersistentVolumeClaim {
 // storageMatches tells whether a pod mounts the claims of all claim templates.
 func (p *planner) storageMatches(pod *pod) bool {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
-		if !mounts(pod.Pod, p.Set.Spec.VolumeClaimTemplates[i].Name) {
+		if mounted(pod.Pod, p.Set.Spec.VolumeClaimTemplates[i].Name) == "" {
 			return false
 		}
 	}
 	return true
 }
 
-// mounts tells whether a pod mounts its claim of a claim template.
-func mounts(pod *corev1.Pod, template string) bool {
+// mounted is the name of the claim of a claim template that a pod mounts; empty if it mounts none.
+func mounted(pod *corev1.Pod, template string) string {
 	for i := range pod.Spec.Volumes {
-		if v := &pod.Spec.Volumes[i]; v.Name == template && claimOf(pod, v) != "" {
-			return true
+		if v := &pod.Spec.Volumes[i]; v.Name == template {
+			return claimOf(pod, v)
 		}
 	}
-	return false
+	return ""
 }
 
 // claimOf returns the name of the claim in a volume of a pod if it is one that

@@ -4,6 +4,7 @@ package statefulset
 
 import (
 	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -78,8 +79,10 @@ func (p *planner) holdClaims() {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
 		template := &p.Set.Spec.VolumeClaimTemplates[i]
 		wants := template.Spec.Resources.Requests[corev1.ResourceStorage]
+		name := []byte(claimName(template.Name, p.Set.Name, 0)) // one for all, so that no name costs memory
+		name = name[:len(name)-1]
 		for _, s := range p.wanted {
-			claim := p.Claims[claimName(template.Name, p.Set.Name, s.ordinal)]
+			claim := p.Claims[string(strconv.AppendInt(name, int64(s.ordinal), 10))]
 			if claim == nil {
 				continue
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -36,7 +35,7 @@ func (p *planner) inPlace(pod *pod) (*inplace.Update, error) {
 
 // unknownState reports a lifecycle state that no update can begin from.
 func unknownState(pod *pod) error {
-	switch state := lifecycle.StateOf(pod.Pod); state {
+	switch state := pod.State; state {
 	case "", lifecyclev1alpha1.StatePreparingNormal, lifecyclev1alpha1.StateNormal, lifecyclev1alpha1.StatePreparingUpdate,
 		lifecyclev1alpha1.StateUpdating, lifecyclev1alpha1.StateUpdated, lifecyclev1alpha1.StatePreparingDelete:
 		return nil

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -20,7 +18,7 @@ func (p *planner) planKeep() {
 	for i, s := range p.wanted {
 		pod := s.pod
 		if pod == nil || !pod.own || pod.terminating || pod.ended ||
-			lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete || p.recreates(pod) {
+			pod.State != lifecyclev1alpha1.StatePreparingDelete || p.recreates(pod) {
 			continue
 		}
 		if p.Undelete(&pod.View) {
@@ -101,7 +99,7 @@ func (r *replacement) holds(place int) *rollout.Reason {
 // comesBack tells whether the replacement of a pod has the same revision. (STS-3)
 func (p *planner) comesBack(pod *pod) bool {
 	if pod.held {
-		return pod.Labels[podplan.RevisionLabel] == p.RevisionValue(p.plan.Revisions.Current.Name)
+		return pod.Revision == p.RevisionValue(p.plan.Revisions.Current.Name)
 	}
 	return pod.Updated
 }

@@ -4,6 +4,7 @@ package statefulset
 
 import (
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -36,7 +37,7 @@ func (p *planner) planRefresh() {
 // the label pod-index may lack it. (STS-10)
 func (p *pod) misnamed() bool {
 	index, found := p.Labels[appsv1.PodIndexLabel]
-	return p.Labels[appsv1.StatefulSetPodNameLabel] != p.Name || found && index != strconv.Itoa(p.ordinal)
+	return p.Labels[appsv1.StatefulSetPodNameLabel] != p.Name || found && index != p.Name[strings.LastIndexByte(p.Name, '-')+1:]
 }
 
 // identify has a patch write the labels that name a pod. (STS-10, STS-39)

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -91,7 +89,7 @@ func (p *planner) works() map[string]bool {
 	works := map[string]bool{}
 	for _, pod := range p.pods {
 		if pod.Available && !pod.Updating {
-			works[pod.Labels[podplan.RevisionLabel]] = true
+			works[pod.Revision] = true
 		}
 	}
 	return works
@@ -114,13 +112,13 @@ func (p *planner) goesBack() bool {
 }
 
 func (p *planner) isCurrent(pod *pod) bool {
-	return pod.Labels[podplan.RevisionLabel] == p.RevisionValue(p.plan.Revisions.Current.Name)
+	return pod.Revision == p.RevisionValue(p.plan.Revisions.Current.Name)
 }
 
 // prepared tells whether its deletion or update is being prepared, which alone
 // may keep a pod from being ready.
 func (p *pod) prepared() bool {
-	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete || p.PreparedUpdate()
+	return p.State == lifecyclev1alpha1.StatePreparingDelete || p.PreparedUpdate()
 }
 
 // givenUp tells whether the current revision is not wanted any more, or none of

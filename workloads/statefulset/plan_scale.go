@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -61,7 +60,7 @@ func (p *planner) haltsScaleIn() *rollout.Reason {
 		}
 	}
 	highest := p.condemned[0]
-	if highest.Available || lifecycle.StateOf(highest.Pod) == lifecyclev1alpha1.StatePreparingDelete {
+	if highest.Available || highest.State == lifecyclev1alpha1.StatePreparingDelete {
 		return nil
 	}
 	first := func(pod *pod) bool { return !pod.ready() && (pod == highest || !pod.ended || !highest.ended) }

@@ -4,11 +4,9 @@ package statefulset
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -37,14 +35,15 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 	status.Replicas = int32(len(p.pods))
 	status.ReadyReplicas, status.AvailableReplicas = 0, 0
 	status.CurrentReplicas, status.UpdatedReplicas, status.UpdatedReadyReplicas, status.UpdatedAvailableReplicas = 0, 0, 0, 0
+	label := p.RevisionValue(current.Name)
 	for _, pod := range p.pods {
-		ready := pod.Status.Phase == corev1.PodRunning && readiness.Ready(pod.Pod)
+		ready := pod.ready()
 		count(&status.ReadyReplicas, ready)
 		count(&status.AvailableReplicas, pod.Available)
 		count(&status.UpdatedReadyReplicas, ready && pod.Updated)
 		count(&status.UpdatedAvailableReplicas, pod.Available && pod.Updated)
 		count(&status.UpdatedReplicas, pod.Updated && !pod.terminating)
-		count(&status.CurrentReplicas, pod.Labels[podplan.RevisionLabel] == p.RevisionValue(current.Name) && !pod.terminating)
+		count(&status.CurrentReplicas, pod.Revision == label && !pod.terminating)
 	}
 	if status.VolumeClaims = nil; p.Features.CountClaims || p.Features.ResizeClaims {
 		status.VolumeClaims = p.countClaims()

@@ -51,8 +51,8 @@ func (s *Snapshot) resizes() bool {
 func (s *Snapshot) volumesOf(pod *pod) (volumes []volume) {
 	for i := range s.Set.Spec.VolumeClaimTemplates {
 		template := &s.Set.Spec.VolumeClaimTemplates[i]
-		claim := s.Claims[claimName(template.Name, s.Set.Name, pod.ordinal)]
-		if claim != nil && claim.DeletionTimestamp == nil && mounts(pod.Pod, template.Name) {
+		claim := s.Claims[mounted(pod.Pod, template.Name)]
+		if claim != nil && claim.DeletionTimestamp == nil {
 			volumes = append(volumes, volume{claim: claim, template: template})
 		}
 	}

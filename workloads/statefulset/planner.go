@@ -3,7 +3,6 @@
 package statefulset
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -35,6 +33,7 @@ type planner struct {
 	ordered bool                                      // podManagementPolicy OrderedReady
 	window  window
 
+	all       []pod  // those that have a name of its pods, by ordinal
 	pods      []*pod // the StatefulSet's, by ordinal
 	others    []*pod // those that have a name of its pods and are not its own
 	wanted    []slot // by ordinal
@@ -65,6 +64,7 @@ type pod struct {
 	own         bool // the StatefulSet's
 	terminating bool
 	ended       bool // Failed or Succeeded
+	isReady     bool // Running and Ready
 	settled     bool // Running, and Ready for minReadySeconds, whatever has taken it aside
 	held        bool // the partition holds it back
 	claims      []rollout.ClaimPatch
@@ -101,15 +101,14 @@ func (p *planner) workload() podplan.Owner {
 // healthy tells whether a pod serves: it is Ready, and no hook or update has
 // taken it aside. (LC-22)
 func (p *pod) healthy() bool {
-	state := lifecycle.StateOf(p.Pod)
-	return !p.terminating && p.ready() && (state == "" || state == lifecyclev1alpha1.StateNormal)
+	return !p.terminating && p.ready() && !p.aside()
 }
 
 // aside tells whether a hook or an update has taken a pod out of service.
 func (p *pod) aside() bool { return p.State != "" && p.State != lifecyclev1alpha1.StateNormal }
 
 // ready tells whether a pod may be serving, for however short a time.
-func (p *pod) ready() bool { return p.Status.Phase == corev1.PodRunning && readiness.Ready(p.Pod) }
+func (p *pod) ready() bool { return p.isReady }
 
 // adopted tells whether the plan adopts a pod.
 func (p *pod) adopted() bool { return p.Patch != nil && p.Kind == rollout.PatchAdopt }
@@ -185,27 +184,21 @@ func maxUnavailable(value *intstr.IntOrString, replicas int32) (int32, error) {
 	return max(n, 1), err
 }
 
-// classify finds out whose the pods are and what every step wants to know of
+// classify finds out whose the pods are and what else every step wants to know of
 // them, and which of them are wanted. (STS-1, STS-2)
 func (p *planner) classify() {
 	// Only CloneSets were ever labelled by the hash of a name that is not too long.
 	update := p.RevisionValue(p.plan.Revisions.Update.Name)
-	all := make([]pod, len(p.Snapshot.Pods))
-	byOrdinal := make([]*pod, 0, len(all))
-	for i, shared := range p.Snapshot.Pods {
-		ordinal, ok := ordinalOf(p.Set.Name, shared.Name)
-		if !ok {
-			continue
-		}
-		pod := &all[i]
-		pod.Observe(shared)
-		pod.ordinal = ordinal
+	for i := range p.all {
+		pod := &p.all[i]
+		shared := pod.Pod
 		pod.terminating = shared.DeletionTimestamp != nil
 		pod.ended = podstate.Ended(shared)
 		_, marked := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
 		pod.specified = marked && p.Features.SpecifiedDelete && p.rolling != nil && !p.rolling.Paused
-		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Reaches(&pod.View)
+		pod.Updated = pod.Revision == update && p.Reaches(&pod.View)
 		if shared.Status.Phase == corev1.PodRunning {
+			pod.isReady = readiness.Ready(shared)
 			pod.settled = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
 		}
 		pod.Available = pod.settled && !(p.Features.PreNormal && pod.aside())
@@ -213,10 +206,33 @@ func (p *planner) classify() {
 		if pod.own && p.resizes() {
 			p.observeVolumes(pod)
 		}
-		byOrdinal = append(byOrdinal, pod)
 	}
-	slices.SortFunc(byOrdinal, func(a, b *pod) int { return cmp.Compare(a.ordinal, b.ordinal) })
-	p.place(byOrdinal)
+	p.place()
+}
+
+// observePods reads the pods, by ordinal: all steps go through them as they lie in memory. (STS-2)
+func (p *planner) observePods() {
+	order := make([]uint64, 0, len(p.Snapshot.Pods)) // each is an ordinal, and below it the place of its pod
+	for i, shared := range p.Snapshot.Pods {
+		if ordinal, ok := ordinalOf(p.Set.Name, shared.Name); ok {
+			order = append(order, uint64(ordinal)<<32|uint64(i))
+		}
+	}
+	slices.Sort(order)
+	p.all = make([]pod, len(order))
+	for i, key := range order {
+		p.all[i].Observe(p.Snapshot.Pods[key&math.MaxUint32])
+		p.all[i].ordinal = int(key >> 32)
+	}
+}
+
+// revisionLabels yields the values of the revision labels of all pods, those of neighbours once.
+func (p *planner) revisionLabels(yield func(string) bool) {
+	for i := range p.all {
+		if label := p.all[i].Revision; (i == 0 || label != p.all[i-1].Revision) && !yield(label) {
+			return
+		}
+	}
 }
 
 // settleOwner finds out whether a pod is the StatefulSet's. A pod without a
@@ -239,14 +255,15 @@ func (p *planner) settleOwner(pod *pod) {
 }
 
 // place gives the pods their places in the window.
-func (p *planner) place(byOrdinal []*pod) {
+func (p *planner) place() {
 	p.wanted = make([]slot, len(p.window.wanted))
 	for i, ordinal := range p.window.wanted {
 		p.wanted[i].ordinal = ordinal
 	}
-	p.pods = make([]*pod, 0, len(byOrdinal))
+	p.pods = make([]*pod, 0, len(p.all))
 	next := 0 // the first place that may be this pod's
-	for _, pod := range byOrdinal {
+	for i := range p.all {
+		pod := &p.all[i]
 		if pod.own {
 			p.pods = append(p.pods, pod)
 		} else {

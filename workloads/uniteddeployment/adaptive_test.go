@@ -3,7 +3,6 @@
 package uniteddeployment
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -223,22 +222,5 @@ func TestAdaptiveStatus(t *testing.T) {
 	z.Features.AdaptiveScheduling = false
 	if plan := NewPlan(&z.Snapshot); !cmp.Equal(plan.Status.SubsetStatuses, status.SubsetStatuses) || len(plan.Reserve)+len(plan.Unreserve) > 0 {
 		t.Errorf("UD-21: not read, the status is %v, and the plan %v", plan.Status.SubsetStatuses, plan)
-	}
-}
-
-func BenchmarkNewPlanAdaptive(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		z := newZones(b, CloneSet, map[string]int{"a": 0, "b": plenty * plenty}, fmt.Sprint("replicas: ", n), adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}, {name: c}"))
-		name := z.settle().Revisions.Update.Name
-		for i := range n {
-			z.pod(fmt.Sprint("pod-", i), z.set("a").Object, name, false).Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
-				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
-		}
-		b.Run(fmt.Sprint(n, " pods"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				NewPlan(&z.Snapshot)
-			}
-		})
 	}
 }

@@ -381,19 +381,3 @@ func ordinalsOf(pods []*corev1.Pod) (found []int) {
 	}
 	return found
 }
-
-func BenchmarkNewPlan(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		w := newWorld(b, newSet(b, fmt.Sprint("replicas: ", n), "topology: {subsets: [{name: a}, {name: b}, {name: c}]}"))
-		name := w.settle().Revisions.Update.Name
-		for i := range n {
-			w.pod(fmt.Sprint("pod-", i), w.set("a").Object, name, true)
-		}
-		b.Run(fmt.Sprint(n, " pods"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				NewPlan(&w.Snapshot)
-			}
-		})
-	}
-}

@@ -34,8 +34,11 @@ func (p *planner) planJobs() {
 		want := jobFor(p.Job, name)
 		of := image{name: name}
 		if i := slices.IndexFunc(jobs, func(job *v1alpha1.ImagePullJob) bool {
+			if job.DeletionTimestamp != nil || !alike(job, want) {
+				return false
+			}
 			another := job.Name != want.Name && (wanted[job.Name] || p.edited(job)) // a user may have given one the image of another
-			return job.DeletionTimestamp == nil && alike(job, want) && !another
+			return !another
 		}); i >= 0 {
 			of.job = jobs[i]
 			kept[of.job] = true

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
@@ -59,7 +60,7 @@ func planFinalizer(marker *v1alpha1.PodProbeMarker, plan *Plan) {
 
 // planStatus counts the pods, and finds the probes that are too large. (PPM-1.6, PPM-2.3)
 func planStatus(s *Snapshot, plan *Plan) {
-	_, err := s.Marker.PodSelector()
+	selector, err := s.Marker.PodSelector()
 	plan.Problems = rollout.ProblemsOf(err)
 	_, tooLarge := s.Marker.ProbeSizes()
 	for i, why := range tooLarge {
@@ -71,7 +72,7 @@ func planStatus(s *Snapshot, plan *Plan) {
 	status := v1alpha1.PodProbeMarkerStatus{ObservedGeneration: s.Marker.Generation}
 	var selected []*corev1.Pod
 	for _, pod := range s.Pods {
-		if s.Marker.Selects(pod) {
+		if pod.Namespace == s.Marker.Namespace && v1alpha1.CanBeProbed(pod) && selector.Matches(labels.Set(pod.Labels)) { // as Selects, which reads the selector each time
 			selected = append(selected, pod)
 		}
 	}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/planbench"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// BenchmarkPlan plans for a virtual node of n pods, which alone has so many, with a probe each. In "settled" the pods have what results
+// ask for, in "results" none has, and in "new" the node is a real one and has no probes yet.
+func BenchmarkPlan(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		edit func(pod *corev1.Pod)
+		want func(n int) int
+	}{
+		{"settled", labelled("idle", "yes"), func(int) int { return 0 }},
+		{"results", func(*corev1.Pod) {}, func(n int) int { return n }},
+		{"new", func(*corev1.Pod) {}, func(int) int { return 0 }},
+	} {
+		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
+			pods := planbench.Copies(b, newPod("web", has("Idle", corev1.ConditionTrue)), n, caches.Trim, func(i int, pod *corev1.Pod) {
+				pod.Name = fmt.Sprintf("web-%07x", uint32(i)*2654435761>>4) // in no order
+				test.edit(pod)
+			})
+			s := newSnapshot(nil, pods, newMarker("games", newProbe("idle", "Idle", sets(v1alpha1.ProbeSucceeded, "idle=yes"))))
+			if s.Serverless = test.name != "new"; s.Serverless {
+				s.Node.Labels = map[string]string{"type": "virtual-kubelet"}
+			}
+			return func() error {
+				p := NewPlan(s)
+				if len(p.Patches) != test.want(n) || (p.Create == nil) == (test.name == "new") {
+					return fmt.Errorf("%d patches, want %d; waiting %q", len(p.Patches), test.want(n), p.Waiting)
+				}
+				return nil
+			}
+		})
+	}
+}
