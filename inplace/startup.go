@@ -24,7 +24,8 @@ const startupReport = 5 * time.Second
 // state is called if it is needed, and returns what Replace or Begin recorded, nil for nothing. It decides which restart was that
 // of the update: the container before was the recorded one. One that still is the recorded one may have been restarted by an update
 // before, of which the present one has taken something back. After any other restart the kubelet has seen that a container
-// stopped, and copies nothing. A status whose clock is ahead is trusted as much later.
+// stopped, and copies nothing. A status is trusted as much later as the clock of its node is ahead,
+// and as much sooner as that is behind.
 func Starting(pod *corev1.Pod, name string, state func() *v1alpha1.State, now time.Time) time.Duration {
 	c, status := podstate.Lasting(pod, name), podstate.LastingStatus(pod, name)
 	if c == nil || c.StartupProbe == nil || status == nil || status.Started == nil || !*status.Started ||

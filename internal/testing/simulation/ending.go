@@ -251,11 +251,15 @@ func (h *history) judgeEnding() {
 	}
 }
 
-// judgeCounts: a status counts no pods that are gone.
+// judgeCounts: a status counts no pods that are gone. It keeps the numbers of the generation before while the revision of the
+// present one is refused, as here each is. (CT-9)
 func (h *history) judgeCounts(workload Object) {
 	var status struct{ Status map[string]any }
 	if err := json.Unmarshal(raw(workload), &status); err != nil {
 		h.violate(invariants.Ending, "%v", err)
+	}
+	if observed, is := status.Status["observedGeneration"].(float64); is && int64(observed) < workload.GetGeneration() {
+		return
 	}
 	for _, field := range []string{"replicas", "readyReplicas", "updatedReplicas", "updatedReadyReplicas", "availableReplicas", "updatedAvailableReplicas", "currentReplicas",
 		"active", "currentNumberScheduled", "numberAvailable", "numberReady", "matched", "currentAvailable", "totalReplicas"} {
