@@ -105,7 +105,7 @@ func TestPlacer(t *testing.T) {
 	})
 }
 
-// PPS-35: with the switch, pods get recorded annotations back, also where nothing is asked of their nodes.
+// PPS-35: with the switch, pods get recorded annotations back, also if nothing is asked of their nodes.
 func TestPlacerRestores(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.nodes("a1")

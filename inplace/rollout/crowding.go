@@ -14,7 +14,7 @@ import (
 type ranking struct {
 	keys  []*sortKey // sorted, as if no pod had a neighbour
 	order []ranked   // the present order
-	begin []int32    // where each group begins
+	begin []int32    // the place at which each group begins
 }
 
 // ranked is what pods with neighbours are compared by.

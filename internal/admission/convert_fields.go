@@ -74,7 +74,7 @@ func (f *ConvertedField) comesBack(value any, stored bool) error {
 	return nil
 }
 
-// comeBack puts a field in its place that has been kept. A field that stands where it belongs stays.
+// comeBack puts a field in its place that has been kept. A field that is there already stays.
 func comeBack(d, kept document, f *ConvertedField) error {
 	value, err := kept.get(f.Path)
 	if value == nil || err != nil {

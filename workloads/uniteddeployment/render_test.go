@@ -33,8 +33,8 @@ func child(t testing.TB, set *v1alpha1.UnitedDeployment) metav1.Object {
 	return plan.Create[0].Object
 }
 
-// decided is a template without what the UnitedDeployment decides itself: metadata beside labels
-// and annotations, the number of pods, the selector, the limit of revisions, the partition.
+// decided is a template without what the UnitedDeployment decides itself. That is metadata beside labels
+// and annotations, the number of pods, the selector, the limit of revisions and the partition.
 func decided(t *v1alpha1.SubsetTemplate) *v1alpha1.SubsetTemplate {
 	t = t.DeepCopy()
 	meta, pods := metadata(t), podTemplate(t)
@@ -86,7 +86,7 @@ func asTemplate(o metav1.Object) *v1alpha1.SubsetTemplate {
 }
 
 // UD-8.1, UD-10.2: whatever field of a template changes, a new workload gets it, and one that is
-// there becomes the same by its patch; and if the field is taken back, so is that of the workload.
+// there becomes the same by its patch. If the field is taken back, so is that of the workload.
 func TestEveryFieldOfATemplateReachesTheWorkload(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {

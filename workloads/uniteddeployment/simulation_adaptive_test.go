@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestAdaptiveSimulation is TestSimulation with the option AdaptiveScheduling, on nodes that come, go and take no pods: users give
-// limits and schedule strategies, and in the end, when there are nodes for all, nothing is left of what was moved.
+// TestAdaptiveSimulation is TestSimulation with the option AdaptiveScheduling, on nodes that come, go and take no pods. Users give
+// limits and schedule strategies. In the end there are nodes for all, and nothing is left of what was moved.
 func TestAdaptiveSimulation(t *testing.T) {
 	simulation.Check(t, adaptiveSimulated(&bug{}))
 }

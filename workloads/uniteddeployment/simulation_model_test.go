@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// model is a workload of a subset as the model of its controller sees it: all kinds name their pods by ordinals, and update
+// model is a workload of a subset as the model of its controller sees it. All kinds name their pods by ordinals, and update
 // from the highest on.
 type model struct {
 	simulation.Object
@@ -29,8 +29,8 @@ type model struct {
 	replicas  int
 	partition int
 	pods      *corev1.PodTemplateSpec
-	// waits has the update wait for each pod that it is about and that is not ready, inOrder for all, as the creation of those
-	// behind it, and paused for ever.
+	// waits has the update wait for each pod that it is about and that is not ready. With inOrder it waits for all, as the
+	// creation of those behind does. With paused it waits for ever.
 	waits, inOrder, paused bool
 	observed               int64
 	has, ready             int32 // as its status says
@@ -89,8 +89,8 @@ func runAll(u *simulation.User) {
 	}
 }
 
-// run does one thing: it reports, deletes a pod that has ended, creates the pods that are missing, deletes one that is too many, or
-// that is to be updated.
+// run does one thing. It reports, creates the pods that are missing, or deletes one that has ended, is too many, or is to be
+// updated.
 func (m *model) run(u *simulation.User) {
 	m.byNode = m.byNode && !m.waits
 	var pods []*corev1.Pod

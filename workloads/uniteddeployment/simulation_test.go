@@ -25,8 +25,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestSimulation has users change a UnitedDeployment and the workloads of its subsets at random amid everything that can go
-// wrong, and judges each write of the controller. A model plays the controllers of the workloads.
+// TestSimulation has users change a UnitedDeployment and the workloads of its subsets at random. Everything that can go wrong
+// does, and each write of the controller is judged. A model plays the controllers of the workloads.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})))
 }

@@ -37,8 +37,8 @@ var (
 		uniteddeployment.CloneSet: "cloneSetTemplate", uniteddeployment.Deployment: "deploymentTemplate"}
 )
 
-// newSet is a UnitedDeployment with the lines in its spec, of a kind of workloads in the subsets a and b
-// if these say nothing else.
+// newSet is a UnitedDeployment with the lines in its spec. It has workloads of a kind in the subsets a and b, unless
+// the lines say otherwise.
 func newSet(t testing.TB, kind uniteddeployment.TemplateKind, name, lines string) *v1alpha1.UnitedDeployment {
 	t.Helper()
 	for _, line := range []string{

@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// zones is a world in which each subset has room for so many pods: the controllers of the
+// zones is a world in which each subset has room for so many pods. The controllers of the
 // workloads, the scheduler and the kubelets work there, and time goes by.
 type zones struct {
 	*world

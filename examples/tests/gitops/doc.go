@@ -26,6 +26,6 @@
 //     BroadcastJob that has failed, which is Stalled. Helm's older way of waiting, --wait=legacy, does not look at any of
 //     them.
 //   - kstatus takes the kinds of the other areas, as of sidecars and budgets, for current once their status is about the newest spec.
-//     Argo CD has no check of these, and shows no health. So neither waits for the update of sidecars. "kubectl podwright rollout
+//     Argo CD has no check of such kinds, and shows no health. So neither waits for the update of sidecars. "kubectl podwright rollout
 //     status" does, and the condition HeldUp says what has held an object up for a minute.
 package gitops

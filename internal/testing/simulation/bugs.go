@@ -104,7 +104,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// HideCauses is for the Wrap of a rest.Config: of what is forbidden nobody learns why.
+// HideCauses is for the Wrap of a rest.Config: what is forbidden comes without its cause.
 func HideCauses(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		response, err := next.RoundTrip(r)

@@ -214,7 +214,7 @@ const (
 	Settled Invariant = "settled"
 	// Calm: no reconcile panics, and no failure makes requests without end.
 	Calm Invariant = "calm"
-	// Ending: a namespace that is being deleted is empty in the end, and nobody tries to fill it.
+	// Ending: a namespace that is being deleted is empty in the end, and no controller tries to fill it.
 	Ending Invariant = "ending"
 )
 
