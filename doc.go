@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package podwright is the tour of a library of Kubernetes controllers. They do what
-// OpenKruise 1.4 does, and on demand what 1.5 to 1.9 do, on the same API groups, with
-// the same annotations, labels, conditions and revision data. You import them into a
-// controller manager or a node agent of your own, or import the arithmetic alone.
+// OpenKruise 1.4 does, and on demand what 1.5 to 1.9 do. API groups, annotations,
+// labels, conditions and revision data are the same. You import them into a controller
+// manager or a node agent of your own, or import the arithmetic alone.
 //
 // The package itself holds what all controllers share: [ControllerOptions], and what a
 // [Controller] and a [Reconciler] do.
