@@ -21,10 +21,11 @@ func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
 	simulation.FindBugs(t, []simulation.Bug{{Name: "the kubelet is believed at once", Breaks: invariants.Status, Workload: starting(&believes)}})
 }
 
-// starting is played with pods whose containers have startup probes: those of the CloneSet, and of a workload without gates.
+// starting is played with pods whose containers have startup probes: those of the CloneSet, and of a workload without gates. No node
+// resizes pods, since whether a container has come up that restarts for that is for its kubelet to say (IP-45).
 func starting(bug *bug) *simulation.Subject {
 	w := simulated(bug)
-	w.StartupProbes, w.Others = true, actWithoutGate
+	w.StartupProbes, w.Resizes, w.Others = true, false, actWithoutGate
 	w.Beside = []*simulation.Subject{simulation.Starting(cloneSetBeside(bug), `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false}}}`)}
 	return w
 }
