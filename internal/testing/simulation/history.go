@@ -147,10 +147,7 @@ func (h *history) begin() error {
 		resources = append(resources, f.Resource)
 		h.records[f.Resource.Name] = newRecord(f.Resource.Name, f.Empty)
 	}
-	for _, k := range h.kinds {
-		resources = append(resources, k.Resource)
-		h.records[k.Resource.Name] = newRecord(k.Resource.Name, k.Empty)
-	}
+	resources = append(resources, h.recordKinds()...)
 	h.server = fakecluster.New(nil, resources...)
 	h.server.ProtectClaims()
 	if h.hasNodes() {

@@ -15,9 +15,9 @@ import (
 
 // Subject is a kind of workload, as a simulation needs to know it.
 type Subject struct {
-	// Resource is how the API server knows it.
+	// Resource is how the API server knows it. Of pods its kind and name matter.
 	Resource fakecluster.Resource
-	// Empty returns an empty object of its type.
+	// Empty returns an empty object of its type. Not called for pods.
 	Empty func() Object
 	// Nodes is how many nodes the cluster begins with: others join, and they leave, are
 	// tainted, relabelled and restarted. 0: nodes do not matter.
@@ -111,6 +111,17 @@ func (w *Subject) kinds(seed uint64) []*kind {
 		all = append(all, &kind{beside, beside.Judge(seed)})
 	}
 	return all
+}
+
+// recordKinds begins the records of the kinds of a history, and returns their resources. Pods have both from the beginning.
+func (h *history) recordKinds() (resources []fakecluster.Resource) {
+	for _, k := range h.kinds {
+		if k.Resource.Name != pods {
+			resources = append(resources, k.Resource)
+			h.records[k.Resource.Name] = newRecord(k.Resource.Name, k.Empty)
+		}
+	}
+	return resources
 }
 
 // Judge judges one history.

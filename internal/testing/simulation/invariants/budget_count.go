@@ -97,6 +97,7 @@ type budgetView struct {
 	total, desired int32
 	broken         bool            // the spec cannot be understood
 	untold         map[string]bool // pods that are not yet
+	now            time.Time       // by which containers have come up
 }
 
 // ownerAwaited is how long a pod may be seen before what controls it. (PUB-3)
@@ -107,7 +108,7 @@ const ownerAwaited = time.Minute
 // If totals are annotated, a number in the annotation is the total, whatever else holds, and the pods count that any CloneSet of the
 // name has or had, unless it is there. (PUB-43)
 func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State, annotated bool) *budgetView {
-	view := &budgetView{untold: map[string]bool{}}
+	view := &budgetView{untold: map[string]bool{}, now: s.Now}
 	set, _ := s.Beside["clonesets"].(*workloadsv1alpha1.CloneSet)
 	wanted := int32(0)
 	if set != nil && set.DeletionTimestamp == nil {
@@ -245,9 +246,9 @@ func (view *budgetView) byUID(uid types.UID) *corev1.Pod {
 	return nil
 }
 
-// availableToBudget tells whether a pod is in service and runs what its spec says. (PUB-9 to PUB-12)
-func availableToBudget(pod *corev1.Pod) bool {
-	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod)
+// availableToBudget tells whether a pod is in service and runs what its spec says, which has come up. (PUB-9 to PUB-12, PUB-45)
+func availableToBudget(pod *corev1.Pod, now time.Time) bool {
+	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod) && len(starting(pod, now)) == 0
 }
 
 // check: a status says what is seen, with the pods that were booked. (PUB-9, PUB-13)
@@ -294,7 +295,7 @@ type budgetCount struct {
 func (view *budgetView) count() *budgetCount {
 	c := &budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
 	for _, pod := range view.pods {
-		if availableToBudget(pod) && !view.untold[pod.Name] {
+		if availableToBudget(pod, view.now) && !view.untold[pod.Name] {
 			c.seen[pod.UID] = markedForDeletion(pod)
 		}
 	}
