@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,11 +22,15 @@ func tells(conditions []told, name string) bool {
 	return false
 }
 
-// checkDead: HeldUp names what waits for a dead node.
+// checkDead: while something waits for a dead node, HeldUp names it, or another one of those that wait. It is not written anew for each
+// that comes later. (CS-41)
 func checkDead(v *violations, s *State, waits []*corev1.Pod, conditions []told, nameOf func(*corev1.Pod) string) {
+	if slices.ContainsFunc(waits, func(pod *corev1.Pod) bool { return tells(conditions, nameOf(pod)) }) {
+		return
+	}
 	for _, pod := range waits {
-		if onDeadNode(s, pod) && !tells(conditions, nameOf(pod)) {
-			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), conditions)
+		if onDeadNode(s, pod) {
+			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), conditions)
 		}
 	}
 }
