@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestProperties: whatever is edited, and whatever others do to the workloads, it settles, and
-// then there is one workload for each subset, of the kind of the template, and their pods add
+// TestProperties: whatever is edited, and whatever others do to the workloads, it settles. Then
+// there is one workload for each subset, of the kind of the template, and their pods add
 // up to spec.replicas. (UD-2, UD-3, UD-4, UD-5, UD-10)
 func TestProperties(t *testing.T) {
 	templates := map[TemplateKind]v1alpha1.SubsetTemplate{}

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestRefusedRevision has a quota refuse the revision of a new template: subsets follow the replicas and come back as they were, none is
+// TestRefusedRevision has a quota refuse the revision of a new template. Subsets follow the replicas and come back as they were. None is
 // updated, and a condition says why. (CT-9)
 func TestRefusedRevision(t *testing.T) {
 	for kind := range resources {
