@@ -85,8 +85,8 @@ func (p *planner) last(c *Child, r *rendering) *rendering {
 	return &before
 }
 
-// maxPrefix is 63 less 11 and 5. It leaves room for what is generated at the end of a name, and for the hash that a
-// StatefulSet adds to its own name in the label of its pods' revision.
+// maxPrefix is 63 less 11 and 5. It leaves room for what is generated at the end of a name. It leaves room, too, for the
+// hash that a StatefulSet adds to its own name in the label of its pods' revision.
 const maxPrefix = 47
 
 // newName returns the name of a new workload: "<UnitedDeployment>-<subset>-" and five
