@@ -135,7 +135,7 @@ func starting(pod *corev1.Pod, now time.Time) (waiting string, left time.Duratio
 	waiting, left = inplace.AnyStarting(pod, nil, now)
 	states, err := sidecarStates(pod)
 	if err != nil {
-		return waiting, left // of which waiting tells
+		return waiting, left // why the pod waits then is what the function waiting says
 	}
 	for _, state := range states {
 		if w, l := inplace.AnyStarting(pod, state, now); l > left {

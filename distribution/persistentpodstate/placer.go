@@ -139,8 +139,8 @@ func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) 
 	return p.options.ConfigNamespace, WhitelistRules()
 }
 
-// PlacePod returns a pod to be created. It waits until the caches are filled, as long as the context
-// allows; an error says that they are not. (PPS-11)
+// PlacePod returns what to create for a pod: itself, or a copy that asks for the node to which it returns. It waits until
+// the caches are filled, as long as the context allows; an error says that they are not. (PPS-11)
 func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	placement, err := p.explain(ctx, pod.Namespace, pod)
 	if err != nil {

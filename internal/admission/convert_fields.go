@@ -100,7 +100,7 @@ func show(d, kept document, f *ConvertedField, stored bool) error {
 		return err
 	}
 	near := f.near(value)
-	if near == nil && twin != nil && sameJSON(value, f.Void) && value != nil {
+	if value != nil && near == nil && twin != nil && sameJSON(value, f.Void) { // recall makes it void again
 		return nil
 	}
 	if value == nil {
@@ -117,8 +117,11 @@ func show(d, kept document, f *ConvertedField, stored bool) error {
 	return d.put(f.Twin, near)
 }
 
-// recall puts a field in its place that a twin stands for, with what stood there. If a user has changed the twin since, or has written it
-// at first, the field is void. If a user has taken the twin away, the field goes too.
+// recall puts a field in its place that a twin stands for, and at the twin what stood there before:
+//
+//   - the twin is as show left it: both are what they were,
+//   - a user has taken it away: the field goes too,
+//   - a user has changed it, or written the first one: it stays, and the field is void.
 func recall(d, returned document, f *ConvertedField) error {
 	shown, err := d.take(f.Twin)
 	if err != nil {

@@ -37,9 +37,9 @@ func (c *Checks) That(ok bool, text string) *Checks {
 	return c
 }
 
-// Problem adds what is wrong with an option, which the text begins with, and err ends; nil if nothing is.
-func (c *Checks) Problem(option string, err error) *Checks {
-	return c.That(err == nil, fmt.Sprintf("Options.%s%v", option, err))
+// Problem adds the error of an option, which stands behind a text that names the option. Nil is no problem.
+func (c *Checks) Problem(named string, err error) *Checks {
+	return c.That(err == nil, fmt.Sprintf("Options.%s%v", named, err))
 }
 
 // Client checks a clientset that is to send writes.

@@ -38,8 +38,8 @@ type Newest func(ctx context.Context, namespace string, resource podwright.Resou
 // see what earlier reconciles wrote. It is 0 if it may start.
 //
 // After staleLimit it says so in the log, and asks the API server. If that is
-// behind the write, as after a restore of its storage, a cache that has come as
-// far is complete. A nil live, and one that cannot tell, makes the
+// behind the write, as after a restore of its storage, a cache that has come
+// that far is complete. A nil live, and one that cannot tell, makes the
 // reconcile start on what the cache has.
 func Wait(
 	ctx context.Context, own *apiwriter.Store, key types.NamespacedName, synced apiwriter.Synced, now time.Time, live Newest,

@@ -33,6 +33,9 @@ const resourceNodeImages podwright.Resource = "nodeimages"
 // settleTime is how long to collect the ends of attempts.
 const settleTime = 100 * time.Millisecond
 
+// defaultConcurrency is the default of Options.Concurrency.
+const defaultConcurrency = 5
+
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
@@ -69,7 +72,7 @@ type reconciler struct {
 
 // kind describes NodeImages to the shell.
 func (o *Options) kind() controller.Definition[Snapshot, Plan] {
-	o.Concurrency = cmp.Or(o.Concurrency, 5)
+	o.Concurrency = cmp.Or(o.Concurrency, defaultConcurrency)
 	r := &reconciler{options: *o, credentials: newKeyring(o)}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
 	return controller.Definition[Snapshot, Plan]{

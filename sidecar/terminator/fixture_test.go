@@ -3,7 +3,6 @@
 package terminator
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -120,29 +118,6 @@ func give(pod *corev1.Pod, phase corev1.PodPhase, now time.Time) {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 			Type: v1alpha1.SidecarTerminatedCondition, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now)})
 	}
-}
-
-// learn does what a kubelet does when it learns that a pod has succeeded, before it stops what runs: it writes these conditions,
-// as GenerateContainersReadyCondition and its like in k8s.io/kubernetes/pkg/kubelet/status make them.
-func learn(pod *corev1.Pod) {
-	for _, c := range []corev1.PodCondition{
-		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, Reason: "PodCompleted"},
-		{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"},
-		{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"},
-	} {
-		pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type }), c)
-	}
-}
-
-// learned tells whether the kubelet has learned that a pod has succeeded.
-func learned(pod *corev1.Pod) bool {
-	c := readiness.Condition(pod, corev1.PodInitialized)
-	return c != nil && c.Reason == "PodCompleted"
-}
-
-// unaware tells whether the kubelet takes a pod for Running that was given another phase.
-func unaware(pod *corev1.Pod) bool {
-	return podstate.Ended(pod) && readiness.Condition(pod, v1alpha1.SidecarTerminatedCondition) != nil && !learned(pod)
 }
 
 // describe says what a plan does.

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -86,7 +85,7 @@ func (c *cluster) create(name, text string, tags ...string) {
 	sidecar := 0
 	for i := range pod.Spec.Containers {
 		spec := &pod.Spec.Containers[i]
-		if isSidecar(spec) && sidecar < len(tags) {
+		if isMarked(spec) && sidecar < len(tags) {
 			spec.Image = spec.Name + ":" + tags[sidecar]
 			sidecar++
 		}
@@ -115,11 +114,6 @@ func (c *cluster) exit(pod, container string, code int32) {
 	})
 }
 
-func end(s *corev1.ContainerStatus, code int32) {
-	s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(time.Now().Truncate(time.Second))}}
-	s.Ready = false
-}
-
 // write writes what a change makes of the status of a pod, with the phase that a kubelet comes to; of the
 // newest pod, since the controller may write at the same time. Nothing is written if nothing changes.
 func (c *cluster) write(name string, change func(*corev1.Pod)) {
@@ -141,29 +135,6 @@ func (c *cluster) write(name string, change func(*corev1.Pod)) {
 	}
 }
 
-// kubeletPhase is the phase by all containers. A final one that the kubelet knows never changes. One that it does not know stays
-// until it comes to a final one itself.
-func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
-	if podstate.Ended(pod) && !unaware(pod) {
-		return pod.Status.Phase
-	}
-	failed := false
-	for i := range pod.Spec.Containers {
-		ended := pod.Status.ContainerStatuses[i].State.Terminated
-		if ended == nil || restarts(pod, &pod.Spec.Containers[i], ended.ExitCode) {
-			if unaware(pod) {
-				return pod.Status.Phase
-			}
-			return corev1.PodRunning
-		}
-		failed = failed || ended.ExitCode != 0
-	}
-	if failed {
-		return corev1.PodFailed
-	}
-	return corev1.PodSucceeded
-}
-
 // kubelet makes one step for every pod: containers whose image has changed are replaced,
 // those that have ended are started again if their pod wants it, and a pod with a final
 // phase runs none, from the step on after that in which the kubelet learns of it.
@@ -178,44 +149,6 @@ func (c *cluster) kubelet() {
 			runContainers(pod, c.unpulled)
 		})
 	}
-}
-
-// runContainers makes one step for the containers of a pod.
-func runContainers(pod *corev1.Pod, unpulled string) {
-	if pod.Status.ContainerStatuses == nil {
-		for _, spec := range pod.Spec.Containers {
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: spec.Name})
-		}
-	}
-	for i := range pod.Spec.Containers {
-		runContainer(pod, &pod.Spec.Containers[i], &pod.Status.ContainerStatuses[i], unpulled)
-	}
-}
-
-func runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus, unpulled string) {
-	switch ended := s.State.Terminated; {
-	case podstate.Ended(pod) && !unaware(pod):
-		if ended == nil {
-			end(s, tag(s.Image))
-		}
-	case spec.Image == unpulled:
-		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
-	case s.ContainerID == "", s.Image != spec.Image, ended != nil && restarts(pod, spec, ended.ExitCode):
-		if s.ContainerID != "" {
-			s.RestartCount++
-		}
-		s.ContainerID, s.Image, s.Ready = fmt.Sprintf("fake://%s-%d", s.Name, s.RestartCount), spec.Image, true
-		s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	case s.Image == exitImage && ended == nil:
-		end(s, 0)
-	}
-}
-
-// tag is the exit code of a container that is stopped.
-func tag(image string) (code int32) {
-	_, tag, _ := strings.Cut(image, ":")
-	_, _ = fmt.Sscan(tag, &code)
-	return code
 }
 
 // agent makes one step for every request: what admission leaves in it, its phase, the
@@ -254,31 +187,9 @@ func (c *cluster) admit(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *core
 	synctest.Wait()
 }
 
-// fillIn does what admission does.
-func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
-	for i := range r.Spec.Containers {
-		for _, s := range pod.Status.ContainerStatuses {
-			if s.Name == r.Spec.Containers[i].Name {
-				r.Spec.Containers[i].StatusContext = &lifecyclev1alpha1.ContainerRecreateRequestContainerContext{ContainerID: s.ContainerID, RestartCount: s.RestartCount}
-			}
-		}
-	}
-}
-
 func (c *cluster) stop(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	c.T.Helper()
 	c.write(pod.Name, func(pod *corev1.Pod) { stopContainers(r, pod) })
-}
-
-// stopContainers stops the containers of a request that run as they did.
-func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
-	for _, of := range r.Spec.Containers {
-		for i := range pod.Status.ContainerStatuses {
-			if s := &pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
-				end(s, tag(s.Image))
-			}
-		}
-	}
 }
 
 func (c *cluster) complete(r *lifecyclev1alpha1.ContainerRecreateRequest, message string) {
