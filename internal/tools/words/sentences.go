@@ -17,7 +17,7 @@ import (
 const longest, tooLong = 25, "sentences of more than 25 words"
 
 var (
-	sentenceEnd = regexp.MustCompile(`[.!?]["”)]*\s+`)
+	sentenceEnd = regexp.MustCompile(`[.!?]["”)*]*\s+`)
 	printed     = regexp.MustCompile(`(?i)^(unordered )?output:`)
 	listItem    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
 	tableCell   = regexp.MustCompile(`\|`)
