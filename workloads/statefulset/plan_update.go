@@ -42,19 +42,15 @@ func (p *planner) planUpdate() {
 	}
 }
 
-// planOtherwise plans the update that goes on if the API server refuses all
-// that the scale step deletes. The pods of the update wait for that step, as long
-// as it is not refused. (STS-12)
+// planOtherwise plans the update that goes on if the API server refuses all that the scale step deletes. (STS-12)
 func (p *planner) planOtherwise(sequence []slot) {
-	waiting := len(p.plan.Waiting)
-	p.Stage = &p.plan.Otherwise
-	if p.stopped == nil || p.inOrder {
-		p.walk(sequence)
-	} else {
-		p.updateBroken(sequence, 0, p.stopped)
-	}
-	p.Stage = &p.plan.Stage
-	p.plan.Waiting = p.plan.Waiting[:waiting]
+	p.PlanOtherwise(func() {
+		if p.stopped == nil || p.inOrder {
+			p.walk(sequence)
+		} else {
+			p.updateBroken(sequence, 0, p.stopped)
+		}
+	})
 }
 
 // pausedUpdate is the reason of pods that stay while the update is paused.
