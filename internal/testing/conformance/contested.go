@@ -130,8 +130,9 @@ func root() string {
 	return dir
 }
 
-// takeBack makes the object of a write what a rival says, unless the object has changed after the version written, which
-// is that of the write or later. It tells whether it has done so. It is called for each later write as well.
+// takeBack makes the object of a write what a rival says. It does nothing if the object has changed after the version
+// written, which is that of the write or later. It tells whether it has done so. It is called for each later write as
+// well.
 func takeBack(t *testing.T, api *fakecluster.Server, kube kubernetes.Interface, r *fakecluster.Request, written int64, rival rival) (taken bool) {
 	changes := slices.DeleteFunc(api.Changes(r.Resource, api.NewestVersion()-500), func(ch fakecluster.Change) bool {
 		return ch.Object.GetNamespace() != r.Namespace || ch.Object.GetName() != r.Name
