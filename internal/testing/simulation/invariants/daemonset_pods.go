@@ -187,7 +187,7 @@ func (j *daemonSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	}
 }
 
-// checkUpdates: a pod is updated while that is not paused, where the update gets to. (DS-8 to DS-10)
+// checkUpdates: a pod is updated if the update is not paused and reaches its node. (DS-8 to DS-10)
 func (j *daemonSetJudge) checkUpdates(pod *corev1.Pod, verb string) {
 	n := j.nodes[nodeOf(pod)]
 	switch {
