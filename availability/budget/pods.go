@@ -129,8 +129,9 @@ func mayStart(pod *corev1.Pod) bool {
 	})
 }
 
-// starting says which container that an update in place has restarted the kubelet calls started, and may not know it yet, and
-// for how long that is so; empty and 0 for none. (PUB-45)
+// starting says which container an update in place has restarted, of which the kubelet says that it has started before it can
+// know. It also says for how long the kubelet's word does not count. It returns an empty name and 0 if there is none.
+// (PUB-45)
 func starting(pod *corev1.Pod, now time.Time) (waiting string, left time.Duration) {
 	waiting, left = inplace.AnyStarting(pod, nil, now)
 	states, err := sidecarStates(pod)

@@ -18,8 +18,9 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// story is a CloneSet whose pods come, are told of their budget, are marked, and go by leave of it, for which two ask,
-// as two replicas of a webhook do: one of them with what it read before. Who is not told yet goes without leave.
+// story is a CloneSet whose pods come, are told of their budget, are marked, and go by its leave. Two ask for leave, as
+// two replicas of a webhook do, and one of them goes by what it read before. A pod that is not told yet goes without
+// leave.
 type story struct {
 	t       *rapid.T
 	now     time.Time
@@ -92,8 +93,8 @@ func (s *story) ask(pod *corev1.Pod, operation v1alpha1.PubOperation, b *v1alpha
 	}
 }
 
-// Whatever is asked, in whatever order, and by whom with whatever it has read: never are
-// fewer pods available than desired that know their budget, unless they turn unready by themselves.
+// The number of available pods that know their budget never falls below the desired one, unless pods turn unready by
+// themselves. It does not matter what is asked, in which order, and which state the replica that asks has read.
 func TestNeverFewerThanDesired(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		max := rapid.Int32Range(0, 3).Draw(t, "maxUnavailable")

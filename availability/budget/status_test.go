@@ -189,7 +189,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestWaitingRecords: a pod that held its place for a minute waits for others for 20 s from then on, and not a pod of its name. (PUB-14.8, PUB-17)
+// TestWaitingRecords: a pod that held its place for a minute waits for others for the next 20 s. Another pod of its name does not. (PUB-14.8,
+// PUB-17)
 func TestWaitingRecords(t *testing.T) {
 	at := func(seconds int) metav1.Time { return metav1.NewTime(after(seconds)) }
 	booked := func(s *v1alpha1.PodUnavailableBudgetStatus) {

@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// UpdateOf returns the operation that an update of a pod is: PubUpdateOperation, PubResizeOperation for one that
-// restarts nothing, or empty if no budget has to be asked about it. (PUB-18, PUB-19)
+// UpdateOf returns the operation that an update of a pod is: PubUpdateOperation, or PubResizeOperation if it restarts
+// nothing. It returns "" if no budget has to be asked about the update. (PUB-18, PUB-19)
 func UpdateOf(before, after *corev1.Pod) v1alpha1.PubOperation {
 	switch {
 	case heldOut(after) && !heldOut(before):

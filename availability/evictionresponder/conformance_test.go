@@ -60,8 +60,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// CT-12: another writer that puts another message in the place of each report, and takes its time away, is answered less and less often, and heartbeats
-// wait for nothing.
+// CT-12: another writer replaces the message of each report and removes its time. The responder answers it less and less often. Heartbeats do not
+// wait.
 func TestReportsAreContested(t *testing.T) {
 	play(t, func(o *others) {
 		o.pod("web", 1)

@@ -28,7 +28,7 @@ func (g *gone) Decided(string, string, v1alpha1.PubOperation, bool, time.Duratio
 
 func (g *gone) Gone(namespace, budget string) { g.all = append(g.all, namespace+"/"+budget) }
 
-// The answer to an eviction takes one request to the API server at most, or two if the pod does not count: the caches have the
+// The answer to an eviction takes one request to the API server at most, or two if the pod does not count. The caches have the
 // rest. (PUB-14, PUB-25, PUB-28, PUB-33)
 func TestRequestsOfADecision(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -95,8 +95,8 @@ func (c *cluster) evictable() {
 	c.PatchPod("unready", unreadyPatch, "status")
 }
 
-// Pods are watched once there is a budget, if deletions are judged and that is wanted; without that, and before it runs, the
-// webhook asks for what it needs. (PUB-33)
+// The webhook watches pods once there is a budget, if it judges deletions and NoPods is not set. Otherwise, and before its
+// caches run, it asks the API server for what it needs. (PUB-33)
 func TestCachesOfAWebhook(t *testing.T) {
 	for _, tt := range []struct {
 		options AdmissionOptions

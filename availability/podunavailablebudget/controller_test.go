@@ -243,8 +243,9 @@ func TestNobodyReadsTheKind(t *testing.T) {
 	})
 }
 
-// What it costs: one patch a pod, one status a change (the first pods let none go before they know their
-// budget), and nothing once settled, nor for what kubelets report.
+// The controller sends one patch for each pod and one write of the status for each change. While the first pods do not
+// know their budget yet, the status allows none to go. A settled budget costs nothing, and what kubelets report costs
+// nothing either.
 func TestRequests(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.cloneSet(10)
@@ -311,8 +312,8 @@ func TestLinks(t *testing.T) {
 	})
 }
 
-// A pod that changes while it is told of its budget is told again, and a write of the status that
-// another writer has been faster than is made anew.
+// A pod that changes while it is told of its budget is told again. A write of the status that meets a conflict is made
+// anew.
 func TestConflicts(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.cloneSet(1)

@@ -24,9 +24,9 @@ import (
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// BenchmarkPodEvent measures what an event of a pod costs: "event" is to find its budgets among those of its namespace, which each event does, and
-// "count" is to count a budget anew, which is done once for the events of SettleTime, 20 times as long as it takes. Every pod is of
-// a CloneSet that has a budget of its own.
+// BenchmarkPodEvent measures what an event of a pod costs. "event" is to find the pod's budgets among those of its namespace, which each event
+// does. "count" is to count a budget anew. That is done once for all events of SettleTime, which is 20 times as long as counting takes. Every pod
+// is of a CloneSet that has a budget of its own.
 func BenchmarkPodEvent(b *testing.B) {
 	for _, bb := range []struct{ budgets, pods int }{{1, 10}, {1, 1000}, {1, 5000}, {100, 50}, {1000, 5}} {
 		for _, by := range []string{"selector", "targetRef"} {

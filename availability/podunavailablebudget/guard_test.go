@@ -160,8 +160,8 @@ func TestGuardForgets(t *testing.T) {
 	})
 }
 
-// What took long to book is booked anew, so that it is not forgotten before it happens; if it takes
-// long every time nothing is allowed. (PUB-25)
+// A booking that took long is made anew, so that it is not forgotten before the operation happens. If it takes long
+// every time, nothing is allowed. (PUB-25)
 func TestSlowBooking(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
 		slow := 1

@@ -26,7 +26,7 @@ func (c *cluster) patchStatus(name, patch string) {
 	c.Must(err)
 }
 
-// PUB-42: what holds a budget up is told after a minute, keeps its time while it lasts, costs nothing more, and is not told any more once it is over.
+// PUB-42: what holds a budget up is told after a minute. The condition keeps its time while that lasts, costs nothing more, and goes once it is over.
 func TestHeldUp(t *testing.T) {
 	three := func(s *stage) {
 		s.cloneSet(3)

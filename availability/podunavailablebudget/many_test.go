@@ -20,9 +20,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// Of 50 pods at least 40 are to be available. A user deletes, evicts and updates them in place, 100 times at
-// once, through two replicas of the webhook, while a controller and the nodes work. Available are never less
-// than 40, and all that was asked for comes to pass. (PUB-14, PUB-25)
+// Of 50 pods at least 40 are to be available. Users delete, evict and update them in place, 100 times at once, through
+// two replicas of the webhook. A controller and the nodes work meanwhile. Never are less than 40 available, and all
+// that users asked for comes to pass. (PUB-14, PUB-25)
 func TestManyAtOnce(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -34,8 +34,8 @@ var (
 	nodes      = schema.GroupVersionKind{Version: "v1", Kind: "Node"}
 )
 
-// newScales returns Scales of an API server that has a Rollout and a Memcached web, and a Cart web without a scale, and how many
-// requests it gets.
+// newScales returns Scales of an API server that has a Rollout and a Memcached web, and a Cart web without a scale. It also
+// returns how to ask how many requests that server has got.
 func newScales(t *testing.T, only ...schema.GroupResource) (scales Scales, requests func() int) {
 	t.Helper()
 	mapper := meta.NewDefaultRESTMapper(nil)
@@ -106,7 +106,8 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// A kind that may not be read is as good as one that is not read: a targetRef of it protects all its pods, a selector does without. (PUB-23)
+// A kind that may not be read is treated like one that is not read: a targetRef of it protects all its pods. A budget with a selector does
+// not need the kind. (PUB-23)
 func TestScalesThatLeaveAKindAlone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start(func(o *Options) { o.Scales = notRead{} })

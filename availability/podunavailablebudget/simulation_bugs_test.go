@@ -161,8 +161,8 @@ func updateAside(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// countAsRecordsEnd puts pods aside, and puts one back just when the record of another one has ended, so that the budget is counted
-// in that second.
+// countAsRecordsEnd puts pods aside, and puts one back just when the record of another one has ended. So the budget is counted in
+// that second.
 func countAsRecordsEnd(u *simulation.User, r *rand.Rand) {
 	b := u.Workload().(*v1alpha1.PodUnavailableBudget)
 	if n := b.Spec.MaxUnavailable; n == nil || n.IntValue() != 3 || len(b.Annotations) > 0 {

@@ -165,8 +165,9 @@ func actOnCloneSet(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// pushCloneSet is all that users of the CloneSet do in the end: they push an image that runs, to all
-// pods, let it create one more, and drain the pods that they took out, past no guard: if their budget counts them, one is to spare.
+// pushCloneSet is all that users of the CloneSet do in the end. They push an image that runs to all pods, and allow a surge of one
+// pod. They also drain the pods that they took out. No guard is bypassed for that: if the budget counts these pods, one is to
+// spare.
 func pushCloneSet(u *simulation.User) {
 	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0,"paused":false,"maxSurge":1}}}`)
 	for _, pod := range u.Pods() {

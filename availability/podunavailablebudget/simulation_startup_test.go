@@ -9,8 +9,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// TestSimulationOfStartupProbes plays histories of budgets whose pods have startup probes, with kubelets that say of a container that
-// they restart that it has started, until they ask. Some of the pods have no readiness gate, so that nothing else tells. (PUB-45, IP-45)
+// TestSimulationOfStartupProbes plays histories of budgets whose pods have startup probes. When a kubelet restarts a container, it says
+// that the container has started, until it has probed it. Some of the pods have no readiness gate, so that nothing else tells. (PUB-45,
+// IP-45)
 func TestSimulationOfStartupProbes(t *testing.T) {
 	simulation.Check(t, starting(&bug{}))
 }

@@ -25,9 +25,9 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
-// TestSimulation has users change a budget and a CloneSet at random, and delete, evict, drain and
-// update its pods through two replicas of the webhook, amid everything that can go wrong. It judges each
-// write of both controllers and each answer.
+// TestSimulation has users change a budget and a CloneSet at random. They delete, evict, drain and update its pods
+// through two replicas of the webhook, amid everything that can go wrong. It judges each write of both controllers and
+// each answer.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})), simulated(&bug{always: countAsRecordsEnd}))
 }
@@ -41,8 +41,8 @@ func TestSimulationReplays(t *testing.T) {
 	}
 }
 
-// asked says who asks budgets in the histories of a seed, beside those who delete and evict: the webhook
-// about updates, and the CloneSet before it updates.
+// asked says who asks budgets in the histories of a seed, beside users who delete and evict. The webhook may ask about
+// updates, and the CloneSet before it updates.
 func asked(seed uint64) (updates, cloneSet bool) { return seed%3 > 0, seed%3 < 2 }
 
 // annotatedTotals says whether totals are what the annotation says in the histories of a seed.

@@ -144,8 +144,8 @@ func (s *stage) answers(operation v1alpha1.PubOperation) (allowed int32) {
 	return allowed
 }
 
-// TestTable plays what may stand behind a budget: of whatever kind the owners are, and whatever is not known of them, those that serve stay
-// that have to, and what may go goes within a minute.
+// TestTable plays what may own the pods of a budget, of any kind, and known or not. In each situation the pods that have to serve stay, and
+// the pods that may go are gone within a minute.
 func TestTable(t *testing.T) {
 	for _, tt := range situations {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,8 +26,8 @@ import (
 )
 
 // BenchmarkDecision has a webhook answer, by HTTP and with an API server in memory, about 10,000 pods of 1,000 budgets in one
-// namespace. It reports the median and the 99th percentile beside the mean: of evictions that are allowed and booked, of those that
-// are denied, and of deletions of pods that no budget protects.
+// namespace. It reports the median and the 99th percentile beside the mean. It measures evictions that are allowed and booked,
+// evictions that are denied, and deletions of pods that no budget protects.
 func BenchmarkDecision(b *testing.B) {
 	const budgets, pods = 1000, 10000
 	name := func(i int) string { return fmt.Sprint("pod-", i%pods) }

@@ -41,8 +41,8 @@ func TestDeniedEviction(t *testing.T) {
 	})
 }
 
-// A denied eviction is noted on the pod of a CloneSet, again after a minute, and whatever comes of
-// the note the answer is the same. (PUB-31)
+// A denied eviction is noted on the pod of a CloneSet, and again after a minute. The answer is the same, whether the
+// note can be written or not. (PUB-31)
 func TestDeniedEvictionsAreNoted(t *testing.T) {
 	protected(t, 1, func(t *testing.T, c *cluster) {
 		c.scale(webPath, 2)
@@ -133,7 +133,8 @@ func TestEvictedWhileItTurnsReady(t *testing.T) {
 	})
 }
 
-// A pod that is evicted before it is told of its budget does not count when it is told and turns ready before it is gone. (PUB-14.1)
+// A pod that is evicted before it is told of its budget does not count. That holds even if it is told and turns ready before
+// it is gone. (PUB-14.1)
 func TestEvictedBeforeItIsTold(t *testing.T) {
 	for _, controller := range []string{"web", "web-5d8f", "other", ""} {
 		protected(t, 3, func(t *testing.T, c *cluster) {

@@ -104,8 +104,8 @@ func update(before *corev1.Pod, subresource string, change func(*corev1.Pod)) *a
 
 func newImage(pod *corev1.Pod) { pod.Spec.Containers[0].Image = "nginx:2" }
 
-// The answers to whatever takes a pod down, of a budget that lets none go, and of one that lets one
-// go; what is written, and asked, for them.
+// TestPods has each operation that takes a pod down, under a budget that allows none to go and under one that allows
+// one. It checks the answers, and what the webhook reads and writes for them.
 func TestPods(t *testing.T) {
 	const forbidden = `403 podunavailablebudget.policy.kruise.io "web" is forbidden: pub unavailable allowed is negative`
 	const tooMany = `429 podunavailablebudget.policy.kruise.io "web" is forbidden: pub unavailable allowed is negative`

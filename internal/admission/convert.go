@@ -67,7 +67,7 @@ type ConvertedField struct {
 	// Without a function the twin is the field by another name.
 	Near func(value json.RawMessage) (near any)
 	// Void is what the field is if a user has written the twin: a value that says nothing. So a user who writes another twin changes
-	// the field and takes nothing away, and server-side apply tells of a conflict with the manager that owns it.
+	// the field and takes nothing away. Server-side apply then reports a conflict with the manager that owns the field.
 	Void any
 }
 

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestContests counts what an owner writes in two hours to an object of which another writer takes each write back at once,
-// and what it writes when nothing is taken back. (CT-12)
+// TestContests counts what an owner writes to an object in two hours. In some cases another writer takes each write back at
+// once, in the others nothing is taken back. (CT-12)
 func TestContests(t *testing.T) {
 	owner, start := types.NamespacedName{Name: "web"}, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// When pods are resized, what they are to have matters, and whether their nodes report what
-// they have; how far a resize is, only while one is under way: a heartbeat costs nothing.
+// TestResizeChanges: for pods that are resized it always matters what they are to have, and whether their nodes report
+// what they have. The progress of a resize matters only while one is under way. So a heartbeat costs nothing.
 func TestResizeChanges(t *testing.T) {
 	has := func(cpu string) *corev1.ResourceRequirements {
 		return &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)}}

@@ -180,8 +180,8 @@ func TestLostCreation(t *testing.T) {
 	}
 }
 
-// TestRequeueCountsFromTheObservation: a plan says when the next one is due as of what was
-// observed; what has taken its time since, a request that hangs for instance, does not put that off.
+// TestRequeueCountsFromTheObservation: a plan says when the next one is due, counted from the observation. Time that
+// passes after it, in a request that hangs for instance, does not postpone the next plan.
 func TestRequeueCountsFromTheObservation(t *testing.T) {
 	for takes, want := range map[time.Duration]time.Duration{0: time.Minute, 40 * time.Second: 20 * time.Second, time.Hour: StaleRetry} {
 		s := newFixture(t)

@@ -31,8 +31,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/toy/v1alpha1"
 )
 
-// The toy kind, which CONTRIBUTING's check-list is gone through for, runs: events reach the object that they concern and no more, the status
-// follows, and what is planned then is what stands there.
+// The toy kind, which follows the check-list of CONTRIBUTING, runs. Events reach the object that they concern and no other, and the status
+// follows. A plan that is made then is what the status says.
 func TestToyKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config := fakecluster.New(nil, fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("Toy"), "toys")).Config("toy")

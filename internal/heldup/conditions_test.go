@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// The condition takes the place of the one that stands and keeps its time, goes when nothing holds, and leaves others alone; no list is changed.
+// The condition replaces the one that stands and keeps its time, and it goes when nothing holds. Other conditions and the given list stay.
 func TestConditions(t *testing.T) {
 	other := metav1.Condition{Type: "Other", Status: metav1.ConditionTrue}
 	told := Told{Reason: "Paused", Message: "paused is true", Since: start.Add(-time.Hour)}

@@ -34,8 +34,8 @@ var furtherModules = map[string]string{
 	"k8s.io/component-helpers":            "node affinity, taints and requests, as scheduler and kubelet judge them",
 }
 
-// testPackage matches the packages for tests alone, by where they stand or by their name, as "net/http/httptest" has one:
-// no other package imports them, and they may use what tests use.
+// testPackage matches the packages for tests alone, by their folder or by a name like that of "net/http/httptest". No
+// other package imports them, and they may use what tests use.
 var testPackage = regexp.MustCompile(`^internal/testing/|/fake[a-z]+$|[a-z]test$`)
 
 // testModules may be imported by tests, and by packages for tests beside what
@@ -60,9 +60,9 @@ func arithmetic(path string) bool {
 	return path == "inplace" || strings.HasPrefix(path, "inplace/") || path == "lifecycle" || path == "lifecycle/readiness"
 }
 
-// running returns the packages below lifecycle that run: those that import client-go, or the plumbing of controllers and webhooks,
-// and the folders that hold some and have no code of their own. They may import what controllers of an area may; the arithmetic and
-// the areas never import them.
+// running returns the packages below lifecycle that run. They import client-go, or the plumbing of controllers and webhooks.
+// Folders that hold such packages and have no code of their own are among them. These packages may import what controllers of an
+// area may. The arithmetic and the areas never import them.
 func (g graph) running() map[string]bool {
 	run := map[string]bool{}
 	for importPath, p := range g {
@@ -118,8 +118,8 @@ var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 // clientFolder matches the typed clients of an area or of lifecycle, and their fakes.
 var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
 
-// plainPackages need no more than API types do, so that every package may use them:
-// manifests says what an installation of a package takes, podstate reads pods, and workload what controls them.
+// plainPackages need no more than API types do, so that every package may use them. manifests says what an installation
+// of a package takes. podstate reads pods, and workload reads what controls them.
 var plainPackages = modules("internal/manifests", "internal/podstate", "internal/workload")
 
 // layer says where a package of this module stands: "api", "client", "pure",

@@ -18,7 +18,7 @@ import (
 )
 
 // limits says of each kind how many files by hand may name it outside its package. A limit may fall, not rise: another kind costs entries in
-// tables of kinds, not a line in each file that has a list or a switch of its own. A kind without a line has the limit newKind.
+// tables of kinds. It costs no line in files that have a list or a switch of their own. A kind without a line has the limit newKind.
 const limits, newKind = "testdata/mentions.txt", 25
 
 // slack is how far a limit may stand above what there is: tests of what several kinds share name more of them now and then.

@@ -24,10 +24,10 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// maxInternal is how many packages internal has at most, beside those for tests and
-// those that hold tests alone: if one is needed, another is merged with what it serves. heldup is the fifteenth: planners, the shell,
-// what applies plans, and kubectl podwright explain share its words, and none of them imports all of the others. workload is the sixteenth:
-// arithmetic shares its table with controllers, and may not import caches.
+// maxInternal is how many packages internal has at most, beside those for tests and those that hold tests alone. Before one is added,
+// another one is merged with what it serves. heldup is the fifteenth: planners, the shell, what applies plans, and kubectl podwright
+// explain share its words. None of them imports all of the others. workload is the sixteenth: arithmetic shares its table with controllers,
+// and may not import caches.
 const maxInternal = 16
 
 var testsAlone = modules("layers", "rules", "wire", "manifests/kinds")

@@ -23,8 +23,8 @@ type formers struct {
 	owner types.UID
 	looks int
 	last  map[string]lastPod // by node
-	// others are names of pods that came to a node otherwise than after the one that it had: names that are derived one from another could
-	// come to them again. A map that was returned is never changed.
+	// others are names that pods of a node had without being derived from the pod before. PodName could derive such a name again. A map
+	// that was returned is never changed.
 	others map[string]bool
 }
 
@@ -38,8 +38,8 @@ type lastPod struct {
 const mostGone = 1000
 
 // Look takes note of the pods of an owner, and returns the names of those that are gone by now, by
-// their nodes. It returns nil if there are none. Of nodes that are gone too it forgets them when they are many. It also returns names that
-// no new pod should have, since their nodes had pods so named: a user created one, for example.
+// their nodes. It returns nil if there are none. If many nodes are gone as well, it forgets their pods. It also returns names that no new
+// pod should have, since a node had a pod of that name. A user created such a pod, for example.
 func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.Node) (gone map[string]string, names map[string]bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -88,8 +88,8 @@ func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.
 	return gone, known.others
 }
 
-// note takes note of two pods that a node had one after the other, of which the first may be nil, unless the name of the second
-// follows from the first.
+// note takes note of two pods that a node had one after the other. The first may be nil. It does nothing if the name of the
+// second is derived from the first.
 func (k *formers) note(owner metav1.Object, node string, first, second *corev1.Pod) {
 	former := ""
 	if first != nil {

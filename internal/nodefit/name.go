@@ -17,10 +17,10 @@ const IDLength = 10
 // maxPrefix leaves room for the end of the name of a pod, which is its host name too.
 const maxPrefix = 63 - 1 - IDLength
 
-// PodName derives the name of an owner's pod from its node and from the name of the pod that the
-// node had before (empty if it had none). So the API server refuses a second pod of the node,
-// whatever the caches show, and no pod has the name of the one that it replaces. Who waits for that
-// to be gone would wait for ever. A sequence above 0 stands for a name that is taken.
+// PodName derives the name of an owner's pod from its node and from the former pod's name. That name is empty if the
+// node had no pod before. So the API server refuses a second pod of the node, whatever the caches show. No pod has the
+// name of the one that it replaces: a client that waits until that one is gone would wait for ever. A sequence above 0
+// stands for a name that is taken.
 func PodName(owner metav1.Object, node, former string, sequence int) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, string(owner.GetUID())+"/"+node)

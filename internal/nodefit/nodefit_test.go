@@ -62,8 +62,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A pod that runs on every node is held by no lack of resources, and one that runs
-// goes on when only new pods are kept away.
+// A lack of resources keeps no daemon pod off a node. If a node keeps only new pods away, a daemon pod that runs there
+// stays.
 func TestDaemon(t *testing.T) {
 	for _, test := range []struct {
 		name, pod, node string

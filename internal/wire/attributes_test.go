@@ -35,8 +35,8 @@ func stated(field attributes) attributes {
 	return field
 }
 
-// isOpen tells which attributes of a type of Kubernetes a CRD may have beyond its
-// contract: those with which it spells the type out, or leaves it open.
+// isOpen tells which attributes of a type of Kubernetes a CRD may have beyond its contract. With them the CRD spells
+// the type out, or leaves it open.
 func isOpen(attribute string) bool {
 	switch attribute {
 	case "type", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-map-type":

@@ -6,9 +6,9 @@
 // is the type, format, default, enum, bounds and whether it is required.
 //
 // The contract is that of OpenKruise 1.4, or of 1.9 for kinds that podwright has as 1.9 has them: each file says which. It stands in
-// testdata, one file a kind, and lists the fields of a version by path: ".spec.volumes[].name" is the name of
-// each item of a list, and ".spec.labels{}" each value of a map. What begins with
-// "x-kubernetes-" is an attribute like any other, and these are notes:
+// testdata, one file a kind, and lists the fields of a version by path. ".spec.volumes[].name" is the name of each item of a list,
+// and ".spec.labels{}" is each value of a map. A word that begins with "x-kubernetes-" is an attribute like any other, and these are
+// notes:
 //
 //   - core: a type of Kubernetes, which a CRD may spell out or leave open,
 //   - inlineCore: a type of Kubernetes that is inlined there,

@@ -88,8 +88,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// others are in what v1beta1 here is not as OpenKruise 1.9 has it. Lists and maps are merged by server-side apply as v1alpha1 of 1.4 has
-// them, a custom version has to fit into the label that v1alpha1 has for it, and the webhook judges the policy.
+// others are the points in which v1beta1 here differs from OpenKruise 1.9. Server-side apply merges lists and maps as in v1alpha1 of
+// 1.4. A custom version has to fit into the label that v1alpha1 has for it. The webhook judges the policy.
 var others = []string{
 	`advancedcronjobs.apps.kruise.io v1beta1 .spec.template.imageListPullJobTemplate.spec.selector: x-kubernetes-map-type: want "atomic", found none`,
 	`advancedcronjobs.apps.kruise.io v1beta1 .spec.template.imageListPullJobTemplate.spec.selector.matchExpressions: x-kubernetes-list-type: want "atomic", found none`,

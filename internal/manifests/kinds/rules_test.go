@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kinds_test holds what areas and kinds say in manifests to what they do.
-// It is apart from package manifests because API types and arithmetic import that:
-// "go mod tidy" of who uses these alone would ask for all that the tests need.
+// Package kinds_test holds what areas and kinds say in manifests to what they do. It is apart from package manifests,
+// which API types and arithmetic import. Otherwise "go mod tidy" of a program that uses these alone would ask for all
+// that the tests need.
 package kinds_test
 
 import (
@@ -55,9 +55,8 @@ var (
 	kube     = kubernetes.NewForConfigOrDie(&rest.Config{}) // which is asked nothing
 )
 
-// What the controllers of a node say they need is what the example program is granted,
-// which the audit logs of real clusters are held against: nothing is missing, and
-// nothing is beyond. The example manager holds its manifest to its table of kinds.
+// The example program for nodes is granted exactly what its controllers say they need. Tests on real clusters hold
+// their audit logs against that grant. The example manager holds its manifest to its table of kinds.
 func TestRulesAreThoseOfThePrograms(t *testing.T) {
 	for program, rules := range map[string][][]rbacv1.PolicyRule{
 		"nodeagent/rbac/nodeagent.yaml": {

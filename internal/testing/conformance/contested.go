@@ -90,8 +90,8 @@ func (c *Cluster) expectStated(before map[string]int, stated int) {
 	c.T.Logf("%s: %d requests in an hour, %d of them in its last 20 minutes", most, n[most], n[most]-before[most])
 }
 
-// stated is how many requests of one kind about one object there are in an hour, at most, while another writer takes back a write
-// of the kinds of a package: the table of CT-12 says so.
+// stated returns how many requests of one kind about one object the table of CT-12 allows in an hour. It reads the row of the
+// package under test. Another writer takes back a write of the package's kinds meanwhile.
 func stated(t *testing.T) int {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -130,8 +130,9 @@ func root() string {
 	return dir
 }
 
-// takeBack makes the object of a write what a rival says, if nothing has changed it after a version, which is that of the
-// write or later. It tells whether it has. What was written meanwhile is taken back by itself.
+// takeBack makes the object of a write what a rival says. It does nothing if the object has changed after the version
+// written, which is that of the write or later. It tells whether it has done so. It is called for each later write as
+// well.
 func takeBack(t *testing.T, api *fakecluster.Server, kube kubernetes.Interface, r *fakecluster.Request, written int64, rival rival) (taken bool) {
 	changes := slices.DeleteFunc(api.Changes(r.Resource, api.NewestVersion()-500), func(ch fakecluster.Change) bool {
 		return ch.Object.GetNamespace() != r.Namespace || ch.Object.GetName() != r.Name

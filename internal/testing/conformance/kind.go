@@ -39,8 +39,8 @@ type Subject struct {
 	// Unasked are the rights, as "get /pods", that the rules of the kind state, and that no scenario makes use of, with the reason. "*" stands for
 	// all: another scenario of the kind makes use of them.
 	Unasked map[string]string
-	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
-	// schedule, or the longest pause is shorter.
+	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds. It is for kinds with a
+	// schedule, or with a shorter longest pause.
 	MoreTries int
 
 	// New makes a controller, a new one for every start. Its clients are those

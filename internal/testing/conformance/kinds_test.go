@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestAllKindsArePlayed: each package that makes a reconciler is played here, refused and taken back, by tests of its own or of the
-// package above it, and the table of CT-12 has a row for it. (CT-3, CT-11, CT-12)
+// TestAllKindsArePlayed: each package that makes a reconciler is played, with refusals and with writes that are taken back. Its own
+// tests do so, or those of the package above it. The table of CT-12 has a row for it. (CT-3, CT-11, CT-12)
 func TestAllKindsArePlayed(t *testing.T) {
 	rules, err := os.ReadFile(filepath.Join(root(), "internal/controller/RULES.md"))
 	if err != nil {

@@ -71,7 +71,7 @@ func (r *refusal) String() string {
 }
 
 // refusedForAnHour: what is refused for ever is tried less and less often, whatever the answer and however late the caches
-// are; an event or the object says what is refused; and it is done when it can be. (CT-3, CT-11)
+// are. An event or the object says what is refused. It is done once the API server accepts it. (CT-3, CT-11)
 func refusedForAnHour(t *testing.T, k *Subject, want calm) {
 	for i, write := range append([]string{"any"}, k.Writes...) {
 		for j, r := range allRefusals() {

@@ -67,15 +67,15 @@ func In(namespace string, rules []rbacv1.PolicyRule) map[string][]rbacv1.PolicyR
 	return map[string][]rbacv1.PolicyRule{namespace: rules}
 }
 
-// uses tells whether a right is made use of, or can be by no scenario: events go to a recorder that sends nothing, the API server itself asks
-// for the right to change finalizers, if owner references are enforced, and an informer lists only if the API server streams nothing.
+// uses tells whether a right is used, or is one that no scenario can use. Events go to a recorder that sends nothing. The API server itself
+// asks for the right to change finalizers, if owner references are enforced. An informer lists only if the API server streams nothing.
 func (r *rights) uses(right string) bool {
 	verb, resource, _ := strings.Cut(right, " ")
 	return r.asked[right] || resource == "/events" || verb == "update" && strings.HasSuffix(resource, "/finalizers") || verb == "list" && r.asked["watch "+resource]
 }
 
-// check: a controller asks for nothing that its rules do not allow, and its rules allow nothing that it never asks for, but for what is
-// unasked, with the reason. See Subject.Unasked.
+// check: a controller asks for nothing that its rules do not allow, and its rules allow nothing that it never asks for. Excepted are
+// the rights in unasked, which has a reason for each. See Subject.Unasked.
 func (r *rights) check(t *testing.T, unasked map[string]string) {
 	t.Helper()
 	r.lock.Lock()

@@ -272,8 +272,8 @@ func panics(t *testing.T, k *Subject, want calm) {
 	}
 }
 
-// strangers: what another controller owns is neither changed nor deleted, also when it names the object as a plain owner,
-// so that it is collected with it.
+// strangers: what another controller owns is neither changed nor deleted. That holds also if it names the object as a
+// plain owner, so that the garbage collector deletes it with the object.
 func strangers(t *testing.T, k *Subject, want calm) {
 	if k.Strangers == nil {
 		return

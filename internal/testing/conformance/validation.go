@@ -93,8 +93,8 @@ func (v *Validation[T]) CheckUpdate(t *testing.T, cases []Invalid) {
 	}
 }
 
-// CheckValidation checks what all workloads have in common: selector, template and claim templates, which updates a workload
-// takes that updates pods only in place, and the protection against deletion.
+// CheckValidation checks what all workloads have in common: selector, template, claim templates and the protection against
+// deletion. It also checks which updates a workload takes that updates pods only in place.
 func CheckValidation[T metav1.Object](t *testing.T, v Validation[T]) {
 	t.Run("create", func(t *testing.T) { v.CheckCreate(t, creations()) })
 	t.Run("template", func(t *testing.T) { v.CheckCreate(t, templates()) })

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// forms are other forms of a stored object, which never changes: made when they are
-// asked for first, and kept as long as the object is the newest.
+// forms are other forms of a stored object, which never changes. The server makes them at the first request, and keeps
+// them as long as the object is the newest.
 type forms struct {
 	json []byte
 	pod  *corev1.Pod

@@ -17,8 +17,8 @@ const (
 	ephemeralContainers = "ephemeralContainers"
 )
 
-// validateEphemeralContainers refuses to change or remove ephemeral containers, to add one under
-// a name that the pod has already, and one whose target the pod does not have.
+// validateEphemeralContainers refuses to change or remove ephemeral containers. It also refuses a new one if the pod
+// has its name already, or does not have its target.
 func validateEphemeralContainers(before, after *unstructured.Unstructured) field.ErrorList {
 	var old, changed corev1.Pod
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {

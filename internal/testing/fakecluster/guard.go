@@ -19,8 +19,8 @@ type Guard struct {
 	objects map[runtime.Object]runtime.Object // to their copies
 }
 
-// Transform is for an informer's SetTransform: it does what next does (which
-// may be nil), and remembers what the object was when it entered the cache.
+// Transform is for an informer's SetTransform. It does what next does, which may be nil. It remembers what the object
+// was when it entered the cache.
 func (g *Guard) Transform(next cache.TransformFunc) cache.TransformFunc {
 	return func(obj any) (any, error) {
 		if next != nil {

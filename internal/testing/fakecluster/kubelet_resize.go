@@ -13,8 +13,8 @@ import (
 // ResizeInProgress says that a resize is allocated, and its containers get it in a later step.
 const ResizeInProgress = "InProgress"
 
-// resize gives the containers of a pod the cpu and memory of its spec, as far as the node has
-// them, and returns the names of those that restart for it. The statuses are those before.
+// resize gives the containers of a pod the cpu and memory of its spec, as far as the node has them. It returns the
+// names of the containers that restart for that. The statuses are those before.
 func (k *Kubelet) resize(pod *corev1.Pod, statuses map[string]corev1.ContainerStatus) (restarts map[string]bool) {
 	if k.Resize == nil {
 		return nil

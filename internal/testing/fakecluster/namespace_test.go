@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Nothing can be created in a namespace that is being deleted, nor bound; what is there goes when it is swept, pods with their
-// grace, and what finalizers hold when they are removed. Other namespaces stay as they are.
+// In a namespace that is being deleted nothing can be created, and no pod can be bound. What is there goes when the namespace
+// is swept. Pods go after their grace period, and objects with finalizers once these are removed. Other namespaces do not
+// change.
 func TestNamespaceThatEnds(t *testing.T) {
 	f := newFixture(t)
 	f.pod()

@@ -64,9 +64,8 @@ func (r *storage) sorted() []*unstructured.Unstructured {
 	return objects
 }
 
-// selection returns which objects a list or watch is about: those of its
-// namespace that match its label selector and its field selector, which can
-// name metadata.name, metadata.namespace and spec.nodeName.
+// selection returns which objects a list or watch is about. They are in its namespace, and match its label selector and
+// its field selector. A field selector can name metadata.name, metadata.namespace and spec.nodeName.
 func selection(req *Request) (func(*unstructured.Unstructured) bool, error) {
 	byLabel, err := labels.Parse(req.query.Get("labelSelector"))
 	if err != nil {

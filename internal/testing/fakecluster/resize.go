@@ -39,8 +39,8 @@ func containersOf(pod *unstructured.Unstructured) (out []map[string]any) {
 	return out
 }
 
-// validateResize refuses what the server refuses: to change anything but cpu and memory, to
-// remove a request or limit, another QoS class, and pods on nodes that cannot do it.
+// validateResize refuses what the server refuses. That is a change of anything but cpu and memory, the removal of a
+// request or limit, and another QoS class. It also refuses pods on nodes that cannot resize.
 func validateResize(before, after *unstructured.Unstructured) field.ErrorList {
 	var old, changed corev1.Pod
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {

@@ -71,9 +71,8 @@ func (s *Server) Config(user string) *rest.Config {
 	}
 }
 
-// commit stores what a write made of an object, nil if it was removed, and
-// returns it as it stands now: with a new resourceVersion, that of its deletion
-// if it is gone. The lock is held.
+// commit stores what a write made of an object, nil if it was removed. It returns the object with its new
+// resourceVersion, which is that of the deletion if the object is gone. The lock is held.
 func (s *Server) commit(r *storage, before, after *unstructured.Unstructured) *unstructured.Unstructured {
 	s.version++
 	last := after

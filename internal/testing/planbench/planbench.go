@@ -42,8 +42,8 @@ func Run(b *testing.B, what string, setUp func(b *testing.B, n int) (plan func()
 	}
 }
 
-// Copies returns n copies of a pod as the cache of a controller holds them: each was decoded by itself and then trimmed, which has
-// pods share what is equal. edit tells them apart before that: the first one is number 0.
+// Copies returns n copies of a pod as the cache of a controller holds them. Each is decoded by itself, changed by edit, and then
+// trimmed, which has pods share what is equal. The first one is number 0 for edit.
 func Copies(b *testing.B, pod *corev1.Pod, n int, trim func(any) (any, error), edit func(i int, pod *corev1.Pod)) []*corev1.Pod {
 	encoded, err := pod.Marshal()
 	if err != nil {

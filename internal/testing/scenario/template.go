@@ -21,8 +21,8 @@ func Template() corev1.PodTemplateSpec {
 	}
 }
 
-// ChangeTemplate changes what a key of the command spec names: image=name and
-// env=value of the first container, startup=seconds between two questions of its startup probe, label=key:value, annotation=key:value and
+// ChangeTemplate changes what a key of the command spec names. image=name and env=value are about the first container, and so is
+// startup=seconds, the time between two questions of its startup probe. The other keys are label=key:value, annotation=key:value and
 // gate=type. It returns false if the key is none of them.
 func ChangeTemplate(t *corev1.PodTemplateSpec, key, value string) bool {
 	k, v, _ := strings.Cut(value, ":")
@@ -63,11 +63,9 @@ func ClaimTemplates(names string) (templates []corev1.PersistentVolumeClaim) {
 	return templates
 }
 
-// ChangeHook changes what a key of the command spec names: preDelete=label,
-// inPlaceUpdate=label and preNormal=label set a hook that is held by that label
-// with the value true, and none for no label; markPodNotReady=true sets the
-// field of that name in the hooks there are. It returns false if the key is
-// none of them.
+// ChangeHook changes what a key of the command spec names. preDelete=label, inPlaceUpdate=label and preNormal=label set
+// a hook that is held by that label with the value true. An empty label removes the hook. markPodNotReady=true sets the
+// field of that name in the hooks that exist. It returns false if the key is none of them.
 func ChangeHook(l **lifecyclev1alpha1.Lifecycle, key, value string) bool {
 	hooks := &lifecyclev1alpha1.Lifecycle{}
 	if *l != nil {

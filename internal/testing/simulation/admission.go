@@ -93,9 +93,8 @@ func (r *request) evicts() bool {
 	return r.Verb == "create" && r.Resource == pods && r.Subresource == "eviction"
 }
 
-// admit asks a replica of the webhook about a request, which waits. If the answer comes without
-// a request of the webhook, the request goes on at once, as it does if the API server refuses it
-// by itself.
+// admit asks a replica of the webhook about a request, which waits. If the webhook answers without a request of its
+// own, the request goes on at once. It also goes on at once if the API server refuses it by itself.
 func (h *history) admit(r *request) (goesOn bool, err error) {
 	review, version := h.review(r)
 	if review == nil {
@@ -142,8 +141,8 @@ func operationOf(r *request) string {
 	return "UPDATE"
 }
 
-// review is what the webhook is asked about a request, and for which resourceVersion of the pod; nil
-// if the API server refuses it by itself.
+// review returns what the webhook is asked about a request, and for which resourceVersion of the pod. It returns nil if
+// the API server refuses the request by itself.
 func (h *history) review(r *request) (review *admissionv1.AdmissionRequest, version string) {
 	review = &admissionv1.AdmissionRequest{
 		Namespace: Web.Namespace, Name: r.Name, Resource: metav1.GroupVersionResource{Version: "v1", Resource: pods}, SubResource: r.Subresource,
@@ -174,8 +173,8 @@ func raw(object runtime.Object) []byte {
 	return data
 }
 
-// answers takes note of the answers that there are, and tells whether there were any: a request
-// that is denied fails, another one waits for its turn again.
+// answers takes note of the answers that there are, and tells whether there were any. A request that is denied fails.
+// An allowed one waits for its turn again.
 func (h *history) answers() (any bool) {
 	for _, c := range slices.SortedFunc(slices.Values(h.open), func(a, b *call) int {
 		return cmp.Compare(a.request.String(), b.request.String())

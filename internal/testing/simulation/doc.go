@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package simulation plays random histories of a workload and its controller,
-// each of which a seed determines. Each has an API server in memory, caches that are as
-// stale as the seed says, and a kubelet, a scheduler and a garbage collector that
-// act at random moments. Nodes come and go if the kind is about nodes,
-// users change their minds, and others manage the same pods. Requests fail
-// or lose their answer, and the process crashes between any two writes.
+// each of which a seed determines. Each has an API server in memory, and caches that are as stale as the seed says. A
+// kubelet, a scheduler and a garbage collector act at random moments. Nodes come and go if the kind is about nodes,
+// users change their minds, and others manage the same pods. Requests fail or lose their answer, and the process
+// crashes between any two writes.
 //
 // The reconciler runs unchanged. Every request it sends waits until the seed
 // decides what becomes of it, so that writes sent side by side interleave as the

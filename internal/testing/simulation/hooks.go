@@ -13,9 +13,9 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The hooks of pods: a preDelete and an inPlaceUpdate hook hold a pod while it
-// has the first two labels with the value true, and preNormal is met when it has the third.
-// In rare histories they are about finalizers called so.
+// The labels of the hooks of pods. A preDelete and an inPlaceUpdate hook hold a pod while it has the first two labels
+// with the value true. preNormal is met when it has the third. In rare histories the hooks are about finalizers with
+// these names.
 const (
 	HoldDelete = "hold-delete"
 	holdUpdate = "hold-update"

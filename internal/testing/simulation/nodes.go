@@ -41,8 +41,8 @@ func (h *history) nodeOf(pod *corev1.Pod) *corev1.Node {
 	return node
 }
 
-// waitsForNode tells whether scheduler or kubelet can do nothing for a pod: it is on
-// no node, and its own takes no pods, or is gone.
+// waitsForNode tells whether scheduler or kubelet can do nothing for a pod. The pod has no node and none takes it, or
+// its node is gone.
 func (h *history) waitsForNode(pod *corev1.Pod) bool {
 	if !h.hasNodes() {
 		return false

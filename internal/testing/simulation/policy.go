@@ -77,8 +77,8 @@ func (h *history) refuse(r *request) error {
 	return nil
 }
 
-// lacksNamespace returns the answer to a creation in a namespace that does not exist or is terminating, if
-// namespaces come and go: if they are a Further resource.
+// lacksNamespace returns the answer to a creation in a namespace that does not exist or is terminating. Namespaces come
+// and go if they are a Further resource.
 func (h *history) lacksNamespace(r *request) error {
 	all := h.records[namespaces]
 	if all == nil || h.workload.Namespaces || r.Verb != "create" || r.Namespace == "" {

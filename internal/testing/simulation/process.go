@@ -87,8 +87,8 @@ func (p *Process) Informer(resource string) cache.SharedIndexInformer {
 // HasNodes tells whether the cluster has nodes.
 func (p *Process) HasNodes() bool { return p.history.hasNodes() }
 
-// OnAdd has a function called for each object of a resource that its cache sees for the first time, as handlers of
-// informers are for what is added.
+// OnAdd has a function called for each object of a resource that its cache sees for the first time. Informers call
+// their handlers for added objects in the same way.
 func (p *Process) OnAdd(resource string, added func(Object)) {
 	r := p.replicas[resource]
 	r.added = append(r.added, added)

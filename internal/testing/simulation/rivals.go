@@ -36,8 +36,8 @@ func (r *rivalry) add(now time.Time) {
 	r.times, r.last = r.times+1, now
 }
 
-// explains tells whether a process may wait until a moment since others undo what it writes: it puts the first back at once, the next a
-// second after that, and each further one after twice as long.
+// explains tells whether a process may wait until a moment since others undo what it writes. It puts the first change back at once, and
+// the next one a second after that. Each further one waits twice as long.
 func (r *rivalry) explains(due time.Time) bool {
 	if r.times < 2 || due.IsZero() {
 		return false

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// CT-12: a process that waits is excused by others that undo what it writes, for as long as the rule lets it wait and no longer.
+// CT-12: a process that waits is excused if others undo what it writes. It is excused for as long as the rule has it wait, and
+// no longer.
 func TestRivalry(t *testing.T) {
 	one, other := &kind{}, &kind{}
 	a, b, stranger := &Process{kind: one}, &Process{kind: one}, &Process{kind: other}

@@ -11,8 +11,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// Reach plays so many steps of the history of a seed, ends all of its processes, whose requests then come to nothing, and
-// shows the API server to a function: in the state that it has come to, free of disturbances, at the time of the history. The
+// Reach plays so many steps of the history of a seed, and ends all of its processes, whose requests then come to nothing. It
+// shows the API server to a function in the state that it has come to, free of disturbances, at the time of the history. The
 // function ends what it starts.
 func Reach(t *testing.T, w *Subject, seed uint64, steps int, show func(t *testing.T, server *fakecluster.Server)) {
 	t.Helper()

@@ -67,8 +67,9 @@ func (h *history) expandable() (classes []string) {
 // MendClasses lets volumes of ClassMended grow from now on.
 func (u *User) MendClasses() { u.history.classesMended = true }
 
-// refuseResize returns the answer to a change of a claim that the API server does not let through: to no more than the volume has,
-// or to more if its class does not let volumes grow. Nil if it does.
+// refuseResize returns the answer to a change of a claim that the API server does not accept, nil if it does. It does not accept
+// another size that is not above that of the volume. It does not accept a larger one either if the class does not allow volumes to
+// grow.
 func (h *history) refuseResize(r *request) error {
 	var patch struct {
 		Spec *corev1.PersistentVolumeClaimSpec

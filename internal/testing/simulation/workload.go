@@ -33,8 +33,8 @@ type Subject struct {
 	Reports bool
 	// Further are the resources of objects that controllers create beside pods, claims and revisions.
 	Further []Further
-	// ByContainer says that single containers matter: kubelets come to one after the other,
-	// some turn unready alone, and images that are called "nopull" cannot be pulled.
+	// ByContainer says that single containers matter. Kubelets come to one after the other, and some turn unready
+	// alone. Images that are called "nopull" cannot be pulled.
 	ByContainer bool
 	// Resizes says that nodes resize pods: soon or later, and for a part of the pods, whose nodes are
 	// full, never.
@@ -126,8 +126,8 @@ func (h *history) recordKinds() (resources []fakecluster.Resource) {
 
 // Judge judges one history.
 type Judge struct {
-	// Observe is called for all changes, by any author, in the order in which they were
-	// made; for a write of the controller, after it was judged. Nil: it is not needed.
+	// Observe is called for all changes, by any author, in the order in which they were made. For a write of the
+	// controller it is called after the write was judged. Nil: it is not needed.
 	Observe func(c *invariants.Change)
 	// Write judges a write of the controller.
 	Write func(w *invariants.Write) []invariants.Violation
@@ -151,8 +151,8 @@ type Controller struct {
 	Reconcile func(context.Context, types.NamespacedName) (requeueAfter time.Duration, err error)
 	// Unfinished shows what a reconcile would do now; empty stands for nothing.
 	Unfinished func() (string, error)
-	// Held tells whether the last reconcile was told to wait by a server that asks for patience,
-	// so that it is no failure that something is left to do. Nil: never.
+	// Held tells whether a server asked the last reconcile for patience. Then it is no failure that something is left
+	// to do. Nil: never.
 	Held func() bool
 	// LastRetry is the longest back-off after reconciles that fail. 0 stands for five minutes, which is that of this library.
 	LastRetry time.Duration

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An edit is a part of a mutant that is one of many in the same file: which of them is alive is said to the program when it
-// starts. So hundreds of mutants are compiled once. No edit adds a line, so that errors of the compiler name the right one.
+// An edit is a part of a mutant that is one of many in the same file. The program is told when it starts which mutant is
+// alive. So hundreds of mutants are compiled once. No edit adds a line, so that errors of the compiler name the right one.
 type edit struct {
 	at, until int    // the bytes to replace; none to insert
 	text      string // with the number of the mutant as %d

@@ -97,8 +97,8 @@ func (b *bench) outcome(ctx context.Context, n int, m mutant, known map[string]s
 	return b.run(ctx, "alone", 0)
 }
 
-// CompileSwitched compiles the program that can be each of the mutants. Those of a line that does not compile are left out of it,
-// and compiled alone: a constant may be one of a type that only the compiler knows.
+// CompileSwitched compiles the program that can be each of the mutants. A mutant whose line does not compile is left out of that
+// program, and compiled alone. Only the compiler knows the type of some constants.
 func (b *bench) compileSwitched(ctx context.Context) error {
 	for {
 		files := map[string][]byte{helperFile: []byte(helpersOf(b.pkg.clause))}

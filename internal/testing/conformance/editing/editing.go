@@ -28,8 +28,8 @@ type Subject[T any] struct {
 	// counts for nothing.
 	Create func(*T) field.ErrorList
 	Update func(object, old *T) field.ErrorList
-	// Immutable are the fields that admission does not let users change, or set at all, by their paths of [verdicts.Paths], with a
-	// change of the spec for each, as a JSON merge patch. A path stands for those below it too.
+	// Immutable are the fields that admission does not let users change, or set at all, by their paths of [verdicts.Paths]. The
+	// value is a change of the spec, as a JSON merge patch. A path stands for those below it too.
 	Immutable map[string]string
 	// Elsewhere are the fields that no history of the kind edits, with the test of the package that does. It names each step of the
 	// path, or what it calls and reads in the tests of the package does.
@@ -152,8 +152,8 @@ func (k *Subject[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simula
 	}
 }
 
-// changed is an object of the histories that admission accepts, and what a patch makes of it that changes a field; nil if
-// there is none.
+// changed returns an object of the histories that admission accepts, and what a patch that changes a field makes of it.
+// It returns nil if there is no such object.
 func (k *Subject[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Object, path, patch string) (before, after simulation.Object) {
 	t.Helper()
 	steps := strings.Split(path, ".")

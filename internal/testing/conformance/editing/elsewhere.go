@@ -15,7 +15,8 @@ import (
 // word is what a step of a path, an identifier or a part of a string is made of.
 var word = regexp.MustCompile(`[A-Za-z0-9]+`)
 
-// named says what keeps a test from editing a field: none of the files with its name has it, or it does not name the steps of the path.
+// named returns an error if a test cannot edit a field. Either the test is in none of the files, or it does not name the steps of the
+// path.
 func named(path, test string, files ...string) error {
 	declared, err := declarations(files)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verdicts has the tables of fields and verdicts. They say, for every field of the spec of a kind, which values admission takes
-// and which it refuses, because they never do anything, or do harm. A field that is new fails the test until the table has it.
+// Package verdicts has the tables of fields and verdicts. They say, for every field of the spec of a kind, which values admission
+// takes. It refuses the others, because they never do anything or do harm. A field that is new fails the test until the table has it.
 package verdicts
 
 import (
@@ -23,8 +23,8 @@ type Subject[T any] struct {
 	// Create says what is wrong with a new object, and Update with a changed one.
 	Create func(*T) field.ErrorList
 	Update func(object, old *T) field.ErrorList
-	// Touch is a change of the spec that is right whatever else it holds, as a JSON merge patch: what is stored already must not
-	// keep a user from it, if [Case.Stays]. Empty if a spec cannot be changed.
+	// Touch is a change of the spec that is right whatever else the spec holds, as a JSON merge patch. A stored value with
+	// [Case.Stays] must not keep a user from it. Touch is empty if a spec cannot be changed.
 	Touch string
 	// Unasked says that the webhook does not ask Update about an unchanged spec, which its own tests hold.
 	Unasked bool
@@ -194,8 +194,8 @@ func merge(into, patch map[string]any) {
 	}
 }
 
-// set sets a field. A step that ends with [] goes into the first element of a list, one with {} into the entry "a" of a map; they
-// are made if there is none.
+// set sets a field. A step that ends with [] goes into the first element of a list, one with {} into the entry "a" of a map. set
+// creates them if they are missing.
 func set(into map[string]any, path []string, value any) {
 	name, isList := strings.CutSuffix(path[0], "[]")
 	name, isMap := strings.CutSuffix(name, "{}")

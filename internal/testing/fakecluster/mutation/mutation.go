@@ -26,9 +26,8 @@ type Mutation struct {
 // Apply makes the change in a copy of the object that was given to Of.
 func (m *Mutation) Apply(object any) { m.apply(reflect.ValueOf(object)) }
 
-// Of lists a change of every field that an object has or could have: absent
-// structs are filled in, lists and maps grow, shrink and change. The object is
-// a pointer to a struct.
+// Of lists a change of every field that an object has or could have. It fills in absent structs. Lists and maps grow,
+// shrink and change. The object is a pointer to a struct.
 func Of(object any) []Mutation {
 	var m mutator
 	m.walk(reflect.ValueOf(object).Elem(), "", func(root reflect.Value) reflect.Value { return root.Elem() })

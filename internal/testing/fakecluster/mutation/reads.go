@@ -81,8 +81,9 @@ func (p Plan[T]) Check(t *testing.T, reads Reads, object *T) {
 }
 
 // changing returns the paths of the changes that change the plan. If it takes several at
-// once, it returns these as one path. The seed tells which are made at once: a plan may read one
-// field only if another has its value, and these two are to meet in few of many checks.
+// once, it returns these as one path. The seed tells which changes are made at once. A plan may read one field only
+// while another field has its present value. A check that changes both at once can miss that, so different checks have
+// different seeds.
 func (p Plan[T]) changing(object *T, changes []Mutation, seed uint64) (found []string) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })

@@ -29,8 +29,8 @@ func Declared[T any](fields controller.Fields) func(before, after *T) bool {
 
 func object[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
 
-// CheckWorkload checks that every change of a workload that changes its plan, which of
-// describes, matters, and that a change of its status alone is known as one.
+// CheckWorkload checks that every change of a workload matters that changes its plan, which of describes. It also
+// checks that a change of the status alone is known as one.
 func CheckWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of func(*T) string) {
 	t.Helper()
 	Plan[T]{
@@ -50,9 +50,8 @@ func CheckWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of fu
 	}
 }
 
-// CheckNodes checks that every change of a node that changes a plan, which of describes
-// for the nodes as changed, is one of declared fields, and that what heartbeats write
-// changes none.
+// CheckNodes checks that each change of a node that changes a plan is one of declared fields. of describes the plan for
+// the changed nodes. CheckNodes also checks that what heartbeats write changes no plan.
 func CheckNodes(t *testing.T, reads Reads, nodes []*corev1.Node, declared controller.Fields, of func([]*corev1.Node) string) {
 	t.Helper()
 	for i := range nodes {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheduler decides, for what plays and judges clusters in tests, which nodes take
-// a pod, as the scheduler and the taint manager of Kubernetes do. It shares nothing with the
-// controllers under test: who judges them by their own functions sees no mistake in these.
+// Package scheduler decides which nodes take a pod, as the scheduler and the taint manager of Kubernetes do. Tests play
+// and judge clusters with it. It shares nothing with the controllers under test: a judge that uses their functions does
+// not see mistakes in these.
 package scheduler
 
 import (

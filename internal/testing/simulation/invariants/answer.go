@@ -37,9 +37,9 @@ type Answer struct {
 	// Shared says that the same process was asked about the same pod at the same time.
 	Shared bool
 
-	// Cached returns what an object of a resource was in the cache of the author when it was
-	// asked, or earlier if that is what it was asked about, and all that became of it since.
-	// Truth returns what it was then. Nil stands for none.
+	// Cached returns what an object of a resource was in the author's cache when the author was asked, and all its
+	// later states. If it was asked about an earlier state, Cached begins with that one. Truth returns what the object
+	// was in the API server then. Nil stands for none.
 	Cached, Truth func(resource, name string) []Object
 
 	resizesAlone bool // as BudgetFeatures have it

@@ -147,8 +147,8 @@ func (j *jobJudge) parallelism(s *State) (int, bool) {
 	return max(n, 0), err == nil
 }
 
-// checkCreation: a pod comes to a node that takes it, has none and no result, while fewer
-// are active than may be, and the job goes on. (BJ-2, BJ-8, BJ-9, BJ-12, BJ-18, BJ-19)
+// checkCreation: a pod comes to a node that takes it, and that has no pod and no result. Fewer pods are active than may
+// be, and the job goes on. (BJ-2, BJ-8, BJ-9, BJ-12, BJ-18, BJ-19)
 func (j *jobJudge) checkCreation() {
 	_, pod := j.pods()
 	name, policy := nodeOf(pod), j.job.Spec.FailurePolicy.Type
@@ -182,8 +182,8 @@ func (j *jobJudge) checkCreation() {
 	}
 }
 
-// checkDeletion: a pod goes if its node does not take it any more, or another one has the
-// name of that, or the job is over. (BJ-7, BJ-8, BJ-11, BJ-15)
+// checkDeletion: a pod goes if its node does not take it any more, or if the job is over. It also goes if another node
+// has the name of its node now. (BJ-7, BJ-8, BJ-11, BJ-15)
 func (j *jobJudge) checkDeletion() {
 	pod := j.knownPod()
 	if pod == nil {

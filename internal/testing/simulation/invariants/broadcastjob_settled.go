@@ -54,8 +54,8 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	return v
 }
 
-// checkOver: a job that is over has no pods that run, if it has failed, nor any that
-// restart too often, and goes when its time has come. (BJ-11, BJ-14)
+// checkOver: a job that is over has no pods that restart too often, and none that run if it has failed. The job goes
+// when its time has come. (BJ-11, BJ-14)
 func (j *jobJudge) checkOver(s *State) {
 	if ttl, end := j.job.Spec.CompletionPolicy.TTLSecondsAfterFinished, j.job.Status.CompletionTime; ttl != nil && end != nil &&
 		end.Add(time.Duration(*ttl)*time.Second).Before(s.Now.Add(-time.Minute)) {
@@ -71,8 +71,8 @@ func (j *jobJudge) checkOver(s *State) {
 	}
 }
 
-// checkRunning: every node that takes a pod has one, or a result, while more may be active;
-// none is where it must not be; and the job ends when it can. (BJ-7, BJ-10, BJ-12, BJ-13, BJ-19)
+// checkRunning: every node that takes a pod has one, or a result, while more may be active. No pod is on a node that
+// does not take it. The job ends when it can. (BJ-7, BJ-10, BJ-12, BJ-13, BJ-19)
 func (j *jobJudge) checkRunning(s *State, more bool) {
 	status := &j.job.Status
 	missing := 0

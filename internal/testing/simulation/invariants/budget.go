@@ -42,8 +42,8 @@ func (b *budgets) observe(c *Change) {
 // budgetBooking is when a pod was booked, and until when it counts as gone.
 type budgetBooking struct{ at, until time.Time }
 
-// bookedPod tells who booked a pod, how far the API server was before, and what is wrong with it, unless nothing had to be booked
-// of a pod that was not in service.
+// bookedPod tells who booked a pod, and how far the API server was before. It also tells what is wrong with that. The latter
+// does not count if the pod was out of service and did not have to be booked.
 type bookedPod struct {
 	by      string
 	pod     types.UID
@@ -148,10 +148,10 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 	return v
 }
 
-// checkBooking: who books a pod says which one, when and since when. That the last one alone changes is a booking as well: a pod
-// that went on being booked, and is booked anew in the same second. As many stay as have to, of those that
-// were seen available when the budget was counted last and were not booked since. The pods that
-// replace those that are marked for deletion let no others go; one may have been marked since then. (PUB-13 to PUB-17)
+// checkBooking: who books a pod says which one, when and since when. It is a booking as well if only the last one changes: a pod
+// that stayed booked is booked anew in the same second. As many stay as have to, of those that were seen available when the
+// budget was counted last and were not booked since. The pods that replace those that are marked for deletion let no others go;
+// one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
 	before, _ := w.Before.(*v1alpha1.PodUnavailableBudget)
 	after, _ := w.After.(*v1alpha1.PodUnavailableBudget)

@@ -146,14 +146,14 @@ func (a *Answer) ended() bool {
 	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !active(pod) })
 }
 
-// uncounted tells whether the pod did not count at any time since the author was asked: it was not in service, or not told of
-// its budget.
+// uncounted tells whether there was a time since the author was asked at which the pod did not count. It was not in service
+// then, or not told of its budget.
 func (a *Answer) uncounted() bool {
 	return a.unready() || slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod != nil && budgetOf(pod) == "" })
 }
 
-// unready tells whether the pod was not in service at any time since the author was asked, or, if
-// that is a controller, since its cache got its present state.
+// unready tells whether there was a time since the author was asked at which the pod was not in service. If the author
+// is a controller, it looks back to when its cache got its present state.
 func (a *Answer) unready() bool {
 	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) })
 }
@@ -162,8 +162,8 @@ func (a *Answer) everReady() bool {
 	return slices.ContainsFunc(versions[*corev1.Pod](a.Cached("pods", a.Name)), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
 }
 
-// pods are what the author has to know of the pod: a webhook may not take it for unready or unprotected because its cache
-// is behind. (PUB-33)
+// pods are what the author has to know of the pod. A webhook may not take the pod for unready or unprotected because its
+// cache is behind. (PUB-33)
 func (a *Answer) pods() []*corev1.Pod {
 	if a.Itself {
 		return versions[*corev1.Pod](a.Cached("pods", a.Name))
@@ -171,8 +171,8 @@ func (a *Answer) pods() []*corev1.Pod {
 	return versions[*corev1.Pod](a.Truth("pods", a.Name))
 }
 
-// free tells whether the pod may go without being booked: its budget does not protect it from the
-// operation, or has let it go this very moment, or there is none. (PUB-14)
+// free tells whether the pod may go without being booked. Its budget does not protect it from the operation, or has
+// allowed it to go this very moment, or there is no budget. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
 		if pod != nil && budgetOf(pod) == a.Budget && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !isAbout(b, pod) }) {
@@ -234,16 +234,16 @@ func (a *Answer) letGo(b *v1alpha1.PodUnavailableBudget) bool {
 	return !at.IsZero() && a.Ended.Sub(at) <= bookedWithin+time.Second
 }
 
-// freeSince tells the same of the budget after a version of the API server, since which the author has read it anew: what
-// it booked then is nothing to go by. (PUB-25)
+// freeSince tells the same of the budget after a version of the API server. The author has read the budget anew since, so
+// what it booked before does not count. (PUB-25)
 func (a *Answer) freeSince(version int64) bool {
 	all := a.budgets()
 	first := slices.IndexFunc(all, func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && versionOf(b) > version })
 	return first >= 0 && slices.ContainsFunc(all[first:], func(b *v1alpha1.PodUnavailableBudget) bool { return b == nil || a.open(b) || a.letGo(b) })
 }
 
-// may tells whether the author may have known the pod in service and the budget as they were when the budget would let it
-// go, or would not.
+// may tells whether the author may have known the pod in service, and a state of the budget that allows the pod to go.
+// With spared false it is a state that does not allow that.
 func (a *Answer) may(spared bool) bool {
 	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
 		if pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
@@ -255,8 +255,8 @@ func (a *Answer) may(spared bool) bool {
 	return false
 }
 
-// worn tells whether a pod may have been allowed to go again and again for a minute, so that it has to stand in line again, or was allowed once
-// longer ago, and the controller has not counted since. (PUB-14.8)
+// worn tells whether a pod may have been allowed to go for a minute, again and again. Then it has to stand in line again. worn also holds if
+// the pod was allowed to go once, more than a minute ago, and the controller has not counted since. (PUB-14.8)
 func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	since, found := b.Status.BookedSince[pod.Name]

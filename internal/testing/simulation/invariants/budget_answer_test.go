@@ -159,8 +159,8 @@ func TestBudgetAnswers(t *testing.T) {
 	}
 }
 
-// TestBudgetAnswersFromOldCaches makes sure that a webhook may not let a pod go since nothing protected it when its cache saw it
-// last; a controller that asks itself may. (PUB-33)
+// TestBudgetAnswersFromOldCaches makes sure that a webhook may not allow a pod to go because nothing protected it in the state
+// of its cache. A controller that asks itself may. (PUB-33)
 func TestBudgetAnswersFromOldCaches(t *testing.T) {
 	for itself, want := range map[bool][]invariants.Invariant{false: {invariants.Availability}, true: nil} {
 		objects := map[string][]invariants.Object{"podunavailablebudgets": {budgetOfFour("3", 1)}, "pods": {budgetPod("a")}}

@@ -105,8 +105,8 @@ const ownerAwaited = time.Minute
 
 // viewBudget sees a budget with the pods and the CloneSet of a state. (PUB-1 to PUB-7, PUB-23)
 //
-// If totals are annotated, a number in the annotation is the total, whatever else holds, and the pods count that any CloneSet of the
-// name has or had, unless it is there. (PUB-43)
+// If totals are annotated, a number in the annotation is the total, whatever else holds. The pods of the CloneSet count. If it is
+// gone, the pods of any CloneSet of that name count. (PUB-43)
 func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State, annotated bool) *budgetView {
 	view := &budgetView{untold: map[string]bool{}, now: s.Now}
 	set, _ := s.Beside["clonesets"].(*workloadsv1alpha1.CloneSet)
@@ -317,8 +317,8 @@ func (c *budgetCount) left(gone map[types.UID]budgetBooking) (all, unmarked int3
 	return all, unmarked
 }
 
-// spare is how many pods may go that are not marked for deletion: those that are stand in for pods that
-// are missing, and for no others. (PUB-13)
+// spare is how many pods may go that are not marked for deletion. Marked pods stand in for pods that are missing, and
+// for no others. (PUB-13)
 func (c *budgetCount) spare(gone map[types.UID]budgetBooking) int32 {
 	all, unmarked := c.left(gone)
 	return min(all, max(unmarked, c.total)) - c.desired

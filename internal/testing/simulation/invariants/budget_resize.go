@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// resizes tells whether an update is a resize: cpu and memory of regular containers change, none of them restarts for that, and no more of
-// the spec changes. The pod does not come to be held out, keeps its QoS class, and is not a static one. (PUB-19)
+// resizes tells whether an update is a resize. Cpu and memory of regular containers change, and no more of the spec. None of the
+// containers restarts for that. The pod does not come to be held out, keeps its QoS class, and is not a static one. (PUB-19)
 func (a *Answer) resizes() bool {
 	before, _ := a.Truth("pods", a.Name)[0].(*corev1.Pod)
 	after, _ := a.After.(*corev1.Pod)

@@ -4,9 +4,10 @@ package invariants
 
 import "github.com/podwright/podwright/availability/v1alpha1"
 
-// BudgetServing judges what became of the pods of a budget when their users asked to take some of them down at once. It does so by the pods
-// that served, as the kubelets showed them, the pods that their owners want, as the users know it, and the spec of the budget. What
-// its status says does not matter. Allowed is how many of those asked about may go. (PUB-6, PUB-7, PUB-13)
+// BudgetServing judges what became of the pods of a budget when their users asked to take some of them down at once. It judges by the pods
+// that served, as the kubelets showed them, and by the spec of the budget. It also judges by the number of pods that their owners want, as
+// the users know it. What the status of the budget says does not matter. Allowed is how many of the pods asked about may go. (PUB-6, PUB-7,
+// PUB-13)
 func BudgetServing(b *v1alpha1.PodUnavailableBudget, wanted, served, asked, allowed int32) []Violation {
 	var v violations
 	view := &budgetView{total: wanted}

@@ -47,8 +47,8 @@ func countPods(past *invariants.Past, pods ...*corev1.Pod) *invariants.State {
 	return state
 }
 
-// TestBudgetOfSuccessor makes sure that pods of a workload that no cache has are counted for a minute, also while another one of its name
-// is being deleted, but not beside one that lives. (PUB-3)
+// TestBudgetOfSuccessor makes sure that pods of a workload that no cache has are counted for a minute. They count also while another
+// workload of its name is being deleted, but not beside one that lives. (PUB-3)
 func TestBudgetOfSuccessor(t *testing.T) {
 	gone := func(set *v1alpha1.CloneSet) { set.DeletionTimestamp = &metav1.Time{Time: noon} }
 	unknown := availabilityv1alpha1.PodUnavailableBudgetStatus{TotalReplicas: 1, DesiredAvailable: 4, CurrentAvailable: 1}
@@ -132,7 +132,7 @@ func TestBudgetBookings(t *testing.T) {
 	}
 }
 
-// TestBudgetBookedSince makes sure that a pod which is booked again says since when it is, and that it is booked anew after a minute,
+// TestBudgetBookedSince makes sure that a pod which is booked again says since when it is booked. It is booked anew after a minute,
 // also in the second in which it was booked last.
 func TestBudgetBookedSince(t *testing.T) {
 	recorded := func(uid types.UID, at, since int) *availabilityv1alpha1.PodUnavailableBudget {

@@ -172,9 +172,8 @@ func (j *cloneSetJudge) checkPod() {
 	}
 }
 
-// checkCreation: never more pods than replicas and maxSurge allow, of each
-// revision no more than its share, and not too many that come up at once.
-// (CS-10 to CS-12, CS-17)
+// checkCreation: there are never more pods than replicas and maxSurge allow, and of each revision no more than its
+// share. Not too many come up at once. (CS-10 to CS-12, CS-17)
 func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	l, c := &j.limits, &j.counts
 	if c.total+1 > l.replicas+l.surge {
@@ -296,8 +295,8 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	}
 }
 
-// checkSettling: with a surge, a pod that serves and only waits for minReadySeconds goes as an available one does: while
-// the available ones are more than maxUnavailable must leave. (CS-31)
+// checkSettling: with a surge, a pod that serves and only waits for minReadySeconds goes as an available one does. That
+// is while more pods are available than maxUnavailable requires. (CS-31)
 func (j *cloneSetJudge) checkSettling(known *corev1.Pod, verb string) {
 	before, _ := j.pods()
 	settling := func(pod *corev1.Pod, s *State) bool {

@@ -51,8 +51,8 @@ func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) 
 	j.checkUnused(claim, "deletes")
 }
 
-// checkUnused: a claim is released when the CloneSet has no pod that lives and uses
-// it, neither in fact nor as far as the author knew.
+// checkUnused: a claim is released when no pod of the CloneSet lives and uses it, neither in fact nor by what the
+// author knew.
 func (j *cloneSetJudge) checkUnused(claim *corev1.PersistentVolumeClaim, verb string) {
 	if known := j.Known.Claims[claim.Name]; known != nil { // its label may have changed since
 		claim = known
@@ -71,8 +71,8 @@ func (j *cloneSetJudge) cameSince(pod *corev1.Pod) bool {
 	return (known == nil || known.UID != pod.UID) && j.Truth.Created[pod.UID] > max(j.Known.Version, j.Known.Asked[pod.Name])
 }
 
-// checkNewOwner: of a claim that exists only the owners change, and when it was used
-// again, and it becomes the pod's that uses it, or that did when the author asked.
+// checkNewOwner: of a claim that exists only the owners change, and the time when it was used again. Its new owner is a
+// pod that uses it, or that did when the author asked.
 func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClaim) {
 	rest := after.DeepCopy()
 	rest.OwnerReferences, rest.ResourceVersion = before.OwnerReferences, before.ResourceVersion
@@ -104,8 +104,8 @@ func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClai
 	}
 }
 
-// uses tells whether a claim is one of a pod's: it mounts it, or a pod of its
-// instance did, when there was a template for it.
+// uses tells whether a claim belongs to a pod. The pod mounts it, or a pod of the same instance did, when there was a
+// template for the claim.
 func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
 	return mounts(pod, claim.Name) || id != "" && pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == id
@@ -142,12 +142,11 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 	}
 }
 
-// checkOwners: when settled the claims of each pod of the CloneSet belong to the
-// CloneSet, or to the pod itself, which was put back when it was about to be given
-// up. If claims are not used again, none is left without its pod. A pod that
-// another client took out of the CloneSet excuses that: its claims do not say where
-// it went. One without an owner may be mounted by a pod that another manager created
-// while this one released it to a stranger of the pod's name. (CS-20, CS-36)
+// checkOwners: when settled the claims of each pod of the CloneSet belong to the CloneSet or to the pod itself. The
+// latter holds for a pod that was put back when it was about to be given up. If claims are not used again, none is left
+// without its pod. A pod that another client took out of the CloneSet excuses that: its claims do not say where it
+// went. A pod of the CloneSet may also mount a claim without an owner. Another manager created the pod while this one
+// released the claim to a stranger of the pod's name. (CS-20, CS-36)
 func (j *cloneSetJudge) checkOwners(s *State) {
 	for name, claim := range s.Claims {
 		mine, used := controls(j.set.UID, claim), false

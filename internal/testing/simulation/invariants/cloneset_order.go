@@ -13,8 +13,8 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// deletionRank is what decides which of two pods goes first, as far as pods differ
-// before the rank among those of a node: the lower one. (CS-25)
+// deletionRank decides which of two pods goes first: the one with the lower rank. It leaves out the rank among the pods
+// of a node, which comes after. (CS-25)
 func (j *cloneSetJudge) deletionRank(pod *corev1.Pod) []int {
 	number := func(yes bool) int {
 		if yes {
@@ -51,8 +51,8 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 	}
 }
 
-// checkTurn: without a strategy that says otherwise, pods that do not serve are
-// updated before those that do, unless the reconcile has tried that in vain. (CS-28, CS-31)
+// checkTurn: pods that do not serve are updated before those that do. A strategy may say otherwise, and the reconcile
+// may have tried them in vain. (CS-28, CS-31)
 func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 	strategy := &j.set.Spec.UpdateStrategy
 	seen := j.Observed.Pods[pod.Name]

@@ -26,8 +26,8 @@ func (j *cloneSetJudge) withCreated() *State {
 	return &s
 }
 
-// misleads tells whether a status counts fewer pods than are wanted, and looks nevertheless like the end of an
-// update to those who read only its numbers. (CS-S3)
+// misleads tells whether a status counts fewer pods than are wanted, and its numbers alone look nevertheless like the
+// end of an update. (CS-S3)
 func (j *cloneSetJudge) misleads(s *v1alpha1.CloneSetStatus) bool {
 	return int(s.Replicas) < j.limits.replicas &&
 		(s.UpdatedAvailableReplicas == s.Replicas || j.limits.partition > 0 && int(s.UpdatedReplicas) >= j.limits.replicas-j.limits.partition)
@@ -88,8 +88,8 @@ func deadline(set *v1alpha1.CloneSet) bool {
 	return ptr.Deref(set.Spec.ProgressDeadlineSeconds, math.MaxInt32) != math.MaxInt32
 }
 
-// deadlines is when the progress deadline of a CloneSet began anew at the latest: by what its statuses counted, which is
-// judged, when their authors looked, and by what users did, when they did.
+// deadlines is when the progress deadline of a CloneSet began anew at the latest. A status that counts progress begins
+// it when its author looked at the pods, and what it counts is judged. Some changes of users begin it at their time.
 type deadlines map[types.UID]time.Time
 
 func (d deadlines) observe(c *Change) {

@@ -49,9 +49,8 @@ func (j *cloneSetJudge) checkRevisionDeletion(r *appsv1.ControllerRevision) {
 	}
 }
 
-// neededRevisions says by short hash for what a revision is needed, as the author
-// knew it: for the template, for new pods that the partition holds back, or for a
-// pod that may still be updated, even one that prepares to leave.
+// neededRevisions says by short hash for what a revision is needed, as the author knew it. That is the template, or new
+// pods that the partition holds back. It is also a pod that may still be updated, even one that prepares to leave.
 func (j *cloneSetJudge) neededRevisions() map[string]string {
 	needed := map[string]string{j.update: "the template"}
 	if current := shortHash(j.set.Status.CurrentRevision); current != j.update {
@@ -74,8 +73,8 @@ func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
 	return controls(j.set.UID, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels)
 }
 
-// checkCurrent: the current revision moves to the update revision, and to no other,
-// when no pod is behind, and every wanted one is there to stay. What the author saw decides, and not what the status said before.
+// checkCurrent: the current revision moves to the update revision, and to no other. It does so when no pod is behind, and every
+// wanted one is there to stay. What the author saw decides, and not what the status said before.
 func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	was, is := before.CurrentRevision, after.CurrentRevision
 	if was == is || was == "" || !j.reads(j.Observed.Revisions[was]) {

@@ -71,10 +71,10 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 	}
 }
 
-// checkCreates: missing pods are created, unless that is refused, or too many are
-// coming up already, or they would not match the selector, or a claim cannot be let
-// go whose pod a user took out, so that its name stays taken, or they wait for the claims of
-// pods that terminate for ever, as HeldUp says. (CS-12, CS-17, CS-18, CS-40)
+// checkCreates: missing pods are created, unless that is refused, too many are coming up already, or they would not
+// match the selector. They may also be missing if a user took out a pod whose claim cannot be released, so that the
+// name stays taken. Missing pods may wait for the claims of pods that terminate for ever, if HeldUp says so. (CS-12,
+// CS-17, CS-18, CS-40)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
 	wanted := j.wanted(s)
@@ -122,8 +122,8 @@ func (j *cloneSetJudge) replaced() (n int) {
 	return max(min(n, j.counts.all-j.limits.replicas), 0)
 }
 
-// claimStuck tells whether claims may not be patched, and a pod of another owner mounts one
-// of the CloneSet, or has the name of the pod to come for it.
+// claimStuck tells whether a claim of the CloneSet cannot be released. Claims may not be patched then, and a pod of
+// another owner mounts it, or has the name of the pod to come for it.
 func (j *cloneSetJudge) claimStuck(s *State) bool {
 	if !s.refuses("patch", "persistentvolumeclaims") {
 		return false
@@ -139,8 +139,8 @@ func (j *cloneSetJudge) claimStuck(s *State) bool {
 	return false
 }
 
-// wanted is how many pods there can be: those that the partition holds back are of
-// the current revision, which a selector that was changed may not match any more.
+// wanted is how many pods there can be. Pods that the partition holds back are of the current revision, which the
+// selector may not match any more after a change.
 func (j *cloneSetJudge) wanted(s *State) int {
 	current := templatesOf(s.Revisions)[shortHash(j.set.Status.CurrentRevision)]
 	if current == nil || !matches(j.set.Spec.Selector, current.Labels) {
@@ -149,13 +149,12 @@ func (j *cloneSetJudge) wanted(s *State) int {
 	return j.limits.replicas
 }
 
-// checkUpdates: a pod is updated that no rule holds back, whatever is refused besides:
-// one that does not serve while fewer such pods are at the update revision than may
-// be unavailable, or one that serves while so many others do. Surplus pods whose
-// deletion is refused need not be updated, nor pods marked for deletion that have been
-// replaced, nor pods that would be recreated while creations are refused, or wait for a
-// claim that cannot be released, and as many are missing as may be unavailable. None is updated to a template that the selector does not
-// match. With OnDelete none is. (CS-13, CS-22, CS-31, CS-37)
+// checkUpdates: a pod that no rule holds back is updated, whatever is refused besides. That is a pod that does not serve, while fewer
+// such pods are at the update revision than may be unavailable. Or it is a pod that serves, while enough others do. Surplus pods whose
+// deletion is refused need not be updated, nor pods marked for deletion that have been replaced. Pods that would be recreated need not
+// be updated while creations are refused, or wait for a claim that cannot be released. That holds if as many are missing as may be
+// unavailable. No pod is updated to a template that the selector does not match. With OnDelete no pod is updated. (CS-13, CS-22, CS-31,
+// CS-37)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
 	if j.onDelete() || j.set.Spec.UpdateStrategy.Paused || c.movingOld-j.replaced() <= l.partition || s.refuses("patch", "pods") || // its state is written first
@@ -189,12 +188,11 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 	}
 }
 
-// checkConverged: as many pods as wanted, as many of them updated as the partition
-// lets, and all available, unless the partition holds them back and their image is bad,
-// so that those are missing that scaleStrategy.maxUnavailable has wait for them, and those marked for
-// deletion stay beside their replacements, or
-// their record of updates cannot be read, as a condition says, or their claim is lost. What InPlaceOnly cannot
-// update excuses what waits for it.
+// checkConverged: there are as many pods as wanted, as many of them updated as the partition allows, and all are
+// available. An old pod is excused if its image is bad and the partition holds it back. Pods that
+// scaleStrategy.maxUnavailable has wait for it may be missing then, and pods marked for deletion stay beside their
+// replacements. An old pod is also excused if its claim is lost, or if its record of updates cannot be read, as a
+// condition says. A pod that InPlaceOnly cannot update excuses the pods that wait for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
 	l, c := &j.limits, &j.counts
 	for _, pod := range s.Pods {

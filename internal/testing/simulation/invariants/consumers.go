@@ -4,8 +4,8 @@ package invariants
 
 import corev1 "k8s.io/api/core/v1"
 
-// consumers is what those read of the conditions of a status who know no kind, but the convention of kstatus (Flux, Helm):
-// they wait, or fail.
+// consumers is what programs read of the conditions of a status that know no kind, but the convention of kstatus (Flux,
+// Helm). They wait, or fail.
 type consumers struct {
 	reconciling, stalled bool
 	problems             bool // there are other conditions, which report problems

@@ -193,8 +193,8 @@ func (j *daemonSetJudge) available(pod *corev1.Pod) bool {
 	return available(pod, j.set.Spec.MinReadySeconds, j.Known.Now)
 }
 
-// current is the revision of the pods that come back where the update does not get to,
-// as the author observed it, and the template of that; nil if it names none.
+// current returns the current revision, as the author observed it, and its template. A pod that comes back on a node
+// that the update does not reach is of this revision. The template is nil if the status names no revision that exists.
 func (j *daemonSetJudge) current() (hash string, template *corev1.PodTemplateSpec) {
 	seen, _ := j.Observed.Workload.(*v1alpha1.DaemonSet)
 	if seen == nil || seen.UID != j.set.UID || seen.Status.CurrentRevision == "" {

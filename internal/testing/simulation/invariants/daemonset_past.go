@@ -104,9 +104,9 @@ func (j *daemonSetJudge) checkNames() {
 	}
 }
 
-// checkTaken: an available pod is taken out of service only while fewer nodes than maxUnavailable
-// are without one; and never more than maxUnavailable are so since updates took
-// theirs, whatever has become of the pods meanwhile. (DS-11)
+// checkTaken: an available pod is taken out of service only while fewer nodes than maxUnavailable are without one.
+// Updates never take the pods of more than maxUnavailable nodes out of service, whatever has become of the pods
+// meanwhile. (DS-11)
 func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	before, _ := j.pods()
 	isAvailable := j.available(pod)
@@ -155,8 +155,8 @@ func (j *daemonSetJudge) hasServed(pod *corev1.Pod) bool {
 	return !since.IsZero() && !since.After(until)
 }
 
-// showsDisruption tells whether the pods of a node show that an update took the one out of service
-// that was there, to one who does not remember: there is no old one, or one that was never ready. (DS-11)
+// showsDisruption tells whether the pods of a node show, without memory of the past, that an update took the former pod
+// out of service. There is no old pod, or one that was never ready. (DS-11)
 func (j *daemonSetJudge) showsDisruption(n *daemonNode) bool {
 	return n.old == nil || !j.past.daemons.ready[n.old.UID]
 }

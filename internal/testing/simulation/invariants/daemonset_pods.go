@@ -58,8 +58,8 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 	}
 }
 
-// checkSurge: a second pod comes to as many nodes as maxSurge says, those included whose only pod
-// is an updated one that is not available; beside pods that never were ready one always may. (DS-8, DS-14)
+// checkSurge: a second pod comes to as many nodes as maxSurge says. Nodes whose only pod is an updated one that is not
+// available are among them. A second pod always may come beside one that never was ready. (DS-8, DS-14)
 func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 	j.checkUpdates(n.old, "surges beside")
 	if j.old(pod) {
@@ -86,8 +86,8 @@ func (n *daemonNode) endsUpdated(j *daemonSetJudge) bool {
 	return slices.ContainsFunc(n.ended, func(pod *corev1.Pod) bool { return !j.old(pod) })
 }
 
-// checkRevisionOf: a pod that comes to a node is updated where the update gets to, and of
-// the current revision elsewhere, if that fits the node. (DS-5, DS-6)
+// checkRevisionOf: a pod that comes to a node is an updated one if the update reaches the node. Otherwise it is of the
+// current revision, if that fits the node. (DS-5, DS-6)
 func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 	is := shortHash(pod.Labels[revisionLabel])
 	current, template := j.current()
@@ -125,8 +125,8 @@ func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
 	}
 }
 
-// checkDeletion: a pod is deleted if it must not stay, has ended, is one too many on
-// its node, is released by its hook, or is in the way of the update. (DS-3 to DS-5, DS-14, DS-16)
+// checkDeletion: a pod is deleted if it must not stay, has ended, or is one too many on its node. It is also deleted if
+// its hook has released it, or if it is in the way of the update. (DS-3 to DS-5, DS-14, DS-16)
 func (j *daemonSetJudge) checkDeletion(pod *corev1.Pod) {
 	n := j.nodes[nodeOf(pod)]
 	switch {
@@ -187,7 +187,7 @@ func (j *daemonSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	}
 }
 
-// checkUpdates: a pod is updated while that is not paused, where the update gets to. (DS-8 to DS-10)
+// checkUpdates: a pod is updated if the update is not paused and reaches its node. (DS-8 to DS-10)
 func (j *daemonSetJudge) checkUpdates(pod *corev1.Pod, verb string) {
 	n := j.nodes[nodeOf(pod)]
 	switch {

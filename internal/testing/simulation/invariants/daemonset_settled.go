@@ -66,8 +66,8 @@ func (j *daemonSetJudge) checkSaysDead(s *State) {
 	}
 }
 
-// checkPlaced: every node that should run a pod has one, no other node has any, and there
-// are two only if an update surges, unless something is refused. (DS-3 to DS-5, DS-14)
+// checkPlaced: unless something is refused, every node that should run a pod has one, and no other node has any. A node
+// has two only if an update surges. (DS-3 to DS-5, DS-14)
 func (j *daemonSetJudge) checkPlaced(s *State) {
 	stays := s.refuses("delete", "pods") || s.refuses("patch", "pods")
 	for _, pod := range s.Pods {
@@ -96,9 +96,9 @@ func (j *daemonSetJudge) checkPlaced(s *State) {
 	}
 }
 
-// checkUpdated: no pod waits for an update that nothing holds back: fewer nodes of those
-// that the update gets to are without an available pod than may be, and a pod that
-// was never ready waits for no other. (DS-9, DS-11, DS-14)
+// checkUpdated: no pod waits for an update that nothing holds back. Nothing does if, of the nodes that the update
+// reaches, fewer than allowed are without an available pod. A pod that was never ready waits for no other. (DS-9,
+// DS-11, DS-14)
 func (j *daemonSetJudge) checkUpdated(s *State) {
 	if j.rolling == nil || j.rolling.Paused != nil && *j.rolling.Paused || len(s.Refused) > 0 || !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
 		return
@@ -139,8 +139,8 @@ func (j *daemonSetJudge) checkUpdated(s *State) {
 	}
 }
 
-// checkConverged: every pod is available, unless partition or selector hold it back and its
-// image is bad, and the update has got to all nodes that it gets to.
+// checkConverged: every pod is available, unless partition or selector hold it back and its image is bad. The update
+// has reached all nodes that it may reach.
 func (j *daemonSetJudge) checkConverged() {
 	excused := func(pod *corev1.Pod) bool { return j.old(pod) && (badImage(pod) || unreadable(pod)) }
 	at, updated := 0, 0

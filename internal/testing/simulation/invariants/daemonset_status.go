@@ -51,8 +51,8 @@ func (j *daemonSetJudge) told(set *v1alpha1.DaemonSet) consumers {
 	return consumersOf(set.Status.Conditions, func(c *v1alpha1.DaemonSetCondition) (string, corev1.ConditionStatus) { return string(c.Type), c.Status })
 }
 
-// reached tells whether the pods of a state are those of the spec: every node that should run one has an available one, none
-// has one that must not stay, and the update has left no older pod on as many nodes as it gets to. (DS-20)
+// reached tells whether the pods of a state are those of the spec. Every node that should run one has an available one, and
+// none has one that must not stay. The update has reached as many nodes as it may, and left no older pod on them. (DS-20)
 func (j *daemonSetJudge) reached(of *State) bool {
 	at, done, without := 0, 0, 0
 	nodes := j.survey(of)
@@ -131,8 +131,8 @@ func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State)
 	}
 }
 
-// checkCurrent: the current revision moves to the update revision, and to no other,
-// when no node has an older pod, and all have an updated one. (DS-5)
+// checkCurrent: the current revision moves to the update revision, and to no other. It does so when no node has an
+// older pod, and all have an updated one. (DS-5)
 func (j *daemonSetJudge) checkCurrent(seen, after *v1alpha1.DaemonSetStatus) {
 	was, is := shortHash(seen.CurrentRevision), shortHash(after.CurrentRevision)
 	known := templatesOf(j.Observed.Revisions)[was] != nil
@@ -185,9 +185,8 @@ func (j *daemonSetJudge) olderPods() bool {
 	return false
 }
 
-// checkRevision judges a write of a revision: one goes when nothing needs it, as it was
-// seen, and no more than the history limit asks for, but those of the present template
-// under another name. (DS-CR4 to DS-CR6)
+// checkRevision judges a write of a revision. One goes, in the state that was seen, when nothing needs it. No more go
+// than the history limit asks for, except revisions of the present template under another name. (DS-CR4 to DS-CR6)
 func (j *daemonSetJudge) checkRevision() {
 	before, _ := j.Before.(*appsv1.ControllerRevision)
 	switch {

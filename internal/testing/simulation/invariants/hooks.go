@@ -95,9 +95,9 @@ func messages[C any](conditions []C, message func(*C) string) (said string) {
 // unspelt finds a condition that is about more pods than it names.
 var unspelt = regexp.MustCompile(`delete pod \S+: .*; and \d+ more`)
 
-// checkPrepared: when settled, and all hooks have released theirs, no pod waits out of service
-// for an update that does not come, unless its record cannot be read, and a condition
-// says so. Asked is which pods; the conditions have said this much.
+// checkPrepared: when settled, and all hooks have released their pods, no pod waits out of service for an update that
+// does not come. It is excused if its record cannot be read, and a condition says so. asked tells of which pods, and
+// said is what the conditions say.
 func checkPrepared(v *violations, s *State, asked func(*corev1.Pod) bool, said string) {
 	for _, pod := range s.Pods {
 		excused := unreadable(pod) && strings.Contains(said, "is not readable") ||

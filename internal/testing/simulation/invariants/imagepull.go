@@ -213,7 +213,8 @@ func sameCounts(a, b *v1alpha1.ImagePullJobStatus) bool {
 		(a.CompletionTime == nil) == (b.CompletionTime == nil)
 }
 
-// judgeNodeImage: a task is given to a node that the job is for, no more than may pull at once, and taken away when nothing needs it.
+// judgeNodeImage: a node gets a task if the job is for it, and no more nodes do than may pull at once. The task goes when nothing
+// needs it.
 func judgeNodeImage(v *violations, w *Write, before *v1alpha1.NodeImage) {
 	after, _ := w.After.(*v1alpha1.NodeImage)
 	if after == nil {

@@ -26,10 +26,9 @@ var ours = map[string]bool{
 	appsv1.StatefulSetPodNameLabel: true, appsv1.PodIndexLabel: true,
 }
 
-// checkInPlace: what a write changes about a pod that stays is what an update
-// in place may change: images that the revision of the pod names, labels and
-// annotations of its templates, what hooks are armed with, its owner, and the
-// conditions that belong to all that.
+// checkInPlace: a write changes of a pod that stays only what an update in place may change. These are images that the
+// revision of the pod names, and labels and annotations of its templates. They are also what hooks are armed with, its
+// owner, and the conditions that belong to all that.
 func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	before, after := w.pods()
 	if before == nil || after == nil || w.Verb == "delete" {
@@ -77,9 +76,9 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	}
 }
 
-// checkSpecOfPod: a container gets an image that its revision names, once the author has
-// taken the pod out of service if it has the gate for that, and nothing else of the
-// spec changes. Another controller beside it may have put it back.
+// checkSpecOfPod: a container gets an image that its revision names, and nothing else of the spec changes. If the pod
+// has the gate for that, the author has taken it out of service before. Another controller beside it may have put it
+// back.
 func checkSpecOfPod(v *violations, w *Write) {
 	before, after := w.pods()
 	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {

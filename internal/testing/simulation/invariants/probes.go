@@ -68,7 +68,7 @@ func (p probing) virtual(node string) bool {
 	return n != nil && n.Labels["type"] == "virtual-kubelet"
 }
 
-// told are the states that the conditions of a pod tell, by the name of the probe: of those of a type, that of the first. (PPM-3.9)
+// told are the states that the conditions of a pod tell, by the name of the probe. Of probes of one type only the first counts. (PPM-3.9)
 func (p probing) told(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
 	out, first := map[string]v1alpha1.ProbeState{}, map[string]bool{"": true, string(corev1.PodReady): true}
 	for _, m := range p.markers() {

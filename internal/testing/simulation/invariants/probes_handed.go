@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// ProbesHandedOver judges what a webhook has made of a new pod, which knew the markers of a state: it has the probes of its markers, and
-// nothing else about it has changed. (PPM-1.7)
+// ProbesHandedOver judges what a webhook that knew the markers of a state has made of a new pod. The pod has the probes of its markers,
+// and nothing else about it has changed. (PPM-1.7)
 func ProbesHandedOver(s *State, before, after *corev1.Pod) []Violation {
 	var v violations
 	want, markers := probing{s}.handedOver(before)
@@ -40,7 +40,8 @@ func ProbesHandedOver(s *State, before, after *corev1.Pod) []Violation {
 	return v
 }
 
-// handedOver are the probes that a new pod should have, and the markers whose they are: those that it names, or else those that select it.
+// handedOver are the probes that a new pod should have, and their markers. These are the markers that the pod names, or else those that
+// select it.
 func (p probing) handedOver(pod *corev1.Pod) (probes []v1alpha1.PodContainerProbe, markers []string) {
 	var named []string
 	if text := pod.Annotations[handedMarkers]; text != "" {

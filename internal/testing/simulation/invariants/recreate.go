@@ -89,8 +89,8 @@ func Recreate(w *Write) []Violation {
 	return v
 }
 
-// checkPod: a pod is taken out of service for a request that is guarded and that the agent works on, and put back once it is over.
-// Nothing else about the pod changes. (CRR-4.2)
+// checkPod: a pod is taken out of service for a request that is guarded and that the agent works on. It is put back once the
+// request is over. Nothing else about the pod changes. (CRR-4.2)
 func (r *recreating) checkPod(v *violations, w *Write, truth *recreating) {
 	before, after := w.pods()
 	if after == nil {
@@ -178,7 +178,7 @@ func (r *recreating) checkReason(v *violations, w *Write, message string) {
 // waits tells whether a message says what holds a request up. (CRR-7)
 func waits(message string) bool { return strings.HasPrefix(message, "held up since ") }
 
-// checkMetadata: the manager tells the agent which containers have been replaced and from when the pod is out of service, and guards
+// checkMetadata: the manager tells the agent which containers have been replaced, and from when the pod is out of service. It guards
 // the request for that long. Labels and annotations of others stay. (CRR-4.1, CRR-4.2, CRR-M1)
 func (r *recreating) checkMetadata(v *violations, w *Write, before, after *v1alpha1.ContainerRecreateRequest) {
 	const own = v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// resized returns a spec with the requests of cpu of another one, if a container has one in
-// both: histories have no other resources, and none can come or go in place. (IP-35)
+// resized returns a spec with the cpu requests of another one, for containers that have one in both. Histories have no
+// other resources, and none can come or go in place. (IP-35)
 func resized(spec, to *corev1.PodSpec) *corev1.PodSpec {
 	out := spec.DeepCopy()
 	for i := range min(len(out.Containers), len(to.Containers)) {
@@ -34,9 +34,9 @@ func reportsResources(pod *corev1.Pod) bool {
 	return true
 }
 
-// checkResize: a container gets the cpu that the revision of its pod names and no other, least
-// of all that of a revision before, by a request of its own; if it restarts for that the
-// pod is out of service. It returns the container as it was. (IP-36)
+// checkResize: a container gets the cpu that the revision of its pod names and no other, least of all that of an
+// earlier revision. It gets it by a separate request. If the container restarts for that, the pod is out of service. It
+// returns the container as it was. (IP-36)
 func checkResize(v *violations, w *Write, before, after *corev1.Container, target *corev1.PodTemplateSpec) {
 	if equality.Semantic.DeepEqual(before.Resources, after.Resources) {
 		return

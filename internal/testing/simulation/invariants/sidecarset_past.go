@@ -84,8 +84,8 @@ func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 	return j.isUpdated(pod) || !(j.workloadUpdates(pod, j.Known.Now) && j.sidecarsServe(pod))
 }
 
-// lacksOthers tells whether a pod was not ready when it got its images, has not been since, and has all containers of the SidecarSet: it is
-// out of service for another reason. (SCS-8)
+// lacksOthers tells whether a pod is out of service for another reason than the SidecarSet. It was not ready when it got its images, and
+// has not been since. All its containers of the SidecarSet serve. (SCS-8)
 func (j *sidecarSetJudge) lacksOthers(pod *corev1.Pod) bool {
 	since, is := j.past.sidecars.idle[pod.UID]
 	c := condition(pod, corev1.PodReady)

@@ -135,8 +135,8 @@ func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.serving(pod, name) })
 }
 
-// flipping tells whether a hot container that does not work is still to be emptied: one that has ever been
-// given an empty image, whichever, is not. (SCS-4)
+// flipping tells whether a hot container that does not work is still to be emptied. It is not if it has ever been given
+// an empty image. (SCS-4)
 func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.Containers {
 		c := &j.set.Spec.Containers[i]

@@ -32,8 +32,8 @@ func (j *sidecarSetJudge) checkStatus() {
 	}
 }
 
-// countsNothing tells whether a status repeats what the author knew of it, but for
-// conditions and collisions: nothing is counted if the spec cannot be read, or its revision is missing.
+// countsNothing tells whether a status repeats what the author knew of it, but for conditions and collisions. Nothing
+// is counted if the spec cannot be read, or its revision is missing.
 func (j *sidecarSetJudge) countsNothing(after *v1alpha1.SidecarSetStatus) bool {
 	rest := after.DeepCopy()
 	rest.Conditions, rest.CollisionCount = j.set.Status.Conditions, j.set.Status.CollisionCount
@@ -214,8 +214,9 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 }
 
 // checkConverged: every pod that can be updated is, and serves. A pod whose own containers do not run serves only when its users help
-// it. Pods that only their owners can help, since no update reaches them or since they are broken, may have all places, and there
-// are none if maxUnavailable is 0: then those that serve wait. The selector of the update may leave pods out by now. (SCS-8, SCS-18)
+// it. Only their owners can help pods that no update reaches, and pods that are broken. Such pods may take all places, and there are
+// no places if maxUnavailable is 0. Then the pods that serve wait. The selector of the update may leave pods out by now. (SCS-8,
+// SCS-18)
 func (j *sidecarSetJudge) checkConverged(s *State) {
 	stuck := 0
 	for _, pod := range j.matching(s) {

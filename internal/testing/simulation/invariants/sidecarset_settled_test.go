@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// A pod that an earlier update left broken keeps the only place, and the selector of the update leaves it out by now: the reset of
+// A pod that an earlier update left broken keeps the only place, and the selector of the update leaves it out by now. The reset of
 // another pod waits. As soon as the update reaches it, nothing excuses that the other waits. (SCS-8, SCS-18)
 func TestPlacesOfPodsThatNoUpdateReaches(t *testing.T) {
 	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha1.SidecarSetSpec{Containers: []v1alpha1.SidecarContainer{{

@@ -47,8 +47,8 @@ func (j *sidecarSetJudge) checkPod() {
 	j.checkReset(before, after)
 }
 
-// checkTouched: nothing of a pod changes but the images of the SidecarSet's own containers,
-// which become those of the spec or the empty one, and annotations. (SCS-11)
+// checkTouched: nothing of a pod changes but annotations and the images of the SidecarSet's own containers. The images
+// become those of the spec or the empty one. (SCS-11)
 func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 	rest := after.DeepCopy()
 	for i := range rest.Spec.Containers {

@@ -23,7 +23,8 @@ const (
 	dropped = -2 // it names one that the spec no longer has
 )
 
-// spreading is a WorkloadSpread and its workload at a moment: a CloneSet, a Deployment or one of a kind of the white list, of the same name.
+// spreading is a WorkloadSpread and its workload at a moment. The workload has the same name. It is a CloneSet, a Deployment, or of a kind
+// of the white list.
 type spreading struct {
 	*v1alpha1.WorkloadSpread
 	state      *State

@@ -11,8 +11,8 @@ import (
 // customResource is the resource of the workloads of a kind of the white list, whose pods are those of ReplicaSets.
 const customResource = "rollouts"
 
-// addCustom has a workload of a kind of the white list be spread: it wants what spec.replicas says, and owns the pods of the ReplicaSets that
-// it controls, whatever revision they are of. It returns false if it is not known how many pods are wanted. (WS-35)
+// addCustom has a workload of a kind of the white list be spread. The workload wants what spec.replicas says. It owns the pods of the
+// ReplicaSets that it controls, of any revision. It returns false if it is not known how many pods are wanted. (WS-35)
 func (f *spreading) addCustom(rollout Object) (known bool) {
 	var says struct {
 		Spec struct {

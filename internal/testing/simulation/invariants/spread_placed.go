@@ -49,9 +49,9 @@ func says(pod *corev1.Pod) (it v1alpha1.MatchedWorkloadSpread) {
 	return it
 }
 
-// Judge judges what became of a pod that is to be created: by what the caches show, and by which pods there
-// are, that count in any case if they were sent and are not seen yet. If others may count as well, because it is not
-// known yet whether they are created, only that is judged which holds either way. (WS-4 to WS-11)
+// Judge judges what became of a pod that is to be created. It judges by what the caches show and by which pods there
+// are. Pods that were sent and are not seen yet count in any case. If others may count as well, because it is not known
+// yet whether they are created, only that is judged which holds either way. (WS-4 to WS-11)
 func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
 	var v violations
 	f := spreadingOf(cached)
@@ -93,9 +93,9 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	return v
 }
 
-// PlacedTogether judges where replicas of a webhook sent a pod that know of each other: into a subset that has room, though the
-// caches of this one may not show what the others have sent for ten seconds. Live is the WorkloadSpread when the pod was sent, and
-// truth the pods. (WS-7.2)
+// PlacedTogether judges into which subset a replica of a webhook sent a pod, if the replicas know of each other. The subset has
+// room, though the caches of this replica may not show for ten seconds what the others have sent. Live is the WorkloadSpread when
+// the pod was sent, and truth the pods. (WS-7.2)
 func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
 	var v violations
 	now := *cached

@@ -85,8 +85,8 @@ func (f *spreading) own(pod *corev1.Pod) bool {
 	return ref != nil && f.owners[ref.UID]
 }
 
-// checkPatch judges what is written into a pod: its subset, what deleting it costs, and the metadata of the
-// patch of the subset, if it had none. (WS-12 to WS-16)
+// checkPatch judges what is written into a pod. That is its subset, its deletion cost, and, if it had none, the
+// metadata of the subset's patch. (WS-12 to WS-16)
 func (f *spreading) checkPatch(v *violations, w *Write) {
 	before, after := w.pods()
 	known := w.knownPod()

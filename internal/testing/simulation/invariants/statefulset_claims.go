@@ -32,9 +32,8 @@ func (j *statefulSetJudge) claimOrdinal(claim string) int {
 	return j.ordinalOf(claim[at+1:])
 }
 
-// checkClaim: no claim is deleted; of one that exists only the owners change, and its size,
-// and it gets none but those that the retention policy names. The garbage
-// collector does the rest. (STS-23 to STS-25)
+// checkClaim: no claim is deleted. Only the owners and the size of an existing claim change. It gets only owners that
+// the retention policy names. The garbage collector does the rest. (STS-23 to STS-25)
 func (j *statefulSetJudge) checkClaim() {
 	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
 	after, _ := j.After.(*corev1.PersistentVolumeClaim)
@@ -80,9 +79,8 @@ func (j *statefulSetJudge) checkClaimLabels(claim *corev1.PersistentVolumeClaim)
 	}
 }
 
-// mayDisown tells whether a claim may lose an owner: the set if its policy does
-// not name it, or if it names the pod in its place; and pods of its ordinal
-// that are not left over, or go without their claims.
+// mayDisown tells whether a claim may lose an owner. The claim may lose the set if the policy does not name the set, or
+// names the pod in its place. It may lose a pod of its ordinal if the pod is not left over, or goes without its claims.
 func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
 	whenDeleted, whenScaled := j.retention()
 	leftOver := j.beyond(j.claimOrdinal(claim.Name))
@@ -106,8 +104,8 @@ func (j *statefulSetJudge) retention() (whenDeleted, whenScaled bool) {
 		policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
-// MayOwn tells whether a new owner of a claim of a StatefulSet is one that its
-// retention policy names: the set, or a pod that is left over.
+// MayOwn tells whether a new owner of a claim of a StatefulSet is one that its retention policy names. That is the set,
+// or a pod that is left over.
 func MayOwn(set *v1beta1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
 	var v violations
 	return newStatefulSetJudge(&v, &Write{Truth: &State{}}, set, nil).mayOwn(claim, owner)
@@ -154,9 +152,8 @@ func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, p
 	return sets > 0 && sets == len(claim.OwnerReferences)
 }
 
-// mountedBy yields the claims of the set that a pod mounts, as a state has them,
-// and that nothing but the set and its pod has a say about: neither does anything
-// else control them, nor do they go with a former set or pod of the name.
+// mountedBy yields the claims of the set that a pod mounts in a state. It leaves out claims that something else
+// controls than the set and the pod. It also leaves out claims that go with a former set or pod of the name.
 func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) iter.Seq[*corev1.PersistentVolumeClaim] {
 	return func(yield func(*corev1.PersistentVolumeClaim) bool) {
 		for _, volume := range pod.Spec.Volumes {
@@ -182,8 +179,8 @@ func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod t
 	})
 }
 
-// checkClaimsGo: the claims of a pod that is scaled away go with it if the
-// policy says so, and if it does not, or the pod comes back, they stay. (STS-23)
+// checkClaimsGo: the claims of a pod that is scaled away go with it if the policy says so. If it does not, or if the
+// pod comes back, they stay. (STS-23)
 func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	_, whenScaled := j.retention()
 	for claim := range j.mountedBy(pod, j.Known) {
@@ -197,10 +194,9 @@ func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	}
 }
 
-// checkSettledClaims: when settled each claim of the set's pods has the owners that the
-// policy names, and no other: claims of removed templates neither. Claims that no
-// pod of the set mounts go with the set only if the policy says so; whether they
-// should then, no reconcile looks at, as in Kubernetes. (STS-23)
+// checkSettledClaims: when settled each claim of the set's pods has the owners that the policy names, and no other.
+// That holds for claims of removed templates, too. Claims that no pod of the set mounts go with the set only if the
+// policy says so. As in Kubernetes, no reconcile adds the set to them. (STS-23)
 func (j *statefulSetJudge) checkSettledClaims(s *State) {
 	whenDeleted, whenScaled := j.retention()
 	for _, claim := range s.Claims {

@@ -42,9 +42,9 @@ func (j *statefulSetJudge) checkPod() {
 	}
 }
 
-// checkCreation: a pod is created when its turn has come: with OrderedReady when
-// all lower ones are available, else while few of them are not; at the revision
-// that the partition says; and never with a claim that is about to go. (STS-3, STS-5, STS-8, STS-9)
+// checkCreation: a pod is created when its turn has come. With OrderedReady that is when all lower pods are available,
+// otherwise while few of them are not. The pod is at the revision that the partition says. It never gets a claim that
+// is about to go. (STS-3, STS-5, STS-8, STS-9)
 func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 	ordinal, down := j.ordinalOf(pod.Name), 0
 	for _, lower := range j.wanted {
@@ -128,9 +128,8 @@ func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
 	}
 }
 
-// checkHeld: a pod that was prepared for its deletion, and whose place is wanted,
-// may serve as well as before: when its hook releases it, order, pause and budget hold
-// for it as for one that the update deletes.
+// checkHeld: a pod that was prepared for its deletion, and whose place is wanted, may serve as well as before. When its
+// hook releases it, order, pause and budget hold for it as for a pod that the update deletes.
 func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if !ready(pod) {
 		return
@@ -159,12 +158,10 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 	}
 }
 
-// checkScaleIn: with OrderedReady pods that are left over go when all that are
-// wanted are available, one at a time, the highest first; and one that is not
-// available only if it is the lowest that is not ready, or if it and the
-// lower ones have ended. What keeps a pod from being available may be its own hook,
-// which does not count; and pods that the same reconcile has adopted have their turn in
-// the next. (STS-8, STS-11)
+// checkScaleIn: with OrderedReady pods that are left over go when all wanted pods are available. They go one at a time,
+// the highest first. An unavailable pod goes only if it is the lowest that is not ready, or if it and the lower ones
+// have ended. If a pod's own hook keeps it from being available, that does not count. Pods that the same reconcile has
+// adopted have their turn in the next. (STS-8, STS-11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
@@ -252,9 +249,9 @@ func (j *statefulSetJudge) older(revision, than string) bool {
 
 // checkContained: beyond maxUnavailable no pod goes from the current revision to
 // one that works nowhere, while a pod at that is not available. down is how many
-// pods do not serve then. The other way, back from such a revision, is open, and
-// so is the update of a pod that was prepared for it: that was judged when it began. One
-// that the same reconcile brings there is as good as not there: its requests are in no order.
+// pods do not serve then. The other way, back from such a revision, is open. The update of a pod that was prepared for
+// it is open as well: it was judged when it began. One that the same reconcile brings there is as good as not there:
+// its requests are in no order.
 func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string) {
 	current := j.observedCurrent()
 	if j.features.UpdateUnavailable || down <= j.unavailable || preparesUpdate(pod) || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
@@ -275,9 +272,8 @@ func (j *statefulSetJudge) wasPrepared(pod *corev1.Pod) bool {
 	return was != nil && was.UID == pod.UID && preparesUpdate(was)
 }
 
-// checkBudget: a pod that serves is taken only while fewer than maxUnavailable of the other wanted
-// pods do not, wherever they stand and whatever keeps them. One that is out of service already
-// takes nothing more. (STS-18)
+// checkBudget: a pod that serves is taken only while fewer than maxUnavailable of the other wanted pods do not serve.
+// Their order and their reasons do not matter. One that is out of service already takes nothing more. (STS-18)
 func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
 	if !ready(pod) || !serves(pod) || j.features.UpdateUnavailable && !j.inService(pod) {
 		return
@@ -297,8 +293,8 @@ func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bo
 	return out
 }
 
-// inService tells whether users may count on a pod, whatever its revision: it is available, it runs
-// what its spec says, and nothing takes it aside.
+// inService tells whether users may count on a pod, whatever its revision. It is available and runs what its spec says,
+// and nothing takes it aside.
 func (j *statefulSetJudge) inService(pod *corev1.Pod) bool {
 	return j.available(pod) && serves(pod) && runs(pod)
 }
@@ -330,9 +326,8 @@ func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod) && !j.updatesInPlace(pod)
 }
 
-// updatesInPlace tells whether a pod can go to the update revision in place: nothing
-// changes of its template but images and metadata, and what is written down about
-// its last update can be read.
+// updatesInPlace tells whether a pod can go to the update revision in place. Only images and metadata of its template
+// change, and the record of its last update can be read.
 func (j *statefulSetJudge) updatesInPlace(pod *corev1.Pod) bool {
 	if unreadable(pod) {
 		return false

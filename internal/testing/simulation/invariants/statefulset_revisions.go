@@ -21,9 +21,8 @@ func (j *statefulSetJudge) observedSet() *v1beta1.StatefulSet {
 	return seen
 }
 
-// observedCurrent is the revision that pods come from, as the author observed it:
-// the one that the status named, which is judged when it is written; empty if
-// it named none that there is.
+// observedCurrent is the revision that pods come from, as the author observed it. The status named it, which is judged
+// when it is written. It is empty if the status named no revision that exists.
 func (j *statefulSetJudge) observedCurrent() string {
 	seen := j.observedSet()
 	if seen == nil || j.Observed.Revisions[seen.Status.CurrentRevision] == nil {
@@ -42,9 +41,8 @@ func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
 	return pods
 }
 
-// mayComeFrom tells whether a revision may be the current one if the status
-// names none: pods of the set come from it, or from no other but the update
-// revision. What has still to be adopted may count.
+// mayComeFrom tells whether a revision may be the current one if the status names none. Pods of the set come from it,
+// or it is the update revision and pods come from no other. What has still to be adopted may count.
 func (j *statefulSetJudge) mayComeFrom(revision string) bool {
 	others, history := false, j.revisions(j.set.UID, j.set.Spec.Selector)
 	for _, pod := range j.members(j.Observed) {
@@ -57,9 +55,8 @@ func (j *statefulSetJudge) mayComeFrom(revision string) bool {
 	return revision == j.update && !others
 }
 
-// advances tells whether the observed pods let the current revision move to the
-// update revision, and ask for it: each wanted pod is there, available and updated, and no other
-// pod is left that is not. (STS-S1)
+// advances tells whether the observed pods allow the current revision to move to the update revision, and ask for it.
+// Each wanted pod is there, available and updated, and no other pod is left that is not. (STS-S1)
 func (j *statefulSetJudge) advances() bool {
 	updated := map[int]bool{}
 	for _, pod := range j.Observed.Pods {
@@ -116,9 +113,8 @@ func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 	}
 }
 
-// holdsBack tells whether the partition holds back a new pod, and whether it
-// certainly does not: with unorderedUpdate that depends on who else is created in
-// the same reconcile. (STS-3)
+// holdsBack tells whether the partition holds back a new pod, and whether it certainly does not. With unorderedUpdate
+// that depends on which other pods are created in the same reconcile. (STS-3)
 func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 	if j.rolling == nil || j.rolling.UnorderedUpdate == nil {
 		back = j.rolling != nil && j.below(ordinal)
@@ -143,8 +139,8 @@ func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 	return most < j.partition, least >= j.partition
 }
 
-// checkRevisionWrite: a revision goes when nothing is made of it, and as it was
-// known; and as many of those stay as the history limit says. (CS-CR7)
+// checkRevisionWrite: a revision goes when nothing is made of it, and only in the state that was known. As many such
+// revisions stay as the history limit says. (CS-CR7)
 func (j *statefulSetJudge) checkRevisionWrite() {
 	known := j.Known.Revisions[j.name()]
 	if j.Verb != "delete" || known == nil {
@@ -166,8 +162,8 @@ func (j *statefulSetJudge) historyLimit() int {
 	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 0)
 }
 
-// liveRevisions are those that something is made of: the present template, the
-// current revision, and every pod that has a name of the set's, however it is counted.
+// liveRevisions are the revisions that something is made of. That is the present template, the current revision, and
+// every pod that has a name of the set's, however it is counted.
 func (j *statefulSetJudge) liveRevisions(s *State) map[string]bool {
 	live := map[string]bool{j.update: true, shortHash(j.set.Status.CurrentRevision): true}
 	for _, pod := range j.members(s) {

@@ -17,9 +17,9 @@ func StatefulSetSettled(s *State, converged bool) []Violation {
 	return (*Past)(nil).StatefulSetSettled(s, converged)
 }
 
-// StatefulSetSettled judges a StatefulSet that has settled. With converged,
-// it must be as its spec wants it: an available pod for each wanted ordinal,
-// updated if no partition holds it back, with its claims, and no other.
+// StatefulSetSettled judges a StatefulSet that has settled. With converged, it must be as its spec wants it. It has an
+// available pod for each wanted ordinal, with its claims, and no other pod. Each pod is updated if no partition holds
+// it back.
 func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1beta1.StatefulSet)
@@ -66,18 +66,16 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	return v
 }
 
-// turnComes tells whether a pod is the set's and nothing halts what is to become of it:
-// with OrderedReady no pod beyond the replicas is deleted while a wanted one is not
-// available. (STS-8)
+// turnComes tells whether a pod is the set's, and nothing halts what is to become of it. With OrderedReady no pod
+// beyond the replicas is deleted while a wanted one is not available. (STS-8)
 func (j *statefulSetJudge) turnComes(pod *corev1.Pod) bool {
 	halted := j.ordered && !j.isWanted(pod.Name) &&
 		slices.ContainsFunc(j.wanted, func(ordinal int) bool { return !j.orderly(j.at(ordinal)) })
 	return j.owned(pod) && !halted
 }
 
-// checkSettledRevisions: when settled the status names the revision of the template,
-// the current revision follows a complete update, and history is no longer than
-// its limit.
+// checkSettledRevisions: when settled the status names the revision of the template, and the current revision follows a
+// complete update. The history is no longer than its limit.
 func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 	status := &j.set.Status
 	if j.update == "" || shortHash(status.UpdateRevision) != j.update {
@@ -215,15 +213,14 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 	}
 }
 
-// mayStay tells whether a pod that does not serve may have to stay at an old revision: the
-// user has taken it out of the update, or forbids to recreate it.
+// mayStay tells whether a pod that does not serve may have to stay at an old revision. The user has taken it out of the
+// update, or forbids recreating pods.
 func (j *statefulSetJudge) mayStay(pod *corev1.Pod) bool {
 	return shortHash(pod.Labels[revisionLabel]) != j.update && (j.rolling == nil || j.partition > 0 || j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType)
 }
 
-// lacksClaims tells whether a pod mounts no claim of some template: that was
-// added later, or the pod was adopted, and the volumes of a pod cannot change
-// (STS-E19). Claims that it does mount must be there.
+// lacksClaims tells whether a pod mounts no claim of some template. The template was added later, or the pod was
+// adopted. The volumes of a pod cannot change (STS-E19). Claims that it does mount must be there.
 func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
 	for i := range j.set.Spec.VolumeClaimTemplates {
 		name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name

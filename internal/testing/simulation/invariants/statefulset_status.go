@@ -60,8 +60,8 @@ func (j *statefulSetJudge) checkConsumers(status *v1beta1.StatefulSetStatus, tol
 	}
 }
 
-// reached tells whether the pods of a state are those of the spec: there is an available one for each wanted ordinal, and no
-// other, and no more of another revision than partition and type leave where they are.
+// reached tells whether the pods of a state are those of the spec. There is an available one for each wanted ordinal, and no
+// other. No more pods are of another revision than partition and type hold back.
 func (j *statefulSetJudge) reached(of *State, current string) bool {
 	unordered := j.rolling != nil && j.rolling.UnorderedUpdate != nil
 	old, held := 0, 0

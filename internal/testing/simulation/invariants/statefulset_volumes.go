@@ -158,7 +158,8 @@ func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
 	})
 }
 
-// cannotGrow tells whether a claim of a pod does not come to what its template asks for, as long as its class is what it is. (STS-42)
+// cannotGrow tells whether a claim of a pod cannot get what its template asks for, as long as its storage class does not change.
+// (STS-42)
 func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
 		t := j.templateOf(c)
@@ -179,8 +180,9 @@ func (j *statefulSetJudge) tooSmall(s *State) bool {
 	return false
 }
 
-// checkGrown: when all has settled, claims of the pods that the update reaches have what their templates ask for, or wait for
-// their pods to start anew; of those that cannot users are told. (STS-41 to STS-43)
+// checkGrown is about the pods that the update reaches, when all has settled. Their claims have what their templates ask for,
+// or wait for the pods to start anew. checkGrown counts the pods whose claims cannot grow: users are told of them. (STS-41 to
+// STS-43)
 func (j *statefulSetJudge) checkGrown(s *State) (obstructed int) {
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)

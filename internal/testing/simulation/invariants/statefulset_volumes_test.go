@@ -94,8 +94,8 @@ func TestClaimsThatDoNotGrow(t *testing.T) {
 	}
 }
 
-// TestPodsBehindOneThatCannotGrow: STS-42. When all has settled, OrderedReady and scaleStrategy hold pods up behind one that does not serve
-// and is not updated since its claim cannot grow, and behind no other.
+// TestPodsBehindOneThatCannotGrow: STS-42. A pod may not serve, and not be updated since its claim cannot grow. When all has settled,
+// OrderedReady and scaleStrategy hold pods up behind such a pod, and behind no other.
 func TestPodsBehindOneThatCannotGrow(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

@@ -122,8 +122,8 @@ func (u *united) ownsPod(pod *corev1.Pod) bool {
 	return c != nil && u.subset(c.subset) != nil && ref != nil && ref.UID == c.GetUID()
 }
 
-// mayHave tells whether a subset may have so many pods: exactly its part, unless it runs what others cannot, or others run what it
-// cannot, and never more than its maximum. (UD-21.2)
+// mayHave tells whether a subset may have so many pods. It has exactly its part, unless it runs what others cannot, or others run
+// what it cannot. It never has more than its maximum. (UD-21.2)
 func (u *united) mayHave(subset string, n int32, all map[string]int32) bool {
 	if n == all[subset] {
 		return true
@@ -139,8 +139,8 @@ func (u *united) mayHave(subset string, n int32, all map[string]int32) bool {
 	return n >= 0 && n <= max(rounded(most), all[subset])
 }
 
-// checkMoved judges what a status says of subsets of which others run pods: together they have what there should be, and the pods
-// that others have substitutes for. (UD-21.3, UD-21.5)
+// checkMoved judges what a status says of subsets, some of whose pods other subsets run. Together they have as many pods as there
+// should be, and the reserved pods, for which other subsets run substitutes. (UD-21.3, UD-21.5)
 func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStatus, all map[string]int32) {
 	sum, reserved := int32(0), int32(0)
 	partitions := map[string]int32{}

@@ -54,8 +54,8 @@ func (p *UnitedPast) checkStuck(v *violations, u *united, c *unitedChild, w *Wri
 	}
 }
 
-// waitsFor is the name of the pod that a StatefulSet waits for: the first that is not ready, or not there, in
-// the order of its update.
+// waitsFor is the name of the pod that a StatefulSet waits for. It is the first, in the order of its update, that is
+// not ready or does not exist.
 func (u *united) waitsFor(c *unitedChild) string {
 	set, ok := c.Object.(*appsv1.StatefulSet)
 	if !ok {

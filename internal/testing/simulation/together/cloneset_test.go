@@ -47,8 +47,8 @@ func cloneSets(bug *bug) *simulation.Subject {
 	}
 }
 
-// pushCloneSet is all that users of the CloneSet do in the end: they push an image that runs,
-// to all pods, and delete the pods that they took out.
+// pushCloneSet is all that users of the CloneSet do in the end. They push an image that runs to all pods, and delete
+// the pods that they took out.
 func pushCloneSet(u *simulation.User) {
 	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0}}}`)
 	for _, pod := range u.Pods() {

@@ -27,8 +27,8 @@ import (
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// TestSimulation has users change a CloneSet and a SidecarSet of the same pods at random
-// amid everything that can go wrong, and judges each write of both controllers.
+// TestSimulation has users change a CloneSet and a SidecarSet of the same pods at random, amid everything that can go
+// wrong. It judges each write of both controllers.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&bug{}))
 }
@@ -109,8 +109,8 @@ func actOnBoth(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// recreateContainer has a container of a pod recreated, as a ContainerRecreateRequest does:
-// the node agent stops it, and its kubelet starts another one from the spec.
+// recreateContainer has a container of a pod recreated, as a ContainerRecreateRequest does. The node agent stops it,
+// and the kubelet starts another one from the spec.
 func recreateContainer(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	if pod == nil || pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
