@@ -90,8 +90,8 @@ func (p *planner) planReach() {
 	}
 }
 
-// heldBack tells whether the partition of an update in order keeps the pod of an ordinal at its revision: an
-// ordinal below it, or so many wanted ones from the lowest up. (STS-17, STS-33)
+// heldBack tells whether the partition of an update in order keeps the pod of an ordinal at its revision. It keeps the ordinals
+// below it, or so many wanted ones from the lowest up. (STS-17, STS-33)
 func (p *planner) heldBack(ordinal int) bool {
 	if p.Features.PartitionCountsPods {
 		ordinal = p.window.rank(ordinal)
