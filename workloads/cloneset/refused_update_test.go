@@ -249,8 +249,8 @@ func inService(pods []corev1.Pod) bool {
 	return true
 }
 
-// The update of a pod was refused, others went before it, and the partition leaves it
-// where it is: nothing is wrong any more. (CS-34)
+// The API server refused the update of a pod, and other pods were updated before it. Now the partition keeps it at its revision:
+// nothing is wrong any more. (CS-34)
 func TestRefusedPodStays(t *testing.T) {
 	w := newScenario(t)
 	w.Spec("replicas=3", "type=InPlaceIfPossible")

@@ -89,7 +89,7 @@ func TestADayThatNeverWas(t *testing.T) {
 // wallChange is a moment in which a clock is set from one time on the wall to another.
 type wallChange struct{ at, from, to time.Time }
 
-// changesOf finds them: it looks at the clock every quarter of an hour, which is where clocks are set.
+// changesOf finds them: it looks at the clock every quarter of an hour, when clocks are set.
 func changesOf(zone *time.Location, from, to time.Time) (changes []wallChange) {
 	const step = 15 * time.Minute
 	was := onWall(zone, from)

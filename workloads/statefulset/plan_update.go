@@ -42,9 +42,8 @@ func (p *planner) planUpdate() {
 	}
 }
 
-// planOtherwise plans the update that goes on if the API server refuses all
-// that the scale step deletes. The pods of the update wait for that step, as long
-// as it is not refused. (STS-12)
+// planOtherwise plans the update that goes on if the API server refuses all that the scale step deletes. The pods of the update
+// wait for that step until it is refused. (STS-12)
 func (p *planner) planOtherwise(sequence []slot) {
 	waiting := len(p.plan.Waiting)
 	p.Stage = &p.plan.Otherwise
