@@ -116,8 +116,8 @@ func TestCountsAreExactWhateverDies(t *testing.T) {
 	})
 }
 
-// dieAmidWrites kills the controller after a number of writes, or at once. Some of these writes are made and not answered. After
-// what happens meanwhile another controller starts, with caches of its own.
+// dieAmidWrites kills the controller after a number of writes, or at once. The API server makes some writes without an answer.
+// After what happens meanwhile another controller starts, with caches of its own.
 func (c *cluster) dieAmidWrites(r *rand.Rand, stop *func(), meanwhile func()) {
 	c.T.Helper()
 	var left atomic.Int32 // writes under way at the same time count it down
