@@ -30,12 +30,10 @@ type BeginOptions struct {
 // recorded with the change that waits. The caller adds the revision labels of its
 // workload, and what its lifecycle asks for, to the same patch.
 //
-// An update may begin while an earlier one is still running. What the earlier
-// one has not done yet is inherited, as long as the new one does not change it.
-// An update that KeepsServing leaves the pod in service, and waits for no grace period:
-// nothing stops. (IP-36)
-// A pod in its grace period is refused: see InGrace. So is a pod on which the
-// update is not Feasible. The patch is not changed then.
+// An update may begin while an earlier one is still running. What the earlier one has not done yet is inherited, as long as the
+// new one does not change it. An update that KeepsServing leaves the pod in service, and waits for no grace period: nothing
+// stops. (IP-36) A pod in its grace period is refused: see InGrace. A pod on which the update is not Feasible is refused too. The
+// patch is not changed then.
 func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error {
 	if InGrace(pod) {
 		return podError(pod, "it is in the grace period of an earlier in-place update, whose change would be lost; wait until Refresh has applied it")

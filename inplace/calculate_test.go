@@ -305,8 +305,8 @@ func TestMetadataPatchOnPod(t *testing.T) {
 	}
 }
 
-// IP-9, CT-7: what controllers own in each pod comes from no template, whichever of the two has it. Nor does an environment
-// that refers to it count as changed.
+// IP-9, CT-7: what controllers own in each pod comes from no template, whichever of the two has it. An environment that refers to
+// it does not count as changed.
 func TestMetadataThatControllersOwn(t *testing.T) {
 	plain := template(env(0, "DELETED", "metadata.labels['apps.kruise.io/specified-delete']"))
 	copied := template(env(0, "DELETED", "metadata.labels['apps.kruise.io/specified-delete']"), label("apps.kruise.io/specified-delete", "true"), annotate("apps.kruise.io/inplace-update-state", "{}"))

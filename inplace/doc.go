@@ -74,10 +74,9 @@
 //     docker.io/library/nginx:1.21 runs nginx:1.21.
 //   - The recorded image ID in another container completes an
 //     image's change of name: runtimes report one name of an image for all.
-//   - A container does not count as updated by an image ID alone that came after
-//     nothing: it had not been started when the update began. Nor does it by
-//     one of an earlier update which was not complete. Nor does it before it was started, or
-//     while the kubelet reports on an older generation of the pod.
+//   - A container does not count as updated by an image ID alone that came after nothing: it had not been started when the update
+//     began. An image ID of an earlier update which was not complete does not count either. The container does not count before it
+//     was started, or while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.
 //   - No update begins while sidecars of the pod are updated, for 5 minutes at most: package

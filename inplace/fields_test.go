@@ -14,9 +14,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/conformance/podfields"
 )
 
-// IP-3, CS-CR1: a field of a pod that comes, goes or changes is another revision, and has the pod recreated, but for the image of
-// a container that is not an init container. That holds for what Kubernetes has added too: pod-level resources, image volumes,
-// native sidecars, stop signals, files of environments, claims of devices, scheduling groups.
+// IP-3, CS-CR1: if a field of a pod comes, goes or changes, that is another revision, and has the pod recreated. Only the image
+// of a container that is not an init container changes in place. That holds for what Kubernetes has added too: pod-level
+// resources, image volumes, native sidecars, stop signals, files of environments, claims of devices, scheduling groups.
 func TestEveryField(t *testing.T) {
 	full := func() *corev1.PodTemplateSpec { return &corev1.PodTemplateSpec{Spec: podfields.Full()} }
 	check := func(name string, inPlace bool, change func(*corev1.PodTemplateSpec)) {

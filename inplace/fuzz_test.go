@@ -23,9 +23,8 @@ func raw(name string, data []byte) *appsv1.ControllerRevision {
 	return r
 }
 
-// Two arbitrary revisions: the verdict is an update or obstacles, never both;
-// a revision has no difference to itself; and what can be done in place leads
-// to the images and labels of the new template.
+// Two arbitrary revisions: the verdict is an update or obstacles, never both. A revision has no difference to itself. What can be
+// done in place leads to the images and labels of the new template.
 func FuzzCalculate(f *testing.F) {
 	envK := env(0, "K", "metadata.labels['k']")
 	f.Add(rev(f, "a", template()).Data.Raw, rev(f, "b", template(image(0, "c1:2"), label("k", "w"))).Data.Raw)

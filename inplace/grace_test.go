@@ -75,9 +75,8 @@ func TestRefreshGoesBack(t *testing.T) {
 	}
 }
 
-// If a pod cannot go back, since nothing says whereto, or since containers of the update
-// before have still to get theirs, it is taken out of service again, and has all of its
-// grace period before anything changes. (IP-34)
+// A pod cannot go back if nothing says whereto, or if containers of the update before have still to get their images. Then it is
+// taken out of service again, and has all of its grace period before anything changes. (IP-34)
 func TestRefreshBeginsTheGracePeriodAnew(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -74,8 +74,8 @@ func unresized(pod *corev1.Pod, old *v1alpha1.State) bool {
 	return isOf(pod, old) && len(old.NextContainerResources) > 0
 }
 
-// inheritImages goes on waiting for containers that have still to start with an
-// image that an earlier update has written, or whose startup probe the kubelet has still to ask. (IP-45)
+// inheritImages goes on waiting for containers that have still to start with an image that an earlier update has written. It also
+// waits for those whose startup probe the kubelet has still to ask. (IP-45)
 func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State, now time.Time) error {
 	meta, err := readMeta(pod)
 	if err != nil {

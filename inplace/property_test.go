@@ -18,9 +18,8 @@ import (
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// podModel is one pod on its node: a kubelet that restarts containers for new
-// images, and an agent that restarts them for new environments while the pod
-// is out of service.
+// podModel is one pod on its node. A kubelet restarts its containers for new images. An agent restarts them for new environments
+// while the pod is out of service.
 type podModel struct {
 	t        *testing.T
 	rand     *rand.Rand
@@ -31,9 +30,8 @@ type podModel struct {
 	knows    map[string]string             // The images of the spec that the kubelet knows,
 	knowsEnv map[string][]inplace.EnvValue // and the environments.
 
-	// What the node is like: whether its runtime has one name for two images of the
-	// same content, whether containers crash, whether the kubelet reports generations
-	// and the agent the hashes of containers.
+	// What the node is like: whether its runtime has one name for two images of the same content, and whether containers crash.
+	// Further: whether the kubelet reports generations, and the agent the hashes of containers.
 	alias, crashes, generations, hashes bool
 }
 
@@ -139,10 +137,9 @@ func (m *podModel) inService() {
 	}
 }
 
-// A pod that is sent through several templates, each before or after the last
-// one is reached, ends up as the last template, whatever the priorities, grace
-// periods and the order in which its node works (IP-12 to IP-28). Meanwhile it
-// is never in service with a container that has still to restart.
+// A pod is sent through several templates, each before or after the last one is reached. It ends up as the last template,
+// whatever the priorities, grace periods and the order in which its node works (IP-12 to IP-28). Meanwhile it is never in service
+// with a container that has still to restart.
 func TestManyUpdates(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -284,8 +284,8 @@ func TestRefreshErrors(t *testing.T) {
 	}
 }
 
-// A new pod whose record cannot be read, as one that came with its template, is
-// put into service all the same: no update has taken it out. (IP-E14)
+// The record of a new pod may be unreadable, such as one that came with its template. The pod is put into service all the same:
+// no update has taken it out. (IP-E14)
 func TestRefreshPutsANewPodIntoServiceWhateverItsRecord(t *testing.T) {
 	fresh := running(template(), func(pod *corev1.Pod) {
 		pod.Status.Conditions = pod.Status.Conditions[:2]

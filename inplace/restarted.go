@@ -39,12 +39,11 @@ import (
 //     under a new name, which the runtime does not report. It must be running: a
 //     container that waits may have been started before the change.
 //
-// What this cannot tell apart: a container that crashed after the change, and was started
-// with the old image before the kubelet took note of the change. If the node agent reports,
-// its hash tells. If only the kubelet reports generations, that container counts from when
-// the kubelet has taken note until it stops the container. If neither does, it counts at
-// once. The number of restarts does not help: it is one more in both cases. Nor do times,
-// since the clock of the node may be another one.
+// imageWaiting cannot recognise one case. A container crashed after the change, and was started with the old image before the
+// kubelet took note of the change. If the node agent reports, its hash tells. If only the kubelet reports generations, that
+// container counts from when the kubelet has taken note until it stops the container. If neither does, it counts at once. The
+// number of restarts does not help: it is one more in both cases. Times do not help either, since the clock of the node may be
+// another one.
 //
 // A state that OpenKruise has written has no container to compare with; then the
 // same image ID waits for its name.

@@ -28,8 +28,8 @@ func generations(has, observed int64) func(*testing.T, *corev1.Pod) {
 	return func(_ *testing.T, pod *corev1.Pod) { pod.Generation, pod.Status.ObservedGeneration = has, observed }
 }
 
-// startedFrom has the node agent report that the container of c1 was started
-// from its spec with an image; pick says by which of the hashes.
+// startedFrom has the node agent report that the container of c1 was started from its spec with an image. The argument pick says
+// by which of the hashes.
 func startedFrom(image string, pick int) func(*testing.T, *corev1.Pod) {
 	return func(t *testing.T, pod *corev1.Pod) {
 		agent(t, pod)
@@ -254,8 +254,8 @@ func TestCompleteSecondUpdate(t *testing.T) {
 	}
 }
 
-// What an update has still to wait for is not forgotten when another begins
-// that does not change the container, or waits for its grace period.
+// An update waits for a container. It still does when another update begins that does not change the container, or that waits for
+// its grace period.
 func TestSecondUpdateOfAnother(t *testing.T) {
 	first, both := template(image(0, "c1:2")), template(image(0, "c1:2"), image(1, "c2:2"))
 	for _, grace := range []int32{0, 30} {
@@ -271,8 +271,8 @@ func TestSecondUpdateOfAnother(t *testing.T) {
 	}
 }
 
-// Back before the kubelet has acted, as far as is known: a third update still
-// tells the image that the kubelet may have started by then.
+// The image goes back before the kubelet has acted, as far as is known. A third update still recognises the image that the
+// kubelet may have started by then.
 func TestRollbackIsRemembered(t *testing.T) {
 	pod, from := running(template()), template()
 	for _, to := range []string{"c1:2", "c1:1", "c1:3"} {

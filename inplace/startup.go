@@ -61,8 +61,8 @@ func StartingWords(name string) string {
 	return fmt.Sprintf("container %s: the kubelet has still to ask its startup probe after the restart", name)
 }
 
-// AnyStarting is Starting for the containers that a state records; nil stands for that of the pod's own update, and nothing if that
-// cannot be read. It says in words what it waits for, empty for nothing, and for how long yet. (IP-45)
+// AnyStarting is Starting for the containers that a state records. A nil state stands for that of the pod's own update, and for
+// none if that cannot be read. AnyStarting says in words what it waits for, empty for nothing, and for how long yet. (IP-45)
 func AnyStarting(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (waiting string, left time.Duration) {
 	if state == nil {
 		if state, _ = readState(pod); state == nil {

@@ -120,8 +120,8 @@ func drawPatch(t *rapid.T) podpatch.Patch {
 	return p
 }
 
-// drawMetadata returns a metadata patch of the forms that Calculate makes, and
-// OpenKruise: a null for what ends as a whole, an order without an addition.
+// drawMetadata returns a metadata patch of the forms that Calculate and OpenKruise make. Among them are a null for what ends as a
+// whole, and an order without an addition.
 func drawMetadata(t *rapid.T) []byte {
 	meta := map[string]any{}
 	for _, field := range []string{"labels", "annotations"} {

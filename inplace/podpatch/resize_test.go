@@ -24,8 +24,8 @@ func cpu(limit, request string) (r corev1.ResourceRequirements) {
 	return r
 }
 
-// IP-36: a resize is the last request, for the pod as the one before it has left it, with the
-// quantities that change and nothing else.
+// IP-36: a resize is the last request, for the pod as the request before has left it. It has the quantities that change and
+// nothing else.
 func TestResizes(t *testing.T) {
 	const web = `{"name":"web","resources":{"limits":{"cpu":"2"}}}`
 	for _, tt := range []struct {

@@ -52,8 +52,8 @@ func ExampleNext() {
 	// nginx:1.21: Raise demo-7cb569c9cc to 3
 }
 
-// What a workload does about its history: here its template has gone back to an
-// older one, and revisions that nothing uses are beyond the limit.
+// What a workload does about its history. Here its template has gone back to an older one, and revisions that nothing uses are
+// beyond the limit.
 func ExamplePlan() {
 	owner := &metav1.ObjectMeta{Namespace: "default", Name: "demo"}
 	kind := schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "CloneSet"}

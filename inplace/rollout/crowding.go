@@ -146,8 +146,8 @@ type crowding struct {
 	ranks []float64 // by place among the keys
 }
 
-// add ranks the m pods of each place m-1, m-2, ..., 0 in their present order, times a weight that evens out constraints over few
-// and over many places.
+// add ranks the m pods of each place m-1, m-2, ..., 0 in their present order. It multiplies the ranks by a weight that evens out
+// constraints over few and over many places.
 func (c crowding) add(place func(*sortKey) string) {
 	numbers, places := c.outlasting(place)
 	weight := math.Log(float64(places + 2))

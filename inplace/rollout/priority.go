@@ -109,9 +109,8 @@ func weigh(keys []priorityKey, pods []*corev1.Pod, terms []inplacev1alpha1.Updat
 	return nil
 }
 
-// orderTerm returns the place of the first term whose key the pod has, counted from 1,
-// and the integer at the end of the label's value. They are zeros if the pod has none of
-// the keys.
+// orderTerm returns the place of the first term whose key the pod has, counted from 1. It also returns the integer at the end of
+// the label's value. Both are zero if the pod has none of the keys.
 func orderTerm(pod *corev1.Pod, terms []inplacev1alpha1.UpdatePriorityOrderTerm) (term int32, value int64) {
 	for i := range terms {
 		if v, ok := pod.Labels[terms[i].OrderedKey]; ok {

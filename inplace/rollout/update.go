@@ -30,11 +30,10 @@ type UpdateOptions struct {
 
 // SortForUpdate returns the pods in the order in which they are to be updated.
 //
-// Without options those go first that serve least. The order is: no node before a node; the
-// phase Pending before Unknown before Running; not Ready; Ready for the shorter
-// time; more restarts; younger; and at last the name. A priority replaces this
-// order by that of [SortByPriority]; scattering then puts some pods elsewhere. Pods in
-// the lifecycle state PreparingUpdate always go first.
+// Without options those go first that serve least. The order is: no node before a node, the phase Pending before Unknown before
+// Running, not Ready before Ready. Then come the pods that are Ready for the shorter time, those with more restarts, and the
+// younger ones. At last the name decides. A priority replaces this order by that of [SortByPriority]; scattering then puts some
+// pods elsewhere. Pods in the lifecycle state PreparingUpdate always go first.
 //
 // The pods and the list stay as they are. The error is that of
 // [SortByPriority]. (CS-28 to CS-30, LC-16)

@@ -76,10 +76,8 @@ type LastContainer struct {
 	// ContainerID is the ID that was reported, with the runtime as its prefix;
 	// empty when the container had not been started.
 	ContainerID string `json:"containerID,omitempty"`
-	// Images are the images of the spec that the container may have been started from,
-	// oldest first. They are the one that was replaced, and before it those of updates
-	// that were not complete when the next began. Of these stay the first, and the last
-	// nine.
+	// Images are the images of the spec that the container may have been started from, oldest first. They are the one that was
+	// replaced, and before it those of updates that were not complete when the next began. The first of them and the last nine stay.
 	Images []string `json:"images,omitempty"`
 	// Image is the image that the update has set. Empty if a SidecarSet has, and in a
 	// state of an earlier release.

@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-// unlike says what differs between the pod that was asked for and another state of it, of what makes it one of its workload;
-// nil if nothing does.
+// unlike compares the pod that was asked for with another state of it. It says which of the fields that make it a pod of its
+// workload differs. It returns nil if none does.
 func (p *Sync) unlike(asked, found metav1.Object) error {
 	if asked.GetName() != found.GetName() {
 		return fmt.Errorf("its name is %q, not %q", found.GetName(), asked.GetName())

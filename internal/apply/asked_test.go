@@ -85,8 +85,8 @@ func TestCreationsThatAreNotAsAsked(t *testing.T) {
 	}
 }
 
-// Creations after one that was not as asked for wait, twice as long each time, and five minutes at most; a new generation
-// does not wait. (CT-5)
+// If a pod was not made as asked for, the next creation waits, twice as long each time, and five minutes at most. A new
+// generation does not wait. (CT-5)
 func TestCreationsBackOff(t *testing.T) {
 	s := newFixture(t)
 	now := clock.NewFakeClock(time.Unix(1000, 0))

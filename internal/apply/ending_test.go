@@ -24,8 +24,8 @@ func terminating() error {
 	return err
 }
 
-// In a namespace that is being deleted one creation is refused, whatever is
-// created; then none is sent until the workload changes, and no event is recorded.
+// In a namespace that is being deleted the API server refuses one creation, whatever is created. The controller then sends none
+// until the workload changes, and records no event.
 func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 	creation := []rollout.PodCreation{
 		{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}, {Pod: pod("web-1")}, {Pod: pod("web-2")}}

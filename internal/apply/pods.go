@@ -78,8 +78,8 @@ func (p *Sync) CreatePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// createPlaced creates a pod where it belongs. If that cannot be told, nothing is sent, nor if the pod would then be
-// none of the workload. (CT-5)
+// createPlaced creates a pod on the node that its Placement says. Nothing is sent if the node cannot be told, or if the pod would
+// then be none of the workload. (CT-5)
 func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.PartialObjectMetadata, sent bool, err error) {
 	if err := p.misfits.waits(p.Workload, p.now()); err != nil {
 		return nil, false, err

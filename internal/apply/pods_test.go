@@ -250,8 +250,8 @@ func TestPatchPods(t *testing.T) {
 	}
 }
 
-// The second write of a patch holds while what the patch follows from does not change, if
-// the patch says so, whatever else is reported of the pod. (IP-33)
+// A patch may say that its second write holds while what the patch follows from does not change. Then whatever else is reported
+// of the pod does not matter. (IP-33)
 func TestPatchesThatHoldThroughout(t *testing.T) {
 	ready := func(pod *corev1.Pod) {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: "False", Reason: pod.ResourceVersion})

@@ -106,8 +106,8 @@ func raisePatch(c *revision.Changes) ([]byte, error) {
 	return data, nil
 }
 
-// RefusedRevision returns why the API server has refused for certain to create the update revision, if err says so and there
-// is a current one to go on with. It returns nil otherwise. (CT-9)
+// RefusedRevision returns why the API server refused to create the update revision. It returns nil if err does not say so for
+// certain, or if there is no current revision to go on with. (CT-9)
 func RefusedRevision(c *revision.Changes, err error) error {
 	var status apierrors.APIStatus
 	if c.Create == nil || c.Current == c.Create || c.Missing != "" || !errors.As(err, &status) || inEndingNamespace(err) {

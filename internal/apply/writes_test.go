@@ -68,7 +68,7 @@ func TestWriteFinalizers(t *testing.T) {
 	}
 }
 
-// A write of one pod is remembered if it was made, looked for if the answer was lost, and no error if the pod is gone.
+// A write of one pod is remembered if it was made. It is looked for if the answer was lost. It is no error if the pod is gone.
 func TestWritePod(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// A pod is replaced at once the first time, and after so long when its
-// replacement ends in the same way: twice as long every time.
+// A pod is replaced at once the first time. If its replacement ends in the same way, the next one waits: first as long as this,
+// then twice as long every time.
 const (
 	first = time.Second
 	most  = 5 * time.Minute // unless BackOff.Most says another

@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The types of the conditions by which consumers that know no more of a kind than its JSON (kstatus: Flux, Helm) tell
-// whether it has reached its spec. They are there only while they are True, and never both. A kind that has them lists them in Kept.
+// The types of two conditions for consumers that know only the JSON of a kind (kstatus: Flux, Helm). These conditions tell them
+// whether an object has reached its spec. They are there only while they are True, and never both. A kind that has them lists
+// them in Kept.
 const (
 	reconciling = "Reconciling"
 	stalled     = "Stalled"
@@ -41,8 +42,8 @@ func (k *Status[S, C, T]) uncounted(status *S, unreadable error, now time.Time) 
 	}
 }
 
-// unobserved says in the first status of a workload, if that is written before anything is counted, that the spec is not
-// reached: a reader that finds no observedGeneration in it does not look for one.
+// unobserved says in the first status of a workload that the spec is not reached, if nothing has been counted yet. Otherwise a
+// reader that finds no observedGeneration does not look for one, and takes the spec for reached.
 func (k *Status[S, C, T]) unobserved(status *S, now time.Time) {
 	if *k.Fields(status).ObservedGeneration == 0 && slices.Contains(k.Kept, reconciling) && len(k.kept(status)) == 0 {
 		k.Reconcile(status, "NotObserved", "the spec has not been read to its end yet", now)

@@ -43,9 +43,9 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 	return true
 }
 
-// recreationBacksOff tells whether the deletion of a pod for its update has to wait since the API server has refused the last one, and
-// says so. Otherwise the queue sees to that. But it forgets what failed when a reconcile asks a budget about other pods first, which
-// denies them and is asked again every second. (CT-3, CT-10)
+// recreationBacksOff tells whether a pod's deletion for its update has to wait, and says so: the API server has refused the last
+// one. Usually the queue sees to that. But the queue forgets what failed if a reconcile asks a budget about other pods first. The
+// budget denies these, and is asked again every second. (CT-3, CT-10)
 func (p *Planner) recreationBacksOff(pod *View) bool {
 	return len(p.Refusals.Denied) > 0 && p.Refusals.Pods[pod.UID] != nil && p.BacksOff(pod)
 }

@@ -7,6 +7,6 @@
 // claims, waits and problems. It fills in a rollout.Plan; a kind decides which pods, and
 // when. It sends no requests and reads no clock.
 //
-// Beside it stand checks of what planners are given, and statuses with conditions for what is
-// wrong. So do names with ordinals, and how long a pod that never runs waits to be replaced.
+// Beside it stand checks of what planners are given, and statuses with conditions for what is wrong. The package also has names
+// with ordinals, and how long a pod that never runs waits to be replaced.
 package podplan

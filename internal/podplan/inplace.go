@@ -90,9 +90,9 @@ func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 	return reason
 }
 
-// undisturbed tells whether an update changes nothing of a pod but the cpu and memory of
-// containers: it stays in service, and in the state that it has. One whose hook was asked
-// already, or that is in the midst of an update, goes through the states. (IP-36)
+// undisturbed tells whether an update changes only the cpu and memory of a pod's containers. Such a pod stays in service, and in
+// the state that it has. If its hook was asked already, or an earlier update of it is not complete, it goes through the states.
+// (IP-36)
 func undisturbed(pod *View, update *inplace.Update) bool {
 	switch lifecycle.StateOf(pod.Pod) {
 	case "", lifecyclev1alpha1.StateNormal, lifecyclev1alpha1.StatePreparingNormal:
@@ -149,8 +149,8 @@ func (p *Planner) refusedStay() bool {
 	return staying > 0 && staying == len(p.Refusals.Pods)
 }
 
-// BacksOff tells whether an update has to wait since the API server has refused the
-// one before it, or images of it came back, and says so.
+// BacksOff tells whether an update has to wait, and says so. It waits if the API server has refused the one before it, or if an
+// image came back after that.
 func (p *Planner) BacksOff(pod *View) bool {
 	until, why := p.Refusals.Until, "the API server has refused an update"
 	if next := p.retries.until(p.At); next.After(until) {

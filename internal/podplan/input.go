@@ -36,9 +36,9 @@ type object interface {
 // shownObjects is how many objects an error names.
 const shownObjects = 3
 
-// Usable returns the objects that are of the namespace of the workload and belong to
-// it. The others, and nil ones, are left out, which is reported; field names where
-// they stand, and wanted says what they should be like. The given slice is not changed.
+// Usable returns the objects that are of the namespace of the workload and belong to it. The others, and nil ones, are left out,
+// and a problem says so. The argument field names the field that they stand in, and wanted says what they should be like. The
+// given slice is not changed.
 func Usable[T object](p *Planner, objects []T, field, wanted string, belongs func(T) bool) []T {
 	namespace := p.Workload.Object.GetNamespace()
 	useless := func(object T) bool {

@@ -14,8 +14,8 @@ const (
 	placeMask = 1<<placeBits - 1
 )
 
-// RanksByName returns for each its place in the order of names. The names of pods of one workload begin alike, and are told apart
-// by the next few bytes: those are sorted as numbers, and whole names are compared only if they do not tell.
+// RanksByName returns for each its place in the order of names. The names of pods of one workload begin alike, and mostly differ
+// in the next few bytes. RanksByName sorts those bytes as numbers. It compares whole names only if the bytes are equal.
 func RanksByName[T any](all []T, name func(T) string) []int32 {
 	keys := keysOf(all, name)
 	if len(keys) < 64 {

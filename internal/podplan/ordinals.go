@@ -7,11 +7,9 @@ import (
 	"strings"
 )
 
-// SplitOrdinal takes a name apart that ends in a dash and an ordinal, as the name of a
-// pod ("web-0") or of a claim ("data-web-0") does: into what stands before the
-// dash, and the ordinal. It returns false if the name is no such name, and
-// also if no controller would give it. An ordinal has no leading zeros, and fits
-// into an int32.
+// SplitOrdinal splits a name that ends in a dash and an ordinal, such as that of a pod ("web-0") or of a claim ("data-web-0"). It
+// returns what stands before the dash, and the ordinal. It returns false for any other name, and for one that no controller would
+// give. An ordinal has no leading zeros, and fits into an int32.
 func SplitOrdinal(name string) (parent string, ordinal int32, ok bool) {
 	i := strings.LastIndexByte(name, '-')
 	if i < 1 {

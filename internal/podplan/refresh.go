@@ -12,11 +12,10 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Refresh returns a patch that records what has become of a pod: conditions
-// of a new pod or of a finished update, the next batch of containers, and hooks
-// that are met. The kind may add labels of its own, unless readable is false, and
-// ends with WriteRefresh. If the pod is to be patched already, the returned
-// patch is never sent: then this is to learn how far its update is.
+// Refresh returns a patch that records what has become of a pod. It holds conditions of a new pod or of a finished update, the
+// next batch of containers, and hooks that are met. The kind may add labels of its own, unless readable is false, and ends with
+// WriteRefresh. If the pod is to be patched already, the returned patch is never sent: then this is to learn how far its update
+// is.
 //
 // atTarget says that a pod need not be prepared for an update, or not any more.
 func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, readable bool) {

@@ -10,7 +10,8 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// aMoment is how long after its creation a pod that has not run is taken for one that was never what it was created to be.
+// aMoment is how old a pod may be to count as just made. If such a pod has not run and lacks labels of its workload, it never had
+// them.
 const aMoment = time.Minute
 
 // JustMade tells whether a pod was created a moment ago, and none of its containers has run.

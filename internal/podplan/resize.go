@@ -42,8 +42,8 @@ func (p *Planner) serveUnresized(pod *View, progress *inplace.Progress, patch *p
 	}
 }
 
-// holdResize takes the request of a resize out of a patch that is not to be sent now, and says
-// why: the API server has refused it, or another one a moment ago. Nil if it may be sent.
+// holdResize takes the request of a resize out of a patch if it is not to be sent now, and says why. It returns nil if the
+// request may be sent.
 func (p *Planner) holdResize(pod *View, patch *podpatch.Patch) *rollout.Reason {
 	if len(patch.Resources) == 0 {
 		return nil

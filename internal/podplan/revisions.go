@@ -75,9 +75,8 @@ func RevisionLabels(pods []*corev1.Pod) iter.Seq[string] {
 	}
 }
 
-// PlanHistory drops the revisions beyond the history limit that nothing uses:
-// none of the pods, no pod that this plan creates, and not the status, which names
-// current from now on. (CS-CR7)
+// PlanHistory drops the unused revisions beyond the history limit. A revision is in use if one of the pods has it, or one that
+// this plan creates. The one that the status names is in use too: that is current from now on. (CS-CR7)
 func (p *Planner) PlanHistory(limit *int32, current *appsv1.ControllerRevision, pods iter.Seq[*corev1.Pod]) {
 	kept := p.plan.Revisions
 	kept.Current = current

@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// sidecarLimit is how long an update of a pod waits at most for one of its sidecars: a
-// sidecar whose image cannot be pulled would otherwise hold up the workload. (IP-33)
+// sidecarLimit is how long an update of a pod waits at most for one of its sidecars. Without a limit, a sidecar whose image
+// cannot be pulled would hold up the workload. (IP-33)
 const sidecarLimit = 5 * time.Minute
 
 // sidecarFirst tells whether an update has to wait since a SidecarSet updates the pod, and

@@ -14,8 +14,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TellSince notes in an observed pod since when it waits, if it waits for anything, so that a wait need not look at the pod again. A pod
-// that is settled waits for its update at most.
+// TellSince notes in an observed pod since when it waits, if it waits for anything. Then a wait need not look at the pod again. A
+// pod that is settled waits for its update at most.
 func (p *Planner) TellSince(pod *View) {
 	switch {
 	case !pod.settled:
@@ -28,7 +28,8 @@ func (p *Planner) TellSince(pod *View) {
 	}
 }
 
-// revisionSince is since when pods are to have the update revision; zero if it was used before, and no object tells since when it is again.
+// revisionSince is since when pods are to have the update revision. It is zero if the revision was used before: no object tells
+// since when it is wanted again.
 func (p *Planner) revisionSince() time.Time {
 	update := p.plan.Revisions.Update
 	if update == nil {
@@ -42,9 +43,9 @@ func (p *Planner) revisionSince() time.Time {
 	return update.CreationTimestamp.Time
 }
 
-// since is when a pod began to wait, for whatever reason: one that a hook holds when it came into its state, one
-// that is being updated in place when it went out of service for that, and one of another revision when both that pod and the update
-// revision were there. What no object tells is zero.
+// since is when a pod began to wait, for whatever reason. A pod that a hook holds waits since it came into its state. A pod that
+// is being updated in place waits since it went out of service for that. A pod of another revision waits since both it and the
+// update revision were there. The time is zero if no object tells it.
 func (p *Planner) since(pod *corev1.Pod) time.Time {
 	switch lifecycle.StateOf(pod) {
 	case lifecyclev1alpha1.StatePreparingUpdate, lifecyclev1alpha1.StatePreparingDelete, lifecyclev1alpha1.StatePreparingNormal, lifecyclev1alpha1.StateUpdated:

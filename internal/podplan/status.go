@@ -71,8 +71,8 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 	return status
 }
 
-// Same tells whether a status need not be written after another one. When a condition began is not worth a write of
-// its own, nor is another text of the same failure, or about what holds the workload up. (CT-2, CS-40)
+// Same tells whether a status need not be written after another one. Another time at which a condition began is not worth a
+// write. Another text about the same failure, or about what holds the workload up, is not worth one either. (CT-2, CS-40)
 func (k *Status[S, C, T]) Same(a, b *S) bool {
 	x, y := *a, *b
 	atX, atY := k.Fields(&x).Conditions, k.Fields(&y).Conditions
@@ -111,9 +111,8 @@ func (k *Status[S, C, T]) Collided(observed *S, now time.Time) *S {
 	return status
 }
 
-// conditions says what is wrong, one condition per type with the first problem of
-// its kind, in the order of the problems; nil if there is none. Conditions
-// that stand keep their time.
+// conditions says what is wrong, in the order of the problems. It returns one condition per type, with the first problem of that
+// type, and nil if there is none. Conditions that stand keep their time.
 func (k *Status[S, C, T]) conditions(observed *S, problems []rollout.Problem, now time.Time) []C {
 	var reported []string
 	var out []C

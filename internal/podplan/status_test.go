@@ -145,8 +145,8 @@ func TestPlanStatus(t *testing.T) {
 	}
 }
 
-// Conditions by which consumers wait stand behind those of problems, keep their time while they stand, and are
-// there from the first status on, whatever that was written for.
+// Conditions that consumers wait for stand behind those of problems, and keep their time while they stand. They are there from
+// the first status on, whatever that was written for.
 func TestKeptConditions(t *testing.T) {
 	kept := statuses
 	kept.Kept = []appsv1.StatefulSetConditionType{"Progressing", reconciling, stalled}
@@ -183,8 +183,8 @@ func TestKeptConditions(t *testing.T) {
 	check("neither", s, "Progressing False Over 1h0m0s")
 }
 
-// Of what keeps pods from the spec the first one is said: what is missing comes before what is outdated, what there is too much
-// of, and what is not available. (CS-S5, STS-S3, DS-20)
+// If several things keep pods from the spec, the status names the first one. The order is: missing, outdated, too many, not
+// available. (CS-S5, STS-S3, DS-20)
 func TestDrift(t *testing.T) {
 	kept := statuses
 	kept.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}

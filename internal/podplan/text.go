@@ -4,8 +4,8 @@ package podplan
 
 import "regexp"
 
-// What differs from one try to the next in the text of one failure: times, ids of requests and traces; and addresses, ports,
-// counts and durations, which are numbers. Digits within names, such as web-2 and node7, are none of that.
+// These parts of the text of one failure differ from one try to the next. Times, and the ids of requests and traces, are ids.
+// Addresses, ports, counts and durations are numbers. Digits within names, such as web-2 and node7, do not count.
 var (
 	ids = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s"',;)]*` +
 		`|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-fA-F]{16,}\b`)

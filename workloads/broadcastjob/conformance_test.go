@@ -33,8 +33,8 @@ func of(c *conformance.Cluster) *cluster {
 	}}
 }
 
-// suite is what the scenarios of a BroadcastJob have in common: it runs on four nodes,
-// on two at a time, and never ends on one of them.
+// suite is what the scenarios of a BroadcastJob have in common. It runs on four nodes, two at a time, and never ends on one of
+// them.
 func suite(change func(c *conformance.Cluster, name string), more ...string) conformance.Subject {
 	get := func(c *conformance.Cluster, name string) (*v1alpha1.BroadcastJob, error) {
 		return of(c).workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})

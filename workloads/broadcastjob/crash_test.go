@@ -43,10 +43,9 @@ func (w *witness) look(pods []corev1.Pod) {
 	w.present = present
 }
 
-// BJ-19, BJ-20, BJ-22: 1,000 nodes, 5 % of which fail, users who delete finished pods, and a
-// manager that is killed every five seconds, amid writes, with the answers to some lost:
-// succeeded and failed are exactly the desired nodes, no node has two pods, and none is run
-// again but one whose pod was deleted before any manager saw its end.
+// BJ-19, BJ-20, BJ-22: a job runs on 1,000 nodes, 5 % of which fail, and users delete finished pods. A manager is killed every
+// five seconds, amid writes, and some answers to it are lost. In the end succeeded and failed are exactly the desired nodes. No
+// node has two pods. A node is run again only if its pod was deleted before any manager saw its end.
 func TestCountsAreExactWhateverDies(t *testing.T) {
 	const nodes = 1000
 	fails := func(node string) bool { return crc32.ChecksumIEEE([]byte(node))%20 == 0 }
@@ -117,8 +116,8 @@ func TestCountsAreExactWhateverDies(t *testing.T) {
 	})
 }
 
-// dieAmidWrites kills the controller after a number of writes, some of which are made and
-// not answered, or at once; then, after what happens meanwhile, another one starts, with caches of its own.
+// dieAmidWrites kills the controller after a number of writes, or at once. The API server makes some writes without an answer.
+// After what happens meanwhile another controller starts, with caches of its own.
 func (c *cluster) dieAmidWrites(r *rand.Rand, stop *func(), meanwhile func()) {
 	c.T.Helper()
 	var left atomic.Int32 // writes under way at the same time count it down

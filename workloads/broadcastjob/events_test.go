@@ -61,8 +61,8 @@ func describe(p *Plan) string {
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	// The node and what a pod tolerates change once, before it runs; requests are resized in
-	// place within what the node has: neither changes whether the pod fits.
+	// The node and what a pod tolerates change once, before it runs. Requests are resized in place within what the node has.
+	// Neither changes whether the pod fits.
 	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Status`)
 	for name, s := range situations(t) {
 		for i := range s.Pods {

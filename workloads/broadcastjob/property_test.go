@@ -13,9 +13,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestPlanKeepsItsPromises changes a job, its pods and the nodes at random and checks
-// every plan on the way. When nothing interferes any more, and no pod fails, the job must
-// come to its end, or to a state in which every node has a result.
+// TestPlanKeepsItsPromises changes a job, its pods and the nodes at random and checks every plan on the way. At last nothing
+// interferes any more, and no pod fails. Then the job must come to its end, or to a state in which every node has a result.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(t)

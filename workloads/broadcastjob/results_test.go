@@ -85,8 +85,8 @@ func TestStatusOfManyNodes(t *testing.T) {
 	}
 }
 
-// BJ-29, BJ-19: a node that is done is not run again once its pod is gone, named or not, and counts when it is gone itself. So does one
-// that the status of a former release names.
+// BJ-29, BJ-19: a node that is done is not run again once its pod is gone, whether the status names the node or not. It still
+// counts when it is gone itself. The same holds for one that the status of a former release names.
 func TestResultsOfManyNodes(t *testing.T) {
 	const nodes, failed = 5000, 714
 	s := fleet(t, nodes)

@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// BJ-12: pods that the status counts are gone, and the job may be gone too, while the cache shows it: the status is written
-// before pods are created for a job that is gone.
+// BJ-12: pods that the status counts are gone, and the job may be gone too, although the cache shows it. The controller writes
+// the status first, so that it creates no pods for a job that is gone.
 func TestStatusThatShrinksIsWrittenFirst(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addNodes("n1", "n2")

@@ -154,9 +154,8 @@ func TestCloneSetWrites(t *testing.T) {
 	})
 }
 
-// TestPodsGoAfterTheirCloneSet is about what the garbage collector does, seen
-// by caches of which one is behind: nothing is created for a CloneSet that is
-// gone or being deleted. (CS-3)
+// TestPodsGoAfterTheirCloneSet has the garbage collector delete pods while the cache of CloneSets is behind. Nothing is created
+// for a CloneSet that is gone or being deleted. (CS-3)
 func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 	for name, remove := range map[string]func(*cluster){
 		"background: it is gone": func(c *cluster) { c.Delete() },
@@ -184,9 +183,8 @@ func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 	}
 }
 
-// A pod that a user deletes costs one request more than one that is missing from the
-// beginning, which changes nothing and finds out whether the CloneSet is still there. What goes
-// wrong with the pod is reported in the same reconcile.
+// A pod that a user deletes costs one request more than one that is missing from the beginning. That request changes nothing, and
+// finds out whether the CloneSet is still there. What goes wrong with the pod is reported in the same reconcile.
 func TestLostPodIsCreatedAgain(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, "")

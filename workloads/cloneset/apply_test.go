@@ -267,8 +267,8 @@ func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, e
 	return pod, nil
 }
 
-// WS-25: pods are created where a Placement says. Nothing is sent for one whose place is not known, which
-// is told of, and created when it is. What is placed is of the same revision, and settled.
+// WS-25: a Placement says on which node a pod is created. If its place is not known, nothing is sent, and an error says so. The
+// pod is created when its place is known. A pod that is placed has the same revision, and is settled.
 func TestPlacement(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		p := &placement{}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestRevisionsBackAndForth has a user go from one image to another and back, ten times in ten minutes: no update waits as a contested
-// write does, however often the same was written before. (CT-12)
+// TestRevisionsBackAndForth has a user go from one image to another and back, ten times in ten minutes. No update waits as a
+// contested write does, however often the same was written before. (CT-12)
 func TestRevisionsBackAndForth(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":"100%"}}}`)
@@ -31,8 +31,8 @@ func TestRevisionsBackAndForth(t *testing.T) {
 	})
 }
 
-// TestStatusOfAPodThatFlaps has a pod be ready and not, again and again: the status, whose condition Reconciling comes and goes with it,
-// does not wait as a contested write does. (CT-12)
+// TestStatusOfAPodThatFlaps has a pod be ready and not, again and again. The condition Reconciling of the status comes and goes
+// with it. The status does not wait as a contested write does. (CT-12)
 func TestStatusOfAPodThatFlaps(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, "")

@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// A shared informer that leaves the CloneSet's pods out is found out by the first
-// pods that are created: it is an error, and there are no more of them.
+// A shared informer may leave the CloneSet's pods out. The controller finds that out by the first pods that it creates. That is
+// an error, and it creates no more.
 func TestSharedInformerThatSelects(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		client := c.Client(fixture.ControllerUser)

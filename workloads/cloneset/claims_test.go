@@ -59,8 +59,8 @@ func TestClaimsOfPodsThatTheCacheLacks(t *testing.T) {
 	})
 }
 
-// TestClaimsOfPodsThatCameBack: a pod is to be deleted with its claims, and has been replaced
-// since the cache saw it: the new one of its name mounts them. (CS-36)
+// TestClaimsOfPodsThatCameBack: a pod is to be deleted with its claims, and has been replaced since the cache saw it. The new pod
+// of its name mounts them. (CS-36)
 func TestClaimsOfPodsThatCameBack(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, withClaims)
@@ -107,8 +107,9 @@ func TestNamesToDeleteAreNotGivenAgain(t *testing.T) {
 	})
 }
 
-// TestClaimsOfTerminatingPods: a pod that is missing waits for the claims of one that terminates for ever, as on a dead node, and holds up no
-// other, however few may be unavailable. It does not wait for one that mounts none of them. (CS-18, CS-35)
+// TestClaimsOfTerminatingPods: a pod is missing, and the pod that has its claims terminates for ever, as on a dead node. The
+// missing pod waits for these, and holds up no other, however few may be unavailable. It does not wait for a pod that mounts none
+// of them. (CS-18, CS-35)
 func TestClaimsOfTerminatingPods(t *testing.T) {
 	for _, test := range []struct {
 		name, templates string
@@ -201,8 +202,8 @@ func TestNamesOfOthers(t *testing.T) {
 	}
 }
 
-// TestUpdateWhereANameIsTaken: a user has taken a pod out, whose claim cannot be given to it
-// meanwhile: its name is asked for again in every reconcile, and the update goes on. (CS-18, CS-34)
+// TestUpdateWhereANameIsTaken: a user has taken a pod out, and its claim cannot be given to it meanwhile. Every reconcile asks
+// for its name again, and the update goes on. (CS-18, CS-34)
 func TestUpdateWhereANameIsTaken(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, `{"spec":{"updateStrategy":{"maxUnavailable":2},"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
@@ -250,9 +251,8 @@ func TestClaimThatAPodWaitsFor(t *testing.T) {
 	}
 }
 
-// Pods are refused, and claims are not to be used again: a claim that was made for
-// a pod that never came is used for the next one. Otherwise it would be deleted and
-// another one made, without end.
+// Pods are refused, and claims are not to be used again. A claim that was made for a pod that never came is used for the next
+// one. Otherwise it would be deleted and another one made, without end.
 func TestClaimOfAPodThatWasRefused(t *testing.T) {
 	w := newScenario(t)
 	w.Spec("replicas=3", "claims=data", "disablePVCReuse=true")

@@ -55,9 +55,8 @@ func TestInDeletion(t *testing.T) {
 	}
 }
 
-// A workload that had been deleted, which its controller's cache did not show yet, got
-// pods at the update revision, which the partition holds back: the current one was
-// garbage already.
+// A user has deleted a workload, and its controller's cache does not show that yet. The garbage collector has deleted the current
+// revision already. The controller creates no pods at the update revision, which the partition holds back.
 func TestDeletedWithoutPods(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, `{"spec":{"updateStrategy":{"partition":"100%"}}}`)

@@ -83,9 +83,9 @@
 //     did not change is not judged again.
 //   - A negative percentage as partition is refused, also if it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
-//   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back. So it does when the template becomes one that InPlaceOnly cannot bring it to.
-//     Otherwise it would stay unavailable, with markPodNotReady out of service.
+//   - A pod in the state PreparingUpdate goes back when the partition is raised and holds it back. It also goes back when the
+//     template becomes one that InPlaceOnly cannot bring it to. Otherwise it would stay unavailable, with markPodNotReady out of
+//     service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
 //     of service already, and scaleStrategy.maxUnavailable may wait for it.
 //   - A CloneSet in deletion writes nothing but its status; the rest is for the
@@ -101,10 +101,9 @@
 //   - If the template changes before a status was written, pods of the former
 //     template are known as those of the current revision. So the partition
 //     holds, and new pods for it are made from that template.
-//   - status.currentRevision moves to the update revision only when all wanted
-//     pods are there, if the partition holds any back. Otherwise those would come back
-//     updated after they were evicted. Nor does it move while a raised partition
-//     sends pods back, also if InPlaceOnly does not let them go: a condition says so.
+//   - status.currentRevision moves to the update revision only when all wanted pods are there, if the partition holds any back.
+//     Otherwise those would come back updated after they were evicted. It does not move either while a raised partition sends pods
+//     back, even if InPlaceOnly does not let them go: a condition says so.
 //   - With the rollback of a raised partition on, pods change only from a
 //     revision that has too many pods to one that has too few. Otherwise one is
 //     restarted, and later updated again.

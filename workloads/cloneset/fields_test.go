@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// CS-CR1: every field of the template reaches the pods, also of a revision that is stored: pod-level resources, image volumes,
-// native sidecars, and whatever Kubernetes has.
+// CS-CR1: every field of the template reaches the pods, also of a revision that is stored. That holds for pod-level resources,
+// image volumes, native sidecars, and whatever Kubernetes has.
 func TestPodFields(t *testing.T) {
 	podfields.Check(t, nil, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
 		template.Labels = map[string]string{"app": "web"}

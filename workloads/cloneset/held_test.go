@@ -69,7 +69,8 @@ func TestHeldUpByThePause(t *testing.T) {
 	})
 }
 
-// CS-41: a CloneSet whose pods are updated one after the other, each in less than a minute, is not held up: the status costs no more writes.
+// CS-41: a CloneSet is not held up if its pods are updated one after the other, each in less than a minute. The status costs no
+// more writes.
 func TestNotHeldUp(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(10, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":1}}}`)

@@ -65,8 +65,8 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-// CT-13: a pod is gone whose deletion had no answer, and its watch shows that later. Nothing more of pods need happen for the
-// CloneSet to go on: on a quiet resource the next news is a bookmark, up to a minute later.
+// CT-13: a pod is gone whose deletion had no answer, and its watch shows that later. The CloneSet goes on although nothing more
+// happens to pods. On a quiet resource the next news is a bookmark, up to a minute later.
 func TestLostAnswerAboutAPodThatIsGone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, "")

@@ -31,9 +31,8 @@ type Plan struct {
 	PrunePodsToDelete bool
 }
 
-// NewPlan decides what to do about a CloneSet. It never fails: what is wrong
-// with the CloneSet or its pods is listed in Plan.Problems. So are objects of the
-// Snapshot that do not belong to the CloneSet, which are left out. A Snapshot
+// NewPlan decides what to do about a CloneSet. It never fails: what is wrong with the CloneSet or its pods is listed in
+// Plan.Problems. Objects of the Snapshot that do not belong to the CloneSet are listed there too, and left out. A Snapshot
 // without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}

@@ -28,10 +28,9 @@ func (c *claims) ofPod(pod *corev1.Pod) []*corev1.PersistentVolumeClaim {
 	return c.of[instanceID(pod)]
 }
 
-// planClaims groups the claims by instance, and disowns those that no pod to
-// come may use: those of a pod that is released become that pod's and, if
-// claims are not to be reused, those whose pod is gone are deleted and those of
-// a pod that has ended become that pod's. (CS-18, CS-36)
+// planClaims groups the claims by instance, and disowns those that no pod to come may use. The claims of a pod that is released
+// become that pod's. If claims are not to be reused, those whose pod is gone are deleted, and those of a pod that has ended
+// become that pod's. (CS-18, CS-36)
 func (p *planner) planClaims() (grouped claims) {
 	if len(p.Claims) == 0 {
 		return grouped
@@ -76,8 +75,8 @@ type claimUser struct {
 	ended   *corev1.Pod
 }
 
-// claimUsers finds the users of claims by the names of the claims that pods
-// mount, and by their ids: any client may change the label that holds an id.
+// claimUsers finds the users of claims by the names of the claims that pods mount, and by their ids. The ids alone do not do: any
+// client may change the label that holds one.
 type claimUsers struct {
 	mounts, ids map[string]claimUser
 }

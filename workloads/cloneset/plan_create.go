@@ -236,8 +236,8 @@ func mountsAny(pod *corev1.Pod, claims []*corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool { return mounts(pod, c.Name) })
 }
 
-// newID derives an id from what has been observed, so that the same snapshot
-// gives the same plan: a reconcile that failed and is repeated asks for the same names.
+// newID derives an id from what has been observed, so that the same snapshot gives the same plan. If a reconcile failed and is
+// repeated, it asks for the same names.
 func (p *planner) newID(sequence int) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, p.Set.UID, "/", p.Set.ResourceVersion, "/", p.Set.Generation, "/", sequence)

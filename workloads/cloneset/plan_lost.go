@@ -64,8 +64,9 @@ func (p *planner) awaitsNode(pod *pod, to target) bool {
 	return true
 }
 
-// replaceLost recreates pods of the target that others wait for, or whose own update in place has begun, if their
-// nodes have been unreachable for long: as many at once as broken pods are updated. It returns whether there are any. (CS-38)
+// replaceLost recreates pods of the target if their nodes have been unreachable for long. It does so if others wait for such a
+// pod, or if its own update in place has begun. As many are recreated at once as broken pods are updated. It returns whether
+// there are any. (CS-38)
 func (p *planner) replaceLost(to target) (recreates bool) {
 	strategy := &p.Set.Spec.UpdateStrategy
 	if len(p.Unreachable) == 0 || p.Workload.InPlace.Only || p.onDelete() || strategy.Paused || p.plan.Revisions.Refused != nil || to.unfit != nil {

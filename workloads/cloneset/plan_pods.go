@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// classify sorts the pods into active, released and inactive ones, and finds
-// out what every step wants to know of the active ones, but for what depends on the revisions. (CS-1, CS-4, CS-7)
+// classify sorts the pods into active, released and inactive ones. It finds out what every step wants to know of the active ones.
+// It leaves out what depends on the revisions. (CS-1, CS-4, CS-7)
 func (p *planner) classify() {
 	named := map[string]bool{}
 	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
@@ -134,9 +134,8 @@ func (p *planner) onDelete() bool {
 	return p.Set.Spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType
 }
 
-// planRelease releases the pods that the selector no longer matches, once they
-// own the claims that they use: otherwise it would not be known which pod uses them. It
-// returns whether it deletes any. (CS-1)
+// planRelease releases the pods that the selector no longer matches, once they own the claims that they use. Before that, nothing
+// else would tell which pod uses them. It returns whether it deletes any. (CS-1)
 func (p *planner) planRelease() (deletes bool) {
 	for _, pod := range p.released {
 		if !pod.getsClaims {

@@ -81,8 +81,8 @@ func (p *progress) paused() bool {
 	return paused
 }
 
-// begin starts the deadline when another update begins: to a revision that is new, to one that was there
-// before, or of pods that the partition has held back.
+// begin starts the deadline when another update begins. The update may be to a new revision, or to one that was there before. It
+// may also be one of pods that the partition has held back.
 func (p *progress) begin() {
 	before, c := p.set.Status.UpdateRevision, p.condition()
 	switch {
@@ -124,8 +124,8 @@ func (p *progress) complete() bool {
 	return p.updated() && p.status.Replicas == p.replicas() && p.status.AvailableReplicas == p.replicas()
 }
 
-// misleads tells whether pods are missing, and all that are there look like the end of the update: a reader who
-// does not compare them with the replicas would take it for that. Argo CD does not. (CS-S3)
+// misleads tells whether pods are missing, and all that are there look like the end of the update. A reader who does not compare
+// them with the replicas, such as Argo CD, takes the update for done. (CS-S3)
 func (p *progress) misleads() bool {
 	s := p.status
 	return p.set.DeletionTimestamp == nil && s.Replicas < p.replicas() &&

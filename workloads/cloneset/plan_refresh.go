@@ -26,16 +26,14 @@ func (p *planner) planRefresh(to target) {
 	}
 }
 
-// atTarget tells whether a pod need not be prepared for an update, or not any
-// more: it has the revision that pods are updated to, or none of them is updated, or
-// it never can be.
+// atTarget tells whether a pod need not be prepared for an update, or not any more. That is so if it has the revision that pods
+// are updated to, or no pod is updated, or it never can be.
 func (p *planner) atTarget(pod *pod, to target) bool {
 	return p.plan.Diff.Update == 0 || pod.Updated != to.back || pod.prepared() && p.stuck(pod, to)
 }
 
-// stuck tells whether a pod that has to be updated never can be, unless a user
-// changes the pod or the spec: the revision cannot have it, or InPlaceOnly forbids to
-// recreate it.
+// stuck tells whether a pod that has to be updated never can be, unless a user changes the pod or the spec. That is so if the
+// revision cannot have it, or if InPlaceOnly forbids to recreate it.
 func (p *planner) stuck(pod *pod, to target) bool {
 	if to.unfit != nil || !p.Workload.InPlace.Only {
 		return to.unfit != nil

@@ -10,10 +10,9 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 )
 
-// planScale brings the number of pods to what is wanted. It takes the first of
-// the following steps that changes anything: return pods to service that prepare for deletion,
-// create pods, delete pods that have prepared, delete those marked for deletion, scale in.
-// It returns whether there is one. (CS-15 to CS-24)
+// planScale brings the number of pods to what is wanted. It takes the first of five steps that changes anything. It returns pods
+// to service that prepare for deletion, or creates pods. Otherwise it deletes pods that have prepared, deletes those marked for
+// deletion, or scales in. It returns whether a step changes anything. (CS-15 to CS-24)
 func (p *planner) planScale() (scales bool) {
 	if p.planKeep() {
 		return true

@@ -121,9 +121,8 @@ func withoutUncreated(s *Snapshot, plan *Plan, status *v1alpha1.CloneSetStatus, 
 	return status
 }
 
-// progress is how far the pods have come to the update revision. Those that are
-// about to leave are not among the wanted ones; those that go back to the current
-// revision, since the partition was raised, are behind.
+// progress is how far the pods have come to the update revision. Pods that are about to leave are not among the wanted ones. Pods
+// that go back to the current revision, since the partition was raised, are behind.
 func (p *planner) progress() revision.Progress {
 	progress := revision.Progress{Wanted: p.limits.replicas, Behind: max(-p.plan.Diff.Update, 0)}
 	for _, pod := range p.pods {

@@ -59,8 +59,8 @@ func (p *planner) planUpdate(to target, scales bool) (recreates bool) {
 	return recreates
 }
 
-// planOtherwise plans what goes on if the API server refuses all that the
-// scale step plans, and all recreations: the steps that follow it, as if there were none.
+// planOtherwise plans what goes on if the API server refuses all that the scale step plans, and all recreations. Those are the
+// steps that follow the scale step, as if it had planned nothing.
 func (p *planner) planOtherwise(to target) {
 	p.PlanOtherwise(func() {
 		if len(p.plan.Create) > 0 && p.planDelete() {
@@ -111,11 +111,9 @@ func allWait(pods []*pod, reason *rollout.Reason) (all selection) {
 	return all
 }
 
-// updateCandidates are the pods at the other revision that may be updated: not those
-// that are about to be deleted, those within a grace period, and those that
-// must not be recreated and cannot be updated otherwise. What is left out here
-// takes no place in the selection from others, which a StatefulSet goes through in
-// order. (CS-23, CS-27)
+// updateCandidates are the pods at the other revision that may be updated. It leaves out pods that are about to be deleted or
+// within a grace period. It also leaves out pods that must not be recreated and cannot be updated otherwise. What is left out
+// here takes no place in the selection from others, which a StatefulSet goes through in order. (CS-23, CS-27)
 func (p *planner) updateCandidates(to target) []*pod {
 	candidates := make([]*pod, 0, len(p.pods))
 	for _, pod := range p.pods {

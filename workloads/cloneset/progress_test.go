@@ -103,8 +103,8 @@ func TestDeadlineIsAwaited(t *testing.T) {
 	}
 }
 
-// A CloneSet that wants pods and can create none is shown as neither observed nor settled, however long it lasts; and what is
-// created is counted at once. (CS-S2, CS-S3, CS-S5)
+// A CloneSet that wants pods and can create none is shown as neither observed nor settled, however long it lasts. What is created
+// is counted at once. (CS-S2, CS-S3, CS-S5)
 func TestFirstStatus(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, "")

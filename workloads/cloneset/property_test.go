@@ -272,8 +272,8 @@ func refused(plan *Plan) scenario.PodChanges {
 	return m
 }
 
-// converge removes everything that holds the CloneSet, and checks where it
-// ends. Broken pods are not healed: it takes a good template to repair them.
+// converge removes everything that holds the CloneSet, and checks its last state. Broken pods are not healed: it takes a good
+// template to repair them.
 func (w *setScenario) converge(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
 	w.Quota, w.Refused = 0, nil

@@ -27,8 +27,8 @@ func (c *cluster) storeImage(of func(image string) string) {
 	})
 }
 
-// IP-40: a policy puts the image from before back. The pods serve and do not count as updated, a condition says what came
-// back, tries become rare, and the update goes on when the policy is gone.
+// IP-40: a policy puts the image from before back. The pods serve and do not count as updated, a condition says what came back,
+// and tries become rare. The update goes on when the policy is gone.
 func TestImageIsPutBack(t *testing.T) {
 	for _, kind := range []string{"InPlaceIfPossible", "InPlaceOnly"} {
 		t.Run(kind, func(t *testing.T) {

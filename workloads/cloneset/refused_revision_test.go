@@ -25,7 +25,7 @@ func (c *cluster) images() (images []string) {
 	return images
 }
 
-// TestRefusedRevision has a quota refuse the revision of a new template: pods that are lost come back as they were, replicas
+// TestRefusedRevision has a quota refuse the revision of a new template. Pods that are lost come back as they were, replicas
 // follow the spec, nothing is updated, and the condition says why. (CT-9)
 func TestRefusedRevision(t *testing.T) {
 	for _, test := range []struct{ name, refused, patch, edit string }{

@@ -19,9 +19,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// TestUpdatesThatAreRefused: pods whose update the API server refuses, when their
-// status has been written already, leave service once, and are updated when it can
-// be, or when the workload changes.
+// TestUpdatesThatAreRefused: the API server refuses the update of pods whose status has been written already. They leave service
+// once. They are updated when the API server allows it, or when the workload changes.
 func TestUpdatesThatAreRefused(t *testing.T) {
 	for name, mend := range map[string]func(*cluster){
 		"it is refused no more": func(c *cluster) { c.Sleep("5m") },
@@ -137,8 +136,8 @@ func TestRecreationIsRefused(t *testing.T) {
 	})
 }
 
-// TestPreparationIsRefused: CS-32. While the update of one pod and the preparation of
-// another one for its update are refused, the status tells the same about both all the time.
+// TestPreparationIsRefused: CS-32. The update of one pod and the preparation of another one for its update are refused. The
+// status tells the same about both all the time.
 func TestPreparationIsRefused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(2, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":2},"lifecycle":{"inPlaceUpdate":{"labelsHandler":{"hold":"true"}}}}}`)
@@ -250,8 +249,8 @@ func inService(pods []corev1.Pod) bool {
 	return true
 }
 
-// The update of a pod was refused, others went before it, and the partition leaves it
-// where it is: nothing is wrong any more. (CS-34)
+// The API server refused the update of a pod, and other pods were updated before it. Now the partition keeps it at its revision:
+// nothing is wrong any more. (CS-34)
 func TestRefusedPodStays(t *testing.T) {
 	w := newScenario(t)
 	w.Spec("replicas=3", "type=InPlaceIfPossible")

@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// TestRelabelledPods has something change the labels of new pods for an hour: the number of pods that are made is bounded, none
-// is left behind, a condition says why, and once that has ended the CloneSet comes to its end.
+// TestRelabelledPods has something change the labels of new pods for an hour. The number of pods that are made is bounded, none
+// is left behind, and a condition says why. Once the labels stay, the CloneSet gets all its pods.
 func TestRelabelledPods(t *testing.T) {
 	admission := func(change func(labels map[string]string)) func(*cluster) func() {
 		return func(c *cluster) func() {

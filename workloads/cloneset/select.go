@@ -114,8 +114,8 @@ func (w *walk) step(pod *pod) hold {
 	return notHeld
 }
 
-// brokenMaxUnavailable is how many pods may be unavailable at the target while
-// one is updated that is unavailable already: a broken pod can always be repaired.
+// brokenMaxUnavailable is how many pods may be unavailable at the target while one is updated that is unavailable already. It is
+// at least 1: a broken pod can always be repaired.
 func (t tally) brokenMaxUnavailable() int32 {
 	return max(positive(int64(t.MaxUnavailable)+max(t.extra(), 0)), 1)
 }

@@ -204,8 +204,7 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
 }, simulation.Hooks...)
 
-// mistake is a merge patch that only a webhook would refuse, and the one that
-// takes it back where it was made.
+// mistake is a merge patch that only a webhook would refuse, and the patch that takes it back.
 type mistake struct {
 	do, undo string
 	made     func(*v1alpha1.CloneSetSpec) bool

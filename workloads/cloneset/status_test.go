@@ -61,8 +61,8 @@ func TestUpdatedAvailableReplicas(t *testing.T) {
 	}
 }
 
-// The update revision does not become the current one while the partition, which was
-// raised, sends pods back, though all that are wanted are there and at it. (CS-S1)
+// The partition was raised, and sends pods back. Until they have gone back the update revision does not become the current one,
+// though all wanted pods are there and have it. (CS-S1)
 func TestCurrentRevisionWhilePodsGoBack(t *testing.T) {
 	w := newScenario(t)
 	w.Feature("PartitionRollback")

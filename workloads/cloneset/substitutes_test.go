@@ -11,8 +11,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestSubstitutedPodsHoldUpNoUpdate: CS-31. Pods without a node for which another subset of a UnitedDeployment runs others use nothing of
-// maxUnavailable: an update goes on beside them, one pod after the other. Those that have a node again, or no substitutes, count.
+// TestSubstitutedPodsHoldUpNoUpdate: CS-31. Pods without a node use nothing of maxUnavailable if another subset of a
+// UnitedDeployment runs substitutes for them. An update goes on beside them, one pod after the other. Those that have a node
+// again, or no substitutes, count.
 func TestSubstitutedPodsHoldUpNoUpdate(t *testing.T) {
 	for _, test := range []struct {
 		name     string

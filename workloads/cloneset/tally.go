@@ -52,9 +52,8 @@ type tally struct {
 	Old class
 	// Settling is how many of the unavailable ones serve, and only wait for minReadySeconds. (CS-23)
 	Settling int32
-	// Evicted is how many of the pods that are neither in the state PreparingDelete nor
-	// marked for deletion a client wants to evict, and was denied. EvictedOld of them are
-	// old. (CS-10)
+	// Evicted is how many pods a client wants to evict, and was denied. Pods in the state PreparingDelete and those marked for
+	// deletion do not count. EvictedOld of them are old. (CS-10)
 	Evicted, EvictedOld int32
 
 	// SameRevision says that the current revision is the update revision.
@@ -137,9 +136,8 @@ func (t tally) revisionDiff() (diffOld, diffNew int64) {
 	return diffOld, diffNew
 }
 
-// surge returns the number of pods wanted beyond replicas: enough for the pods
-// marked for deletion to be replaced before they go, for the update to have room,
-// or for pods to be evicted, whichever is most. (CS-10)
+// surge returns the number of pods wanted beyond replicas. It lets the pods marked for deletion be replaced before they go, the
+// update have room, or pods be evicted. The largest number counts. (CS-10)
 func (t tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	if t.MaxSurge <= 0 {
 		return 0, 0
@@ -162,8 +160,8 @@ func (t tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	return surge, min(surge, surgeOld)
 }
 
-// surgeForUpdate is how many pods beyond replicas would let all pods be updated; while the
-// update is paused no more than there are: they have users. (CS-10)
+// surgeForUpdate is how many pods beyond replicas would let all pods be updated. While the update is paused it is no more than
+// there are, which stay: they have users. (CS-10)
 func (t tally) surgeForUpdate(diffOld, diffNew int64) int64 {
 	n := exchange(diffOld, diffNew)
 	if t.Paused {
@@ -202,8 +200,7 @@ func (t tally) update(d *Diff, diffOld, diffNew int64) {
 	d.UpdateMaxUnavailable = positive(t.maxUnavailable())
 }
 
-// exchange is the number of pods that one revision has too many and the other
-// too few; 0 if both have too many, or too few.
+// exchange is the number of pods that one revision has too many and the other too few. It is 0 if both have too many, or too few.
 func exchange(diffOld, diffNew int64) int64 {
 	if diffOld < 0 && diffNew > 0 || diffOld > 0 && diffNew < 0 {
 		return min(abs(diffOld), abs(diffNew))
@@ -251,8 +248,8 @@ func (t tally) unavailable() int64 {
 	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)
 }
 
-// maxUnavailable is how many of the pods that there are may be unavailable:
-// one more for each pod beyond replicas, one less for each that is missing.
+// maxUnavailable is how many of the pods that there are may be unavailable. It is one more for each pod beyond replicas, and one
+// less for each that is missing.
 func (t tally) maxUnavailable() int64 { return int64(t.MaxUnavailable) + t.extra() }
 
 // extra is the number of pods beyond replicas; negative if pods are missing.

@@ -84,8 +84,7 @@ func TestSettledMovesNothing(t *testing.T) {
 	})
 }
 
-// fleet is a model of a workload: enough of its reconcile to see where the
-// numbers lead.
+// fleet is a model of a workload: enough of its reconcile to see what the numbers lead to.
 type fleet struct {
 	strategy tally
 	recreate bool // update pods by picking them for deletion, not in place

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversion lets kinds that are served in two versions be read and
-// written in both without loss. StatefulSets are stored as v1beta1 and served
-// as v1alpha1 too. DaemonSets, BroadcastJobs and AdvancedCronJobs come stored
-// and served as v1alpha1. The caller may ask for v1beta1 too, in which a later
-// release of OpenKruise serves and stores them: ServeV1beta1 adds the version, and
-// StoreV1beta1 is for clusters that store it.
+// Package conversion lets kinds that are served in two versions be read and written in both without loss. StatefulSets are stored
+// as v1beta1 and served as v1alpha1 too. DaemonSets, BroadcastJobs and AdvancedCronJobs come stored and served as v1alpha1. A
+// later release of OpenKruise serves and stores them as v1beta1, and the caller may ask for that too. ServeV1beta1 adds the
+// version, and StoreV1beta1 is for clusters that store it.
 //
 // The API server converts nothing by itself but the name of the version, and
 // then drops what the other version does not have. A client that reads a

@@ -29,12 +29,10 @@ func Handler() http.Handler { return kinds.Handler() }
 // the API server ask the webhook that the client configuration leads to, which
 // serves Handler. A definition that has one version only is left unchanged.
 //
-// The definitions come without a webhook, because only the caller knows where
-// Handler runs. Also, a definition that names a webhook which no process
-// serves is worse than one that names none. With it every v1alpha1 request would fail,
-// while requests in v1beta1, the version in which StatefulSets are stored, need
-// no conversion in either case. So call this where Handler is served, after the
-// server has its certificate.
+// The definitions come without a webhook, because only the caller knows the address of Handler. Also, a definition that names a
+// webhook which no process serves is worse than one that names none. With it every v1alpha1 request would fail, while requests in
+// v1beta1, the version in which StatefulSets are stored, need no conversion in either case. So call this when Handler is served,
+// after the server has its certificate.
 //
 // The configuration leads to a service in the cluster or to a URL; exactly one
 // of them must be given. A service without a path gets Path, and one without a

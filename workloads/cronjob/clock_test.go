@@ -42,14 +42,14 @@ var walls = []struct {
 	{"*/30 * * * 0", false, func(l time.Time) bool { return l.Weekday() == 0 && l.Minute()%30 == 0 }},
 }
 
-// zones are those whose clocks are set in every way that there is: by 30 minutes and by two hours, at midnight, in the month
-// of Ramadan, forward and never back; and zones whose clocks stand.
+// zones are those whose clocks are set in every way that there is, and zones whose clocks stand. Clocks are set by 30 minutes and
+// by two hours, at midnight, in the month of Ramadan, or forward and never back.
 var zones = []string{"Africa/Cairo", "Africa/Casablanca", "America/Asuncion", "America/Havana", "America/New_York", "America/Nuuk", "America/Santiago",
 	"America/Sao_Paulo", "America/St_Johns", "Antarctica/Troll", "Asia/Almaty", "Asia/Beirut", "Asia/Gaza", "Asia/Kolkata", "Asia/Tehran", "Atlantic/Azores",
 	"Australia/Adelaide", "Australia/Lord_Howe", "Europe/Berlin", "Europe/Chisinau", "Europe/Dublin", "Pacific/Apia", "Pacific/Chatham", "UTC"}
 
-// Every minute that a schedule means is run once, whatever becomes of the clocks: the other side walks through the
-// minutes, and looks at the clock on the wall. The jobs about which a change of the clock is to be said are those at which it is.
+// Every minute that a schedule means is run once, whatever becomes of the clocks. The test walks through the minutes, and looks
+// at the clock on the wall. It also checks that a change of the clock is told with the jobs that it is about, and with no others.
 func TestEveryMinute(t *testing.T) {
 	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, name := range zones {
@@ -89,7 +89,7 @@ func TestADayThatNeverWas(t *testing.T) {
 // wallChange is a moment in which a clock is set from one time on the wall to another.
 type wallChange struct{ at, from, to time.Time }
 
-// changesOf finds them: it looks at the clock every quarter of an hour, which is where clocks are set.
+// changesOf finds them: it looks at the clock every quarter of an hour, when clocks are set.
 func changesOf(zone *time.Location, from, to time.Time) (changes []wallChange) {
 	const step = 15 * time.Minute
 	was := onWall(zone, from)

@@ -31,8 +31,8 @@ func describe(plan *Plan) string {
 	return text
 }
 
-// The filter of events against the planner itself: whatever changes about a cron job or
-// about a job of it, if that changes the plan, the cron job is enqueued.
+// The filter of events is tested against the planner itself. If a change of a cron job, or of a job of it, changes the plan, the
+// cron job is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	now := time.Date(2022, 9, 5, 10, 6, 0, 0, time.UTC)
 	base := &v1alpha1.AdvancedCronJob{

@@ -240,8 +240,8 @@ func without[O metav1.Object](jobs []O, children []Child) []O {
 	})
 }
 
-// calm lets up to two hours pass in which nothing stands in the way, with a reconcile at each minute. Times count that are after
-// the first minute, in which a change of the schedule may yet lie ahead of a clock, and after what other clocks have come to.
+// calm lets up to two hours pass in which nothing stands in the way, with a reconcile at each minute. Times in the first minute
+// do not count: a change of the schedule may yet lie ahead of a clock. Times that other clocks have come to do not count either.
 func (h *history) calm() {
 	h.edit(func(spec *v1alpha1.AdvancedCronJobSpec) { spec.Paused = new(false) })
 	h.end()

@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// ACJ-13.2: a user deletes a cron job whose job is refused, and creates another of the name, which says that it has run that time,
-// as one that is restored from a backup. The claim of the former one is none of it.
+// ACJ-13.2: a user deletes a cron job whose job is refused, and creates another of the name. Its status says that it has run that
+// time, as after a restore from a backup. The claim of the former cron job does not count for the new one.
 func TestClaimIsOfOneCronJob(t *testing.T) {
 	play(t, func(t *testing.T, w *world) {
 		cronJobs := newClient(t, w.Server, fixture.TestUser).AdvancedCronJobs(fixture.Web.Namespace)

@@ -22,8 +22,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// model is a cron job in a world in which clocks go back, controllers end between any two
-// writes, the API server refuses jobs, and users delete them.
+// model is a cron job whose surroundings fail. Clocks go back, controllers end between any two writes, the API server refuses
+// jobs, and users delete them.
 type model struct {
 	*rapid.T
 	plan    func(*cronjob.Snapshot) *cronjob.Plan
@@ -256,7 +256,7 @@ func (m *model) remove(children []cronjob.Child) {
 	}
 }
 
-// replaces tells whether active jobs are deleted for a new one: images are pulled by one job at a time, if the user does not say.
+// replaces tells whether active jobs are deleted for a new one. If the user does not say, one job at a time pulls images.
 func (m *model) replaces() bool {
 	spec := &m.s.CronJob.Spec
 	return spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent || spec.ConcurrencyPolicy == "" && spec.Template.ImageListPullJobTemplate != nil

@@ -126,8 +126,8 @@ func TestLostAnswersOfNotes(t *testing.T) {
 	})
 }
 
-// The process ends in a try of a job that was refused for a while; another one goes on. The time is run once, whatever was
-// written, also if the job has ended and is gone by its time to live before the other process comes. (ACJ-13.2)
+// The process ends in a try of a job that was refused for a while, and another process goes on. The time is run once, whatever
+// was written. That holds even if the job has ended, and its time to live is over, before the other process comes. (ACJ-13.2)
 func TestProcessEndsInARetry(t *testing.T) {
 	for _, test := range []struct {
 		name string

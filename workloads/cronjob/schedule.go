@@ -30,9 +30,8 @@ func parseSchedule(spec *v1alpha1.AdvancedCronJobSpec) (schedule cron.Schedule, 
 	return schedule, unknownZone, err
 }
 
-// parse reads a schedule as cron.ParseStandard does, which panics if nothing follows the time zone. A
-// schedule that never comes is an error. So is one that comes more than once a second, which the library
-// takes for a second. (ACJ-7)
+// parse reads a schedule as cron.ParseStandard does, which panics if nothing follows the time zone. A schedule that never comes
+// is an error. One that comes more than once a second is an error too: the library takes it for a second. (ACJ-7)
 func parse(text string) (cron.Schedule, error) {
 	if (strings.HasPrefix(text, "TZ=") || strings.HasPrefix(text, "CRON_TZ=")) && !strings.Contains(text, " ") {
 		return nil, errors.New("nothing follows the time zone: want five fields, or a descriptor such as @daily")

@@ -44,8 +44,8 @@ func mustTime(t *testing.T, text string) time.Time {
 	return at.UTC()
 }
 
-// In New York clocks go from 2:00 to 3:00 on the 13th of March 2022, and from 2:00 back to 1:00 on the 6th of November.
-// In Berlin they go at 2:00 and at 3:00; in Santiago at midnight.
+// In New York clocks go from 2:00 to 3:00 on the 13th of March 2022. They go from 2:00 back to 1:00 on the 6th of November. In
+// Berlin they go at 2:00 and at 3:00; in Santiago at midnight.
 func TestDaylightSaving(t *testing.T) {
 	const newYork, berlin, santiago = "America/New_York", "Europe/Berlin", "America/Santiago"
 	for _, test := range []struct {

@@ -27,11 +27,9 @@ import (
 	"github.com/podwright/podwright/workloads/cronjob"
 )
 
-// TestScripts plays what happens to the cron job web, each file in a cluster of its
-// own that begins on Saturday, the 1st of January 2000, at midnight UTC. Shown are
-// the writes of the controller and its events, each with its time, and jobs by their
-// scheduled time. To accept a change of behaviour, run the test with -rewrite and read
-// the difference.
+// TestScripts plays what happens to the cron job web, each file in a cluster of its own. The cluster begins on Saturday, the 1st
+// of January 2000, at midnight UTC. Shown are the writes of the controller and its events, each with its time, and jobs by their
+// scheduled time. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
 //	create                      creates it, with the lines of the spec that follow
 //	edit                        changes it by the merge patch that follows

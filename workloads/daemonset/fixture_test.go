@@ -78,9 +78,9 @@ var versions = []string{"v0", "v1", "v2"}
 //
 //	n1 n2:v1 n3:v1+down n3:v2 (gone):v1
 //
-// A node of the name "tainted…" keeps pods away, one of the name "evicting…" evicts them,
-// the kubelet of one of the name "dead…" is away, one of the name "other…" is of another zone, one in parentheses is not there. A pod is
-// available, unless what follows a plus says otherwise.
+// A node of the name "tainted…" keeps pods away, and one of the name "evicting…" evicts them. The kubelet of one of the name
+// "dead…" is away. One of the name "other…" is of another zone, and one in parentheses is not there. A pod is available, unless
+// what follows a plus says otherwise.
 func place(t testing.TB, set *v1alpha1.DaemonSet, text string) *Snapshot {
 	t.Helper()
 	if set.Status.CurrentRevision == "" {

@@ -27,9 +27,8 @@ type Plan struct {
 	Status *v1alpha1.DaemonSetStatus
 }
 
-// NewPlan decides what to do about a DaemonSet. It never fails: what is wrong
-// with the DaemonSet or its pods is listed in Plan.Problems. So are objects of
-// the Snapshot that do not belong to the DaemonSet, which are left out. A Snapshot
+// NewPlan decides what to do about a DaemonSet. It never fails: what is wrong with the DaemonSet or its pods is listed in
+// Plan.Problems. Objects of the Snapshot that do not belong to the DaemonSet are listed there too, and left out. A Snapshot
 // without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}

@@ -16,8 +16,8 @@ import (
 
 var missing = &rollout.Reason{Rule: heldup.Missing, Message: "no pod is there"}
 
-// planHeld lists what keeps the DaemonSet from its spec: nodes without an available pod, or with a second pod that is not available,
-// and what others wait for. (DS-23)
+// planHeld lists what keeps the DaemonSet from its spec. That is a node without an available pod, or with a second pod that is
+// not available, and what other pods wait for. (DS-23)
 func (p *planner) planHeld() {
 	for _, n := range p.nodes {
 		if n.runs && !n.deferred {

@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// planPods brings pods to the nodes that should run one and lack it, and removes
-// those that are in the way, whether or not an update is under way. (DS-3 to DS-7)
+// planPods brings pods to the nodes that should run one and lack it. It removes pods that are in the way. It does both whether or
+// not an update is under way. (DS-3 to DS-7)
 func (p *planner) planPods() {
 	for _, pod := range p.strays {
 		p.remove(pod, rollout.DeleteForScale)

@@ -125,8 +125,8 @@ func (p *planner) underway(n *nodePods) bool {
 	return n.old == nil && (n.fresh == nil || !n.fresh.Available || n.fresh.Deleted)
 }
 
-// update updates the pod of a node: in place if that is possible; by a second pod
-// that surges; or else by a deletion, after which a pod is created. (DS-13, DS-14)
+// update updates the pod of a node. With a surge it creates a second pod. Otherwise it updates the pod in place if that is
+// possible. If not, it deletes the pod, after which a new one is created. (DS-13, DS-14)
 func (p *planner) update(n *nodePods) {
 	pod := n.old
 	if p.limits.maxSurge > 0 {

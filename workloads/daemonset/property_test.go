@@ -17,10 +17,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
-// Of whatever nodes and pods: the order in which they are listed changes no plan. An
-// update takes no available pod away while as many nodes as maxUnavailable lack one, and
-// with a surge none at all unless an updated one is available beside it. No node gets two
-// pods, nor a pod that it must not run. (DS-3, DS-4, DS-9 to DS-11, DS-14)
+// Whatever nodes and pods there are, the order in which they are listed changes no plan. An update takes no available pod away
+// while as many nodes as maxUnavailable lack one. With a surge it takes none away unless an updated pod is available beside it.
+// No node gets two pods, nor a pod that it must not run. (DS-3, DS-4, DS-9 to DS-11, DS-14)
 func TestPlanProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		limit, surge, partition := rapid.IntRange(1, 4).Draw(r, "limit"), rapid.Bool().Draw(r, "surge"), rapid.IntRange(0, 2).Draw(r, "partition")

@@ -230,7 +230,6 @@ func TestSetMetrics(t *testing.T) {
 	})
 }
 
-// TestSimulation plays random histories amid stale caches, requests that fail, answers that are
-// lost, managers that die, and users who change their minds. No node ever has two pods that
-// none of the updates asked for, and in the end every node has an available pod of the present
-// template. (DS-1, DS-3, DS-11)
+// TestSimulation plays random histories amid stale caches, requests that fail, answers that are lost, managers that die, and
+// users who change their minds. No node ever has two pods that none of the updates asked for. In the end every node has an
+// available pod of the present template. (DS-1, DS-3, DS-11)

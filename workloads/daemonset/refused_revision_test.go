@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestRefusedRevision has a quota refuse the revision of a new template: pods that are lost come back as they were, a new node
+// TestRefusedRevision has a quota refuse the revision of a new template. Pods that are lost come back as they were, a new node
 // gets the current revision, and nothing is updated. (CT-9)
 func TestRefusedRevision(t *testing.T) {
 	for name, patch := range map[string]string{"CT-9: RollingUpdate": "", "CT-9: OnDelete": `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}`} {

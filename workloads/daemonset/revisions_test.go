@@ -192,8 +192,8 @@ func TestPreDownload(t *testing.T) {
 	}
 }
 
-// TestTakeOver has revisions of other hashes and names, as OpenKruise gives them, and pods that have such a hash and a
-// template generation: they stay, and the status is the only write. (DS-CR3)
+// TestTakeOver has revisions of other hashes and names, as OpenKruise gives them. Pods have such a hash and a template
+// generation. The pods stay, and the status is the only write. (DS-CR3)
 func TestTakeOver(t *testing.T) {
 	const hash = "85d9f6c4b7"
 	s := place(t, newSet(), "n1:v2 n2:v2 n3:v2")

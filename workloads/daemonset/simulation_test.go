@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestSimulation has users change a DaemonSet at random, and nodes come and go, amid
-// everything that can go wrong, and judges each write of the controller.
+// TestSimulation has users change a DaemonSet at random, and nodes come and go, amid everything that can go wrong. It judges each
+// write of the controller.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(bug{}))
 }

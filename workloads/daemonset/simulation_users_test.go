@@ -90,9 +90,8 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 	}
 }
 
-// push is all that users do in the end: they push a template whose pods run, take back what
-// only a webhook would have refused, and what asks for a standstill. All else is for the
-// controller to overcome.
+// push is all that users do in the end. They push a template whose pods run. They take back what only a webhook would have
+// refused, and what asks for a standstill. All else is for the controller to overcome.
 func push(u *simulation.User) {
 	set := u.Workload().(*v1alpha1.DaemonSet)
 	for _, mistake := range mistakes {

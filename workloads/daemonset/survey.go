@@ -77,9 +77,9 @@ func (n *nodePods) has(which func(*pod) bool) bool { return slices.ContainsFunc(
 // selects tells whether the update is about a node.
 func (p *planner) selects(n *nodePods) bool { return p.chosen.Matches(labels.Set(n.node.Labels)) }
 
-// interrupted tells whether the old pod of a node is out of service, and may be so because
-// of an earlier update: that is remembered, or it has never been available, or it is of a
-// revision between the current and the present one. (DS-11)
+// interrupted tells whether the old pod of a node is out of service, and may be so because of an earlier update. That is the case
+// if it is remembered, or the pod has never been available. It is too if the pod's revision is between the current and the
+// present one. (DS-11)
 func (p *planner) interrupted(n *nodePods) bool {
 	pod := n.old
 	return !pod.Available && (p.Disrupted[n.name] || pod.Labels[podplan.RevisionLabel] != p.current || pod.neverReady() || p.neverAvailable(pod))

@@ -13,10 +13,10 @@
 //
 // It does what controllers depend on. It has one resourceVersion for all objects, conflicts, graceful deletion, finalizers,
 // generations, the subresources status, scale, resize, ephemeralcontainers and eviction, and selectors. It has watches that
-// resume, with bookmarks; JSON, merge and strategic-merge patches; server-side apply by the code of the real API server;
-// JSON and protobuf; objects reduced to their metadata; discovery. It knows every kind of this library, in the version in
-// which its objects are stored. It knows the kinds of Kubernetes that operators use most: workloads, claims, volumes, nodes,
-// namespaces, Services, ConfigMaps, Secrets, Leases and events. A kind of your own is given to [New].
+// resume, with bookmarks, and discovery. It has JSON, merge and strategic-merge patches, and server-side apply by the code of the
+// real API server. It speaks JSON and protobuf, and reduces objects to their metadata on demand. It knows every kind of this
+// library, in the version in which its objects are stored. It knows the kinds of Kubernetes that operators use most: workloads,
+// claims, volumes, nodes, namespaces, Services, ConfigMaps, Secrets, Leases and events. A kind of your own is given to [New].
 //
 // # What it does not have
 //

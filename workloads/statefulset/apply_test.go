@@ -283,8 +283,9 @@ func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, e
 	return pod, nil
 }
 
-// PPS-27: a Placement says on which node a pod is created. One whose place is not known is told of, and created when it is; no request
-// is made for it until then, and others are not held up. What is placed is the same revision, and settled.
+// PPS-27: a Placement says on which node a pod is created. If its place is not known, an error says so, and the pod is created
+// when it is known. Until then the controller makes no request for it, and others are not held up. A pod that is placed has the
+// same revision, and is settled.
 func TestPlacement(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		p := &placement{unknown: "web-1"}

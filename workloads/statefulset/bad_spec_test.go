@@ -13,8 +13,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// No pod is updated to a template that the selector does not match: it would be
-// released, and keep its name from the one to come. One that is prepared returns to service.
+// No pod is updated to a template that the selector does not match. It would be released, and keep its name from the next pod. A
+// pod that is prepared returns to service.
 func TestUpdateThatTheSelectorDoesNotMatch(t *testing.T) {
 	for _, spec := range []string{"podUpdatePolicy=ReCreate", "podUpdatePolicy=InPlaceIfPossible", "podUpdatePolicy=InPlaceOnly",
 		"podUpdatePolicy=InPlaceIfPossible inPlaceUpdate=hold", "podUpdatePolicy=InPlaceOnly inPlaceUpdate=hold"} {

@@ -19,8 +19,8 @@ const (
 	deletes = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 )
 
-// claims gives the set the claim template data, every pod its claim, and every
-// claim owners: "" for none, "set", "pod", "old" for a former pod of the name.
+// claims gives the set the claim template data, every pod its claim, and every claim owners. An owner is "" for none, "set",
+// "pod", or "old" for a former pod of the name.
 func claims(owners ...string) edit {
 	return func(s *Snapshot) {
 		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"own": "label"}}}}

@@ -156,9 +156,8 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// TestPodsGoAfterTheirStatefulSet is about what the garbage collector does,
-// seen by caches of which one is behind: nothing is created for a StatefulSet
-// that is gone or being deleted. (STS-26)
+// TestPodsGoAfterTheirStatefulSet has the garbage collector delete pods while the cache of StatefulSets is behind. Nothing is
+// created for a StatefulSet that is gone or being deleted. (STS-26)
 func TestPodsGoAfterTheirStatefulSet(t *testing.T) {
 	for name, finalizers := range map[string]string{"background: it is gone": `[]`, "foreground: it is on its way": `["foregroundDeletion"]`} {
 		t.Run(name, func(t *testing.T) {

@@ -33,17 +33,13 @@
 //   - Names and service names with which no pod can be created, and hooks of labels and finalizers that no
 //     pod can have, are refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (STS-29)
-//   - A broken update can be taken back, or corrected, without deleting pods by
-//     hand. If nothing else could be updated, since OrderedReady waits or
-//     maxUnavailable is used up, a pod that is not ready is updated nevertheless. Its
-//     revision must be wanted no more, or its deletion or update must be under
-//     preparation. One of the current revision is updated too when the update goes back to
-//     an older one, or no pod is available at its revision. So it is when all pods above
-//     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this.
-//     Nor are those of the current revision while pods have the update and none
-//     of them is available. So an outage lets no bad image out.
-//     With unorderedUpdate the partition holds no pod back if current and
-//     update revision are the same.
+//   - A broken update can be taken back, or corrected, without deleting pods by hand. If nothing else could be updated, since
+//     OrderedReady waits or maxUnavailable is used up, a pod that is not ready is updated nevertheless. Its revision must be wanted
+//     no more, or its deletion or update must be under preparation. One of the current revision is updated too when the update goes
+//     back to an older one, or no pod is available at its revision. It is also updated when all pods above it are updated and
+//     available, or with Parallel wait for it. Pods that are ready are never updated for this. Pods of the current revision are not
+//     either while pods have the update and none of them is available. So an outage lets no bad image out. With unorderedUpdate the
+//     partition holds no pod back if current and update revision are the same.
 //   - maxUnavailable counts all wanted pods that do not serve before one that is ready is taken for the update. It counts
 //     those beyond the partition and the walk, and those that hooks have taken aside, too. Pods that do not serve are
 //     updated meanwhile. OpenKruise counts all from 1.5.5 on, and ends the walk there.
@@ -106,9 +102,8 @@
 //     did not change is not judged again.
 //   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
-//   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back. So it does when InPlaceOnly does not let it go to a new template. Otherwise it
-//     would stay unavailable, with markPodNotReady out of service.
+//   - A pod in the state PreparingUpdate goes back when the partition is raised and holds it back. It also goes back when InPlaceOnly
+//     does not let it go to a new template. Otherwise it would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable, nor for its
 //     turn with OrderedReady. It is out of service already, and others may wait for it.
 //   - Pods that the garbage collector deletes are not created once more, whichever

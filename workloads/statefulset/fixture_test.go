@@ -31,8 +31,8 @@ var testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // edit changes a snapshot that is being set up.
 type edit func(*Snapshot)
 
-// testSnapshot is a StatefulSet named web with pods as the text says: words of
-// an ordinal, a letter for the revision, and marks for the state.
+// testSnapshot is a StatefulSet named web with pods as the text says. Each word is an ordinal, a letter for the revision, and
+// marks for the state.
 //
 //	0A     available at revision A, whose image is a
 //	1B-    not ready

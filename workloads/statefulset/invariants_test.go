@@ -202,9 +202,8 @@ func (j *judge) checkScale(plan *Plan) {
 	}
 }
 
-// checkOrder: with OrderedReady pods that are not wanted go one at a time from
-// the highest, and a pod that serves is taken out of service only when all the
-// other ones are there.
+// checkOrder: with OrderedReady pods that are not wanted go one at a time from the highest. A pod that serves is taken out of
+// service only when all the other ones are there.
 func (j *judge) checkOrder(plan *Plan) {
 	var taken []*corev1.Pod
 	for _, pod := range j.disrupted(plan) {

@@ -100,8 +100,8 @@ func TestHooks(t *testing.T) {
 	})
 }
 
-// Pods that cannot be taken back are deleted and replaced as everything else
-// is: in order, within the budget, and not while the update is paused.
+// Pods that cannot be taken back are deleted and replaced like all others. They go in order, within the budget, and not while the
+// update is paused.
 func TestKeptPodsThatAreReplaced(t *testing.T) {
 	released := func(edits ...edit) []edit { return append([]edit{hooked(), markPodNotReady}, edits...) }
 	runPlanCases(t, []planCase{
@@ -204,8 +204,8 @@ func TestInPlaceUpdateOfOnePod(t *testing.T) {
 	apply("")
 }
 
-// A pod that another manager, with an older cache, has put back into service during its
-// grace period gets its revision back, which is kept, and is updated anew. (IP-34)
+// Another manager, with an older cache, has put a pod back into service during its grace period. The pod gets its revision back,
+// which is kept, and is updated anew. (IP-34)
 func TestUpdateOfAPodThatIsPutBackIntoService(t *testing.T) {
 	s := testSnapshot(t, "B", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
 	s.Set.Spec.UpdateStrategy.RollingUpdate.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 10}

@@ -84,9 +84,8 @@ func (p *planner) planAdoption() {
 	}
 }
 
-// settledCurrent is the current revision as the status names it from now on. The
-// reconcile that ends an update is the last one for which there is an event, so
-// what is to be done after an update is done in it.
+// settledCurrent is the current revision as the status names it from now on. No event follows the reconcile that ends an update.
+// So that reconcile does what is to be done after an update.
 func (p *planner) settledCurrent() *appsv1.ControllerRevision {
 	if s := p.plan.Status; s != nil && s.CurrentRevision == p.plan.Revisions.Update.Name {
 		return p.plan.Revisions.Update

@@ -9,8 +9,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// updateBudget tells which pods may be taken out of service: maxUnavailable counts all wanted pods, those
-// that the update does not reach and those that hooks have taken aside among them. (STS-18)
+// updateBudget tells which pods may be taken out of service. All wanted pods count against maxUnavailable. Among them are those
+// that the update does not reach, and those that hooks have taken aside. (STS-18)
 type updateBudget struct {
 	*planner
 	out    int32 // wanted pods that do not serve, or will not after this reconcile
@@ -35,8 +35,8 @@ func (p *planner) newUpdateBudget() *updateBudget {
 	return b
 }
 
-// out tells whether a place lacks a pod that serves. A pod that never can be updated, for it is in a state
-// that is not known, takes no place from others as long as it works. (STS-20)
+// out tells whether a place lacks a pod that serves. A pod in a state that is not known never can be updated. It takes no place
+// from others as long as it works. (STS-20)
 func (p *planner) out(s slot) bool {
 	if s.pod != nil && s.pod.resizing { // (STS-41)
 		return true

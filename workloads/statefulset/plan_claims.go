@@ -17,9 +17,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// planClaims keeps the owners of claims as the retention policy says, creates
-// claims that were taken from under a pod that waits for them, and reports
-// pods that lack one. (STS-10, STS-23 to STS-25)
+// planClaims keeps the owners of claims as the retention policy says. It creates claims that were deleted while a pod waits for
+// them, and reports pods that lack one. (STS-10, STS-23 to STS-25)
 func (p *planner) planClaims() {
 	var lacking []*pod
 	for _, pod := range p.pods {
@@ -84,10 +83,9 @@ func mounted(pod *corev1.Pod, template string) string {
 	return ""
 }
 
-// claimOf returns the name of the claim in a volume of a pod if it is one that
-// its StatefulSet has made of a claim template, whether there still is such a
-// template or not. Otherwise it is empty. It builds no names: it is asked about
-// every pod in every reconcile.
+// claimOf returns the name of the claim in a volume of a pod, if its StatefulSet has made the claim of a claim template. Whether
+// that template still exists does not matter. Otherwise the name is empty. claimOf builds no names: it is asked about every pod
+// in every reconcile.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 	if v.PersistentVolumeClaim == nil {
 		return ""
@@ -152,9 +150,8 @@ func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]met
 	return owners, true
 }
 
-// disownClaims takes the StatefulSet off the claims that no pod of its mounts,
-// if they shall not go with it: of pods that were scaled away, taken out of its
-// hands, or never created. Nothing is ever added to such a claim. (STS-23)
+// disownClaims takes the StatefulSet off the claims that none of its pods mounts, if they shall not go with it. They are of pods
+// that were scaled away, taken out of the StatefulSet, or never created. Nothing is ever added to such a claim. (STS-23)
 func (p *planner) disownClaims() {
 	if p.setOwnsClaims() || p.Features.NoAutoDeleteClaims {
 		return
@@ -189,9 +186,8 @@ func (p *planner) mountedClaims() map[string]bool {
 	return mounted
 }
 
-// mayDisown tells whether a claim that no pod mounts may lose the StatefulSet as
-// an owner: not if something else controls it, and not if it would go with
-// a former pod or StatefulSet, which the present one has kept it from so far.
+// mayDisown tells whether a claim that no pod mounts may lose the StatefulSet as an owner. It may not if something else controls
+// it. It may not either if it would then go with a former pod or StatefulSet: so far the present one has kept it from that.
 func (p *planner) mayDisown(claim *corev1.PersistentVolumeClaim) bool {
 	return !slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.UID != p.Set.UID && (o.Controller != nil && *o.Controller || p.namesSet(&o) || o.Kind == "Pod")
@@ -244,14 +240,14 @@ func namesPod(owner *metav1.OwnerReference, pod string) bool {
 	return owner.Kind == "Pod" && owner.APIVersion == "v1" && owner.Name == pod
 }
 
-// goesWithFormerPod tells whether a pod owns the claim that had the name of
-// the new one: the garbage collector takes the claim once it has noticed. (STS-5)
+// goesWithFormerPod tells whether the owner of the claim is a pod that had the name of the new one. The garbage collector deletes
+// the claim once it has noticed. (STS-5)
 func goesWithFormerPod(claim *corev1.PersistentVolumeClaim, pod string) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return namesPod(&o, pod) })
 }
 
-// goesWithFormerSet tells whether nothing but a StatefulSet owns a claim that
-// had the name before: the garbage collector takes the claim once it has noticed.
+// goesWithFormerSet tells whether the only owner of a claim is a StatefulSet that had the name before. The garbage collector
+// deletes the claim once it has noticed.
 func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 	for i := range claim.OwnerReferences {
 		if owner := &claim.OwnerReferences[i]; owner.UID == p.Set.UID || !p.namesSet(owner) {
@@ -261,8 +257,8 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 	return len(claim.OwnerReferences) > 0
 }
 
-// newClaim makes a claim. Its labels are those that the selector matches, over those of the template if they are kept; who
-// owns it is written down at once if the whole set does. (STS-23, STS-38)
+// newClaim makes a claim. Its labels are those that the selector matches, over those of the template if they are kept. If the
+// StatefulSet owns its claims, it is the owner from the beginning. (STS-23, STS-38)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
 	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template)
 	if p.Features.KeepClaimLabels {

@@ -18,8 +18,8 @@ const mostMissing = 100
 
 var missing = &rollout.Reason{Rule: heldup.Missing, Message: "the pod is not there"}
 
-// planHeld lists what keeps the StatefulSet from its spec: wanted pods that are missing or not available, those that do not go, claims that
-// are too small, and what others wait for. (STS-29, STS-30)
+// planHeld lists what keeps the StatefulSet from its spec. That is wanted pods that are missing or not available, and left over
+// pods that do not go. It is also claims that are too small, and what other pods wait for. (STS-29, STS-30)
 func (p *planner) planHeld() {
 	absent := 0
 	for _, s := range p.wanted {

@@ -9,9 +9,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// stuck tells whether the pod of a place has to be updated and never can be, unless
-// a user changes the pod or the spec: InPlaceOnly forbids to recreate it. Such
-// a pod takes no place from another.
+// stuck tells whether the pod of a place has to be updated and never can be, since InPlaceOnly forbids to recreate it. Only a
+// user can end that, by a change of the pod or the spec. Such a pod takes no place from another.
 func (p *planner) stuck(s slot) bool {
 	if !p.Workload.InPlace.Only || !mustUpdate(s) {
 		return false

@@ -56,10 +56,9 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 	return some
 }
 
-// broken is the pod to update although others are waited for: one that is not ready at a
-// revision that is wanted no more, or the next one in order. It is nil while a pod is
-// terminating. Of several it is the lowest one, which may hold up the creation of others,
-// but one of the current revision only if there is no other.
+// broken is the pod to update although the update waits for others. That is one that is not ready at a revision that is wanted no
+// more, or the next one in order. It is nil while a pod is terminating. Of several it is the lowest one, which may hold up the
+// creation of others. One of the current revision is taken only if there is no other.
 func (p *planner) broken(sequence []slot) *pod {
 	works := p.works()
 	spreads := p.spreads(works)

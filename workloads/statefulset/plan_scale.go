@@ -9,9 +9,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// planScale brings the pods to the wanted ordinals. It returns pods to service that
-// prepare for a deletion which is not wanted any more, creates those that are missing, and
-// deletes those that are left over. (STS-4 to STS-13)
+// planScale brings the pods to the wanted ordinals. It returns pods to service that prepare for a deletion which is not wanted
+// any more. It creates pods that are missing, and deletes those that are left over. (STS-4 to STS-13)
 func (p *planner) planScale() {
 	p.planKeep()
 	p.planCreate()
@@ -47,12 +46,10 @@ func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 	return pods[1:]
 }
 
-// haltsScaleIn says why no pod that is left over goes now: one is on its way out,
-// or the highest one is not available and is not the first of all pods that are not
-// ready. Hooks are not looked at, as in STS-8. Pods that have ended do not wait for
-// one another, as none of them is ever ready again. One whose deletion was begun
-// when it was its turn has waited for that already, and may be out of service for
-// no other reason. (STS-11)
+// haltsScaleIn says why no pod that is left over goes now. One may be terminating. Or the highest one is not available and is not
+// the first of all pods that are not ready. Hooks are not looked at, as in STS-8. Pods that have ended do not wait for one
+// another, as none of them is ever ready again. One whose deletion was begun when it was its turn has waited for that already,
+// and may be out of service for no other reason. (STS-11)
 func (p *planner) haltsScaleIn() *rollout.Reason {
 	for _, pod := range p.condemned {
 		if pod.terminating {

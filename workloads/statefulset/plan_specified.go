@@ -34,8 +34,8 @@ func (p *planner) deleteBroken() {
 	}
 }
 
-// walkBeyond goes down the sequence much as OpenKruise 1.6 does: pods that do not serve are updated however many they are, and those
-// that serve wait while maxUnavailable do not. (STS-34)
+// walkBeyond goes down the sequence much as OpenKruise 1.6 does. It updates pods that do not serve however many they are. Pods
+// that serve wait while maxUnavailable others do not. (STS-34)
 func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {
 	for _, s := range sequence {
 		switch {

@@ -42,7 +42,8 @@ func (p *planner) planUpdate() {
 	}
 }
 
-// planOtherwise plans the update that goes on if the API server refuses all that the scale step deletes. (STS-12)
+// planOtherwise plans the update that goes on if the API server refuses all that the scale step deletes. The pods of the update
+// wait for that step until it is refused. (STS-12)
 func (p *planner) planOtherwise(sequence []slot) {
 	p.PlanOtherwise(func() {
 		if p.stopped == nil || p.inOrder {
@@ -86,8 +87,8 @@ func (p *planner) planReach() {
 	}
 }
 
-// heldBack tells whether the partition of an update in order keeps the pod of an ordinal at its revision: an
-// ordinal below it, or so many wanted ones from the lowest up. (STS-17, STS-33)
+// heldBack tells whether the partition of an update in order keeps the pod of an ordinal at its revision. It keeps the ordinals
+// below it, or so many wanted ones from the lowest up. (STS-17, STS-33)
 func (p *planner) heldBack(ordinal int) bool {
 	if p.Features.PartitionCountsPods {
 		ordinal = p.window.rank(ordinal)

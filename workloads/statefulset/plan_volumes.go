@@ -93,9 +93,10 @@ func (v volume) ready() bool {
 	return v.sameKind() && v.claim.Status.Capacity.Storage().Cmp(*v.claim.Spec.Resources.Requests.Storage()) >= 0
 }
 
-// completed tells whether nothing is left to do for a claim but what its pod does when it is started anew. One that
-// has what its template asks for is, too, whatever a failed resize has left in its request. So is one that has no volume yet, or has
-// lost it: the API server lets it not change, and to update its pod may be what it lacks. (STS-40, STS-41)
+// completed tells whether nothing is left to do for a claim but what its pod does when it is started anew. A claim that has what
+// its template asks for is completed, too, whatever a failed resize has left in its request. A claim that has no volume yet, or
+// has lost it, is completed as well. The API server does not let it change, and an update of its pod may be what it lacks.
+// (STS-40, STS-41)
 func (v volume) completed() bool {
 	return !v.bound() || v.compatible() && (v.ready() || v.fileSystemPending() || v.suffices())
 }
@@ -199,8 +200,8 @@ func (v volume) abandoned() bool {
 	return failed && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0
 }
 
-// mayGrow tells whether the claims of a pod may grow now: as many wanted pods may be resized, updated or down at a time as may be
-// unavailable. (STS-41)
+// mayGrow tells whether the claims of a pod may grow now. At a time maxUnavailable wanted pods may be resized, updated or down.
+// (STS-41)
 func (p *planner) mayGrow(pod *pod, b *updateBudget) bool {
 	if !p.out(slot{ordinal: pod.ordinal, pod: pod}) {
 		if b.out >= p.limits.maxUnavailable {

@@ -78,9 +78,8 @@ func (j *judge) checkContained(plan *Plan) {
 	}
 }
 
-// checkReplaced: of the pods that are wanted, and that hooks had prepared for
-// their deletion, only so many go out of service at once as order, pause and
-// budget allow.
+// checkReplaced is about wanted pods that hooks had prepared for their deletion. Only so many go out of service at once as order,
+// pause and budget allow.
 func (j *judge) checkReplaced(plan *Plan) {
 	going := map[string]bool{}
 	for _, d := range plan.Delete {

@@ -198,9 +198,8 @@ func (w *setScenario) converge(image string) {
 	w.checkSettled(w.settle())
 }
 
-// halts tells whether OrderedReady keeps pods that are left over: all wanted
-// ones are available, and the highest and a lower one of the others are not; nor
-// have all those others ended. (STS-11)
+// halts tells whether OrderedReady keeps pods that are left over. That is so if all wanted ones are available, and the highest
+// and a lower one of the others are not. It is not if all those others have ended. (STS-11)
 func (j *judge) halts() bool {
 	if !j.ordered || slices.ContainsFunc(j.wanted, func(n int) bool { return !j.available(j.pods[n]) }) {
 		return false

@@ -14,9 +14,8 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// TestRequests counts what 10 pods cost. Beside the requests per pod there is
-// one for the status of the StatefulSet whenever its numbers have changed: for
-// pods that are updated one after the other, as often as one is created, ready or gone.
+// TestRequests counts what 10 pods cost. Beside the requests per pod there is one for the status of the StatefulSet whenever its
+// numbers have changed. If pods are updated one after the other, that is as often as one is created, ready or gone.
 func TestRequests(t *testing.T) {
 	const pods = 10
 	for _, test := range []struct {

@@ -125,7 +125,8 @@ func TestReconcilingEnds(t *testing.T) {
 	}
 }
 
-// A condition that reports a problem stays the first one: a client that reads only that one finds it where it was. (STS-S2, STS-S3)
+// A condition that reports a problem stays the first one. So a client that reads only the first condition finds it. (STS-S2,
+// STS-S3)
 func TestReconcilingStandsBehindProblems(t *testing.T) {
 	var types []string
 	for _, c := range NewPlan(testSnapshot(t, "A", "A", "0A# 1A")).Status.Conditions {

@@ -12,10 +12,9 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-// TestABrokenUpdateCanBeTakenBack breaks an update with an image that never
-// becomes ready, at every stage and under every combination of policies, and
-// gives the template a good image again: the one before, or another. No user
-// deletes a pod by hand, and nothing but kubelets and reconciles happens.
+// TestABrokenUpdateCanBeTakenBack breaks an update with an image that never becomes ready, at every stage and under every
+// combination of policies. Then it gives the template a good image again: the one before, or another. No user deletes a pod by
+// hand, and nothing but kubelets and reconciles happens.
 func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	const replicas = 3
@@ -65,8 +64,8 @@ func (w *setScenario) fork() *setScenario {
 	return &fork
 }
 
-// rollOut lets kubelets and controller act until there is nothing to do, and
-// fails unless all pods serve then, at the update revision from the partition up.
+// rollOut lets kubelets and controller act until there is nothing to do. It fails unless all pods serve then, and are at the
+// update revision from the partition up.
 func (w *setScenario) rollOut(t *testing.T, what string) {
 	t.Helper()
 	var plan *Plan

@@ -15,9 +15,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestScripts plays the rollouts in testdata: see scenario.RunScripts. Of its own
-// a StatefulSet has the command "foreign pod", which gives a pod to another
-// controller, and these keys of spec, beside those of the template and hooks:
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts. A StatefulSet has one command of its own: "foreign pod"
+// gives a pod to another controller. It has these keys of spec, beside those of the template and hooks:
 //
 //	replicas, policy, scaleMaxUnavailable, historyLimit
 //	reserve=(1,5-7)                   reserveOrdinals

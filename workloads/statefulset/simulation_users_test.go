@@ -153,9 +153,8 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 	}
 }
 
-// push is all that users do in the end: they push a template whose pods run, and
-// take back what asks for a standstill, or what nothing else can undo by the
-// rules. All else is for the controller to overcome.
+// push is all that users do in the end. They push a template whose pods run. They take back what asks for a standstill, or what
+// nothing else can undo by the rules. All else is for the controller to overcome.
 func push(u *simulation.User, features Features) {
 	set := u.Workload().(*v1beta1.StatefulSet)
 	edit := func(patch string) {
@@ -193,9 +192,9 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 //     set's to remove);
 //   - pods that are left over are not ready, although nothing has happened for an
 //     hour, which halts OrderedReady (STS-11);
-//   - pods that do not work, or whose record of an update was spoilt in its midst, are
-//     held back by the partition, or come back at a current revision that does not
-//     work (STS-3, STS-17);
+//   - the partition holds back pods that do not work, or whose record of an update
+//     was spoilt in its midst (STS-17);
+//   - such pods come back at a current revision that does not work (STS-3);
 //   - the record of an update of a pod that waits for its preNormal hook was spoilt (STS-36);
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
 //     (STS-20).

@@ -21,8 +21,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestSimulationOfVolumes has users edit the sizes of claims, of classes that grow at once, when pods start anew, later or never,
-// while a driver fails now and then.
+// TestSimulationOfVolumes has users edit the sizes of claims while a driver fails now and then. Claims grow, as their class has
+// it, at once, when pods start anew, later or never.
 func TestSimulationOfVolumes(t *testing.T) { simulation.Check(t, growing(bug{})) }
 
 // TestSimulationOfVolumesFindsBugs plants bugs into how claims grow, each of which a few seeds must find.

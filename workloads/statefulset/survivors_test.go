@@ -40,9 +40,8 @@ func TestNextReconcileIsTheEarliest(t *testing.T) {
 	}
 }
 
-// TestUnfinishedUpdateUsesBudget: STS-18. A pod that lacks the readiness gate and
-// a lifecycle state stays Ready while it is updated in place; it is not available
-// at the new revision before its containers are new.
+// TestUnfinishedUpdateUsesBudget: STS-18. A pod that lacks the readiness gate and a lifecycle state stays Ready while it is
+// updated in place. It is not available at the new revision before its containers are new.
 func TestUnfinishedUpdateUsesBudget(t *testing.T) {
 	w := newScenario(t)
 	w.Spec("policy=Parallel", "replicas=3", "podUpdatePolicy=InPlaceIfPossible")

@@ -65,8 +65,8 @@ func TestValidateUpdate(t *testing.T) {
 	})
 }
 
-// Every field of the spec either stands in the list of the mutable ones, or its
-// change is refused with its own name, a field that is added later too.
+// A field of the spec stands in the list of the mutable ones, or its change is refused with its own name. That holds for a field
+// that is added later, too.
 func TestMutableOnUpdate(t *testing.T) {
 	mutable := map[string]string{
 		"replicas": `3`, "template": strings.Replace(conformance.Template("", "", ""), "1.21", "1.22", 1), "updateStrategy": `{"type":"OnDelete"}`, "scaleStrategy": `{"maxUnavailable":1}`,

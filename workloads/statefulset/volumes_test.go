@@ -25,9 +25,10 @@ func gigabytes(n int) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(fmt.Sprintf("%dGi", n))}
 }
 
-// grown has the rolling update grow claims: the template data asks for so many Gi, and each pod has a claim that a word describes.
-// "10/5" asks for 10 and has 5, "10" has what it asks for; behind it "fs" has a file system that grows with the pod, "x" another
-// class, "u" no volume yet, "!" a resize that failed, "!o" one that a user began, and "-" no claim.
+// grown has the rolling update grow claims: the template data asks for so many Gi, and each pod has a claim that a word
+// describes. "10/5" asks for 10 and has 5, "10" has what it asks for, and "-" is no claim. A suffix "fs" has a file system that
+// grows with the pod, "x" another class, "u" no volume yet. The suffix "!" has a resize that failed, and "!o" one that a user
+// began.
 func grown(want int, claims string) edit {
 	return func(s *Snapshot) {
 		s.Features.ResizeClaims = true
@@ -164,8 +165,8 @@ func TestClaimsAreNotCounted(t *testing.T) {
 	}
 }
 
-// STS-41 to STS-43: a CSI driver that fails half-way, and users who change sizes meanwhile. No claim ever asks for less, no more
-// pods are resized at a time than may be unavailable, and all claims grow when the driver works.
+// STS-41 to STS-43: a CSI driver that fails half-way, and users who change sizes meanwhile. No claim ever asks for less. No more
+// pods are resized at a time than may be unavailable. All claims grow when the driver works.
 func TestResizesThatFailHalfWay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

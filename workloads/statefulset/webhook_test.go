@@ -222,8 +222,8 @@ func TestWebhookConforms(t *testing.T) {
 	}
 }
 
-// One tenant's StatefulSet must not stop the webhook: without care a decoder
-// works on such a quantity for hours, and the test runs out of time.
+// One tenant's StatefulSet must not stop the webhook. Without care a decoder works on such a quantity for hours, and the test
+// runs out of time.
 func TestWebhookOfExtremeQuantities(t *testing.T) {
 	for _, version := range versions {
 		for _, quantity := range []string{"1e-100000000", "1e2147483647"} {

@@ -19,10 +19,9 @@ import (
 // plenty is room for more pods than any subset asks for.
 const plenty = 1000
 
-// TestAdaptiveProperties: whatever is edited, and whichever subset is full, the subsets add up to
-// spec.replicas and the pods that have substitutes, none has more than its maximum, and no
-// ready pod is dropped for one elsewhere. If nothing changes, no ready pod moves; if a subset has
-// plenty of room, as many pods are ready as should be; and if all have, everything is as
+// TestAdaptiveProperties checks what holds whatever is edited, and whichever subset is full. The subsets add up to spec.replicas
+// and the pods that have substitutes. None has more than its maximum, and no ready pod is deleted for one elsewhere. If nothing
+// changes, no ready pod moves. If a subset has plenty of room, as many pods are ready as should be. If all have, everything is as
 // if none had ever been full. (UD-20, UD-21)
 func TestAdaptiveProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { adaptiveHistory(t, r, rapid.SampledFrom(kinds).Draw(r, "kind")) })

@@ -98,8 +98,8 @@ func TestAdaptive(t *testing.T) {
 	}
 }
 
-// UD-21.2: a StatefulSet deletes its highest ordinals alone: if one of those runs, a pod with a
-// lower one stays, and another subset runs a substitute.
+// UD-21.2: a StatefulSet deletes its highest ordinals alone. If a pod with such an ordinal runs, a pod with a lower one stays,
+// and another subset runs a substitute.
 func TestAdaptiveOrdinals(t *testing.T) {
 	for _, kind := range []TemplateKind{StatefulSet, AdvancedStatefulSet} {
 		z := newZones(t, kind, map[string]int{"a": plenty, "b": plenty}, "replicas: 6", adaptive("", "{name: a}, {name: b}"))

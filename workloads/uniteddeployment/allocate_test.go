@@ -177,8 +177,8 @@ func TestAllocateWithinAddsUp(t *testing.T) {
 // edits is how many random edits of a UnitedDeployment are made.
 const edits = 1_000_000
 
-// UD-3: after each of a million random edits the subsets add up to spec.replicas, and a
-// subset gets what it asks for wherever that adds up.
+// UD-3: after each of a million random edits the subsets add up to spec.replicas. A subset gets what it asks for whenever that
+// adds up.
 func TestAllocateAddsUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var (

@@ -184,9 +184,8 @@ func deploymentChild(o *appsv1.Deployment) Child {
 	return c
 }
 
-// unlabelled is the Hash of a workload that has lost the label of its subset, or
-// names its revision in another label than now. So it is written again. Its
-// selector still has the subset.
+// unlabelled is the Hash of a workload that has lost the label of its subset, or names its revision in another label than now. So
+// the controller writes the workload again. Its selector still has the subset.
 const unlabelled = "unlabelled"
 
 func childOf(o metav1.Object, kind TemplateKind, revisionLabel string, selector *metav1.LabelSelector) Child {

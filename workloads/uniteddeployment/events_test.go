@@ -92,8 +92,8 @@ func situations(t *testing.T, kind TemplateKind) map[string]*world {
 	return all
 }
 
-// The filter of events against the planner itself: whatever changes about a UnitedDeployment or
-// about what it reads, if that changes the plan, it is enqueued.
+// The filter of events is tested against the planner itself. If a change of a UnitedDeployment, or of what it reads, changes the
+// plan, the UnitedDeployment is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	for _, kind := range kinds {
 		reads := mutation.Reads{}

@@ -178,7 +178,7 @@ func TestSchedulableReasons(t *testing.T) {
 	look("without the switch", corev1.ConditionTrue, "")
 }
 
-// A workload of a subset that neither the topology nor the status has, as an upgrade from OpenKruise 1.7 leaves it, is deleted like
+// An upgrade from OpenKruise 1.7 leaves a workload of a subset that neither the topology nor the status has. It is deleted like
 // any other, and nothing else suffers. (UD-5, UD-21.7)
 func TestSubsetThatNothingNames(t *testing.T) {
 	z := newZones(t, CloneSet, map[string]int{"a": plenty, "b": plenty, "c": plenty}, "replicas: 6", adaptive("", "{name: a}, {name: b}, {name: c}"))
@@ -192,8 +192,8 @@ func TestSubsetThatNothingNames(t *testing.T) {
 	}
 }
 
-// After a scale-out, too, pods that find no nodes are looked at again when they have waited long enough: no event tells that time is
-// over. (UD-21.1)
+// After a scale-out, too, pods that find no nodes are looked at again when they have waited long enough. No event tells that
+// their time is over. (UD-21.1)
 func TestLookAgainAfterAScaleOut(t *testing.T) {
 	z := newZones(t, CloneSet, map[string]int{"a": 3, "b": plenty}, "replicas: 4", adaptive("rescheduleCriticalSeconds: 50", "{name: a}, {name: b}"))
 	z.after(100)
@@ -208,7 +208,7 @@ func TestLookAgainAfterAScaleOut(t *testing.T) {
 	}
 }
 
-// What a template says of maxUnavailable reaches the workloads, also while a subset with reserved pods is scaled in: nothing is
+// What a template says of maxUnavailable reaches the workloads, also while a subset with reserved pods is scaled in. Nothing is
 // computed that could fall below 0. (UD-21.3)
 func TestMaxUnavailableBesideReservedPods(t *testing.T) {
 	z := newZones(t, CloneSet, map[string]int{"a": 3, "b": plenty}, "replicas: 10", adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}"))

@@ -288,13 +288,14 @@ func TestUpdateKeepsWhatOthersSet(t *testing.T) {
 	}
 }
 
-// UD-11: of the pods for which a StatefulSet of Kubernetes waits the one that blocks its update is deleted: one of
-// each subset at most, and one that was ready not before it has not been for minutes.
+// UD-11: of the pods for which a StatefulSet of Kubernetes waits, the one that blocks its update is deleted. That is one of each
+// subset at most. One that was ready is deleted only after it has not been ready for minutes.
 func TestDeletePods(t *testing.T) {
 	for name, test := range map[string]struct {
 		more string // in the spec of the template
-		// pods has a letter for each ordinal: old ones that are ready (o), never were (x), were a minute (m) or an hour (h) ago, never were
-		// since their kubelet took them a minute ago (k), terminate (t), and were ready until then (T), or have failed (f), updated ones that are ready (U) or not (N), and none (-).
+		// pods has a letter for each ordinal. Old pods are ready (o), never were (x), or were a minute (m) or an hour (h) ago.
+		// Others never were since their kubelet took them a minute ago (k). Old pods also terminate (t), were ready until then
+		// (T), or have failed (f). Updated ones are ready (U) or not (N). A dash (-) is no pod.
 		pods string
 		want []int // ordinals that are deleted
 		left []int // that are left for now

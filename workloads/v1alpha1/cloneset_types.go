@@ -221,9 +221,9 @@ const (
 	CloneSetConditionFailedScale CloneSetConditionType = "FailedScale"
 	// CloneSetConditionFailedUpdate says that pods could not be updated.
 	CloneSetConditionFailedUpdate CloneSetConditionType = "FailedUpdate"
-	// CloneSetConditionProgressing is there with spec.progressDeadlineSeconds, and has the meaning that it has
-	// for a Deployment: True while an update goes on or once it is complete, False when nothing has moved
-	// for that long, Unknown while the update is paused. OpenKruise has it from 1.9 on.
+	// CloneSetConditionProgressing is there with spec.progressDeadlineSeconds, and has the meaning that it has for a Deployment.
+	// It is True while an update goes on or once it is complete. It is False when nothing has moved for that long, and Unknown
+	// while the update is paused. OpenKruise has it from 1.9 on.
 	CloneSetConditionProgressing CloneSetConditionType = "Progressing"
 	// CloneSetConditionReconciling is there, and True, while the spec is not reached. A condition of podwright, by
 	// the convention of kstatus: Flux and Helm wait while it is there.
