@@ -160,8 +160,8 @@ func TestMirrorPods(t *testing.T) {
 	}
 }
 
-// A pod that did not serve before its update, and lacks only what is not the SidecarSet's, holds up none of the others; one that did
-// serve does, and so does one whose sidecar does not. (SCS-8)
+// A pod that did not serve before its update, and lacks only what is not the SidecarSet's, holds up none of the others. A pod
+// holds them up if it did serve, or if its sidecar does not. (SCS-8)
 func TestCrashedBefore(t *testing.T) {
 	main := func(w *world, image string) {
 		w.now = w.now.Add(time.Minute)
