@@ -80,7 +80,7 @@ func (c *cluster) expectCopies(what string, want ...string) {
 }
 
 // IMG-1.6: jobs that name the same secret share a copy, from their beginning to their
-// end, which may be completion, deletion, or a change of the job.
+// end. The end may be completion, deletion, or a change of the job.
 func TestSecretsAreCopied(t *testing.T) {
 	play(t, func(_ *testing.T, c *cluster) {
 		c.begin(2)
