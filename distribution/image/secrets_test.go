@@ -308,8 +308,8 @@ func TestReferToSourceSecrets(t *testing.T) {
 	})
 }
 
-// IMG-1.6: a manager of one namespace leaves alone the copies that jobs of others need; so does one whose shared informer
-// leaves jobs out.
+// IMG-1.6: a manager of one namespace leaves alone the copies that jobs of others need. A manager whose shared informer
+// leaves jobs out does so, too.
 func TestOtherManagersKeepTheirCopies(t *testing.T) {
 	for _, restrict := range []struct {
 		name string

@@ -120,8 +120,8 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// The selector of the update moves from ring to ring while pods of those before are not back: they
-// count. So do pods that cannot be updated in place any more. (SCS-8)
+// The selector of the update moves from ring to ring while pods of those before are not back.
+// Those pods count, and also pods that cannot be updated in place any more. (SCS-8)
 func TestRings(t *testing.T) {
 	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}], updateStrategy: {maxUnavailable: 2}}`)
 	for _, ring := range []string{"a", "b", "c", "d"} {
