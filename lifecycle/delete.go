@@ -51,12 +51,12 @@ func CancelAllowed(l *v1alpha1.Lifecycle) bool {
 
 func marksNotReady(h *v1alpha1.LifecycleHook) bool { return h != nil && h.MarkPodNotReady }
 
-// CancelDelete cancels the deletion of a pod in state PreparingDelete, since the
-// workload wants more replicas again. It goes back to PreparingNormal, and on to
-// Normal by Refresh. Keys left by hooks are removed, so that it can become
-// ready. CancelDelete returns false, with the patch as it was, for a pod in
-// another state, and if CancelAllowed is false. So it does for a pod that is
-// being deleted or has the label SpecifiedDeleteLabel.
+// CancelDelete cancels the deletion of a pod in state PreparingDelete, since the workload
+// wants more replicas again. It goes back to PreparingNormal, and on to Normal by
+// Refresh. Keys left by hooks are removed, so that it can become ready. CancelDelete
+// returns false, with the patch as it was, for a pod in another state, and if
+// CancelAllowed is false. It does the same for a pod that is being deleted or has the
+// label SpecifiedDeleteLabel.
 //
 // The caller leaves out pods whose deletion the workload's own spec asks for by
 // name, and stops after CancelNeeded pods.

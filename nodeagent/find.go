@@ -30,9 +30,9 @@ var (
 	doubt = 10 * time.Second
 )
 
-// RuntimeOf returns the name and the version of the container runtime that the
-// kubelet of a node uses, as they stand in its status: "containerd" and "2.3.7".
-// Both are empty if it says nothing.
+// RuntimeOf returns the name and the version of the container runtime that the kubelet of
+// a node uses. The status of the node has them, as in "containerd" and "2.3.7". Both are
+// empty if it says nothing.
 func RuntimeOf(node *corev1.Node) (name, version string) {
 	name, version, _ = strings.Cut(node.Status.NodeInfo.ContainerRuntimeVersion, "://")
 	return name, version

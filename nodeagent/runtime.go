@@ -19,9 +19,9 @@ const (
 	// answerTimeout is how long a call may take that does no more than look
 	// something up.
 	answerTimeout = 10 * time.Second
-	// stopSlack is what a runtime has beside the time that a container or a
-	// command is given, to say what came of it: as long as the kubelet gives it.
-	// A busy node needs more than seconds, and a stop that is given up is final.
+	// stopSlack is what a runtime has beside the time that a container or a command is
+	// given, to say what came of it. The kubelet gives it as long. A busy node needs more
+	// than seconds, and a stop that is given up is final.
 	stopSlack = 2 * time.Minute
 	// mostAnswer is the size in bytes of the largest answer, as the kubelet
 	// takes it.

@@ -156,7 +156,7 @@ func owners(names ...string) (refs []corev1.ObjectReference) {
 	return refs
 }
 
-// So it is with nodes.
+// A leader whose cache of nodes lags behind takes away nothing.
 func TestCacheOfNodesLags(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.share()

@@ -41,7 +41,8 @@ func (c *cluster) tagMessage(image string) string {
 	return ""
 }
 
-// heldFrom checks that a tag says from a minute after its job was created what holds it up, and that this costs nothing more while it lasts.
+// heldFrom checks that a tag says what holds it up, from a minute after its job was created. It also checks that this costs
+// nothing more while it lasts.
 func (c *cluster) heldFrom(image string, began time.Time, want string) {
 	c.Helper()
 	if got := c.tagMessage(image); got != "" {

@@ -95,9 +95,8 @@ func statefulSetWorkload() workload {
 	}
 }
 
-// What workloads write is what the jobs controller reads: images are pulled in
-// the order in which the pods will be updated, and what was made is taken away
-// when the update is over.
+// What workloads write is what the jobs controller reads. Images are pulled in the order
+// in which the pods will be updated. What was made is taken away when the update is over.
 func TestPreDownload(t *testing.T) {
 	for _, w := range []workload{cloneSetWorkload(), statefulSetWorkload()} {
 		t.Run(w.kind, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (c *cluster) expectCopies(what string, want ...string) {
 }
 
 // IMG-1.6: jobs that name the same secret share a copy, from their beginning to their
-// end, which may be completion, deletion, or a change of the job.
+// end. The end may be completion, deletion, or a change of the job.
 func TestSecretsAreCopied(t *testing.T) {
 	play(t, func(_ *testing.T, c *cluster) {
 		c.begin(2)
@@ -308,8 +308,8 @@ func TestReferToSourceSecrets(t *testing.T) {
 	})
 }
 
-// IMG-1.6: a manager of one namespace leaves alone the copies that jobs of others need; so does one whose shared informer
-// leaves jobs out.
+// IMG-1.6: a manager of one namespace leaves alone the copies that jobs of others need. A manager whose shared informer
+// leaves jobs out does so, too.
 func TestOtherManagersKeepTheirCopies(t *testing.T) {
 	for _, restrict := range []struct {
 		name string

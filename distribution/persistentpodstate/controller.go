@@ -23,9 +23,9 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
 // A reconcile is due when the PersistentPodState changes, or when a pod of its workload appears, goes, gets a node or
-// becomes ready or not. So it is when the workload is scaled, annotated, appears or goes, and when a node that
-// podstate.Concerns names appears, goes or gets other labels. A workload that asks for a PersistentPodState has one due
-// under its own name.
+// becomes ready or not. It is also due when the workload is scaled, annotated, appears or goes. It is due, too, when a
+// node that podstate.Concerns names appears, goes or gets other labels. A workload that asks for a PersistentPodState
+// has one due under its own name.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

@@ -175,8 +175,8 @@ func TestUnknownKindKeepsStatus(t *testing.T) {
 	})
 }
 
-// PPS-13, PPS-17 to PPS-19: a required host that is gone. Within 60 s the pod is placed elsewhere, with an event of the pod,
-// and a condition, whether the node goes before the pod is created again or after that.
+// PPS-13, PPS-17 to PPS-19: a required host that is gone. Within 60 s the pod is placed elsewhere, with an event of the pod
+// and a condition. The node may go before the pod is created again, or after that.
 func TestNodeGone(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		t.Run(fmt.Sprintf("after the pod was placed: %v", after), func(t *testing.T) {
@@ -296,8 +296,8 @@ func TestGenerated(t *testing.T) {
 	})
 }
 
-// PPS-9, PPS-10: 5,000 pods in one PersistentPodState that do not fit: all is written in one request, what is not kept is
-// refused in words, and it costs nothing once it is settled.
+// PPS-9, PPS-10: one PersistentPodState has 5,000 pods that do not fit. All is written in one request, and what is not
+// kept is refused in words. Once that is settled, it costs nothing.
 func TestFiveThousandPods(t *testing.T) {
 	const count = 5000
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -100,7 +100,7 @@ func TestPodsThatMatter(t *testing.T) {
 		"pod.Status.Phase", "pod.Status.Conditions[].Status")
 }
 
-// So it is with nodes.
+// A change of a node enqueues the PersistentPodState if it changes the plan.
 func TestNodesThatMatter(t *testing.T) {
 	s, w, reads := webState(), &podstate.Workload{Name: "web", UID: "web", Replicas: new(int32(2))}, mutation.Reads{}
 	o := reading(s)

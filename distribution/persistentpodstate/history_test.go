@@ -21,8 +21,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// history is a StatefulSet whose pods are placed, among nodes that come and go, users who change their minds, caches that stand
-// still and requests that fail.
+// history is a StatefulSet whose pods are placed, among nodes that come and go. Users change their minds, caches stand still,
+// and requests fail.
 type history struct {
 	*cluster
 	random   *rand.Rand
@@ -31,7 +31,7 @@ type history struct {
 	wrong    []string
 }
 
-// playHistory plays a history, which the seed determines, with a controller that may have a bug, and returns what is wrong with
+// playHistory plays a history, which the seed determines, with a controller that may have a bug. It returns what is wrong with
 // what came of it.
 func playHistory(t *testing.T, seed uint64, bug func(*Plan)) (wrong, happened []string) {
 	t.Helper()

@@ -28,7 +28,7 @@ func createSet(u *simulation.User, r *rand.Rand) {
 }
 
 // runSet has a model of the controller of the StatefulSet create the pods that are missing, about which the webhook is
-// asked, and delete those that are too many, that have ended, or that want another node than the template.
+// asked. The model also deletes pods that are too many, that have ended, or that want another node than the template.
 func runSet(u *simulation.User) {
 	objects := u.Objects(string(resourceStatefulSets))
 	if len(objects) == 0 || objects[0].GetDeletionTimestamp() != nil {

@@ -27,9 +27,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// TestSimulation has users change a PersistentPodState and its StatefulSet at random among nodes that come and go, amid
-// everything that can go wrong, and judges each write of the controller and where each new pod is sent by two replicas of the
-// webhook. A model plays the controller of the StatefulSet.
+// TestSimulation has users change a PersistentPodState and its StatefulSet at random, amid everything that can go wrong.
+// Nodes come and go. The test judges each write of the controller, and where two replicas of the webhook send each new pod. A
+// model plays the controller of the StatefulSet.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})))
 }

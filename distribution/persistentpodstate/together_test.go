@@ -85,8 +85,8 @@ func (c *cluster) where() map[string]string {
 	return on
 }
 
-// PPS-27: pods of an Advanced StatefulSet go back to their nodes, whether a user deletes them or an update does, and nothing
-// is written about that. (PPS-9)
+// PPS-27: pods of an Advanced StatefulSet go back to their nodes, whether a user deletes them or an update does. Nothing is
+// written about that. (PPS-9)
 func TestTogether(t *testing.T) {
 	together(t, func(t *testing.T, c *cluster) {
 		first := c.where()

@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// PPS-9, PPS-12, PPS-13, PPS-19: nodes come and go, pods are created, become ready and are deleted. A pod that is required
-// to go back is on the node of the one before; none waits for ever for a node that does not exist; a settled state is not written
+// PPS-9, PPS-12, PPS-13, PPS-19: nodes come and go, pods are created, become ready and are deleted. A pod that is required to go
+// back is on the node of the one before. None waits for ever for a node that does not exist. A settled state is not written
 // again.
 func TestStory(t *testing.T) {
 	names := []string{"a1", "a2", "b1", "b2", "c1"}

@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestContested has another writer change or delete a copy whenever it is put back, for an hour: how often that is written,
-// what the condition says, and when that ends.
+// TestContested has another writer change or delete a copy for an hour, whenever it is put back. It checks how often the
+// controller writes the copy, what the condition says, and when that ends.
 func TestContested(t *testing.T) {
 	for _, test := range []struct {
 		name, by string

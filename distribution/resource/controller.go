@@ -22,8 +22,8 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
 // A reconcile is due when a ResourceDistribution changes, and when what is in one of its copies
-// changes or a copy goes. So it is when a namespace appears, goes, begins to terminate or gets
-// other labels (see targets.concern), and after the time that Reconcile returns.
+// changes or a copy goes. It is also due when a namespace appears, goes, begins to terminate or
+// gets other labels (see targets.concern), and after the time that Reconcile returns.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

@@ -40,8 +40,8 @@ func refuse(c *fixture.Cluster, request string) {
 	})
 }
 
-// RD-25: what holds a ResourceDistribution up is told after a minute, keeps its time while it lasts, costs nothing more, and is not told any more
-// once it is over.
+// RD-25: after a minute the condition tells what holds a ResourceDistribution up. The condition keeps its time while that lasts, and costs
+// nothing more. Once that is over, the condition does not tell it any more.
 func TestHeldUp(t *testing.T) {
 	for _, test := range []struct {
 		name   string

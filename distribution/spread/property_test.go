@@ -23,8 +23,8 @@ import (
 // tick is how far the clock of a model goes in a step.
 const tick = 250 * time.Millisecond
 
-// model plays a Deployment whose pods are spread by several webhooks, each with a cache that is behind
-// and reservations of its own, and by a controller. Pods are replaced, never changed, so that what
+// model plays a Deployment whose pods a controller and several webhooks spread. Each webhook has a
+// cache that is behind, and reservations of its own. Pods are replaced, never changed, so that what
 // was once seen stays.
 type model struct {
 	t        *testing.T
@@ -255,8 +255,9 @@ var specs = map[string]string{
 	"percentages": "subsets: [{name: a, maxReplicas: 33%}, {name: b, maxReplicas: 33%}, {name: c}]",
 }
 
-// A hundred pods in three subsets, of which 200 are deleted, with two rolling updates that create
-// before they delete: when all is settled every subset has its share. (WS-8, WS-15, WS-16, WS-19)
+// A hundred pods are in three subsets. In the course of the test 200 are deleted, with two
+// rolling updates that create before they delete. When all is settled every subset has its share.
+// (WS-8, WS-15, WS-16, WS-19)
 func TestDrift(t *testing.T) {
 	for name, spec := range specs {
 		for _, webhooks := range []int{1, 2} {

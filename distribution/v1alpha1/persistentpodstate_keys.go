@@ -63,7 +63,7 @@ const (
 	// PersistentPodStateEventSource is the component that reports the events.
 	PersistentPodStateEventSource = "persistentpodstate-controller"
 	// TopologyLostEvent is the reason of a Warning about a PersistentPodState when the condition TopologyLost becomes
-	// True, with its message. So it is of one about a pod that is deleted to be placed elsewhere.
+	// True, with its message. It is also the reason of one about a pod that is deleted to be placed elsewhere.
 	TopologyLostEvent = TopologyLostCondition
 	// StateTooLargeEvent is the reason of a Warning about a PersistentPodState when the condition StateTooLarge becomes
 	// True, with its message.

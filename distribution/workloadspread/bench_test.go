@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
-// BenchmarkPlan plans for n pods of a Deployment: in two subsets if nothing is to be done, in one that has no room for them, or
-// in none of a new WorkloadSpread, which adopts them.
+// BenchmarkPlan plans for n pods of a Deployment. They are in two subsets if nothing is to be done, or in one that has no room
+// for them. Or they are in no subset of a new WorkloadSpread, which adopts them.
 func BenchmarkPlan(b *testing.B) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, test := range []struct {

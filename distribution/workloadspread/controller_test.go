@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestRequests pins what a WorkloadSpread costs: one request for a new pod, one for the status of all that
-// come at once, and none once it is settled. (WS-23)
+// TestRequests pins what a WorkloadSpread costs: one request for a new pod, and one for the status of all
+// that come at once. Once it is settled it costs none. (WS-23)
 func TestRequests(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start()

@@ -67,7 +67,7 @@ func (c *cluster) spreadRollout(spec string) {
 
 const rolloutPath = "argoproj.io/v1alpha1/namespaces/default/rollouts/web"
 
-// WS-35: a workload of a kind of the white list is spread: its pods are found along their owners, and it says how many it wants.
+// WS-35: a workload of a kind of the white list is spread. Its pods are found along their owners, and it says how many it wants.
 func TestCustomKind(t *testing.T) {
 	withRollouts(t, func(t *testing.T, c *cluster) {
 		owner := c.rollout(`{"replicas":10}`)

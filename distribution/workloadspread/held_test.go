@@ -53,7 +53,8 @@ func TestHeldSince(t *testing.T) {
 	}
 }
 
-// WS-32: what holds a subset up is told after a minute, keeps its time while it lasts, costs nothing more, and is not told any more once it is over.
+// WS-32: after a minute the condition tells what holds a subset up. The condition keeps its time while that lasts, and costs
+// nothing more. Once that is over, the condition does not tell it any more.
 func TestHeldUp(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -36,9 +36,9 @@ type link struct {
 	workload *cached // nil if it is not known
 }
 
-// find finds the WorkloadSpread of a pod, nil for none. It is behind if the workload of the pod is not known. So it is if
-// what controls the pod is not known, and may be of a workload that is spread. With live, the API server is asked for owners
-// that the caches lack. (WS-1, WS-9, WS-35)
+// find finds the WorkloadSpread of a pod, nil for none. It is behind if the workload of the pod is not known. It is also
+// behind if what controls the pod is not known, and may be of a workload that is spread. With live, the API server is asked
+// for owners that the caches lack. (WS-1, WS-9, WS-35)
 func (p *Placer) find(ctx context.Context, pod *corev1.Pod, live bool) (found *target, behind bool, err error) {
 	spreads, err := p.options.spreads(pod.Namespace)
 	if err != nil || len(spreads) == 0 {

@@ -104,8 +104,8 @@ func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Plac
 	return counts
 }
 
-// The pods of a Job that come one after the other and end at once: two replicas keep the limits, though the one that is asked does
-// not see yet what the other one has sent. (WS-7.2)
+// The pods of a Job come one after the other and end at once. Two replicas keep the limits, though the one that is asked does not
+// see yet what the other one has sent. (WS-7.2)
 func TestReplicasPlaceTheSameJob(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		uid := c.object("batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`)

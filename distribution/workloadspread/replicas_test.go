@@ -20,8 +20,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// mostPerPod is how many requests the limits may cost for each pod: a write of the webhook, a read and another write if a replica was
-// faster, and a write of the controller for the status. (WS-7.2)
+// mostPerPod is how many requests the limits may cost for each pod. The webhook writes, and reads and writes again if a replica was
+// faster. The controller writes the status. (WS-7.2)
 const mostPerPod = 4.0
 
 // behind has all watches show what happens so much later: two replicas of the webhook, and the controller, have caches of their own.
@@ -119,8 +119,8 @@ func costOf(pod *corev1.Pod) int {
 	return cost
 }
 
-// Rollouts whose pods are ready in 100 ms, which two replicas of the webhook are asked about, with caches of their own that are behind:
-// once all is settled the limits hold, and at most 1 % of the pods are created twice. (WS-7.2, WS-19)
+// The pods of the rollouts are ready in 100 ms. Two replicas of the webhook are asked about them, with caches of their own that are
+// behind. Once all is settled the limits hold, and at most 1 % of the pods are created twice. (WS-7.2, WS-19)
 func TestFastRollouts(t *testing.T) {
 	const replicas, rollouts = 50, 6
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -73,7 +73,7 @@ var deploymentEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 4, 6),
 }
 
-// deployments is a model of the controllers of Deployments and ReplicaSets: it sees what there is, not
+// deployments is a model of the controllers of Deployments and ReplicaSets. It sees what there is, not
 // caches, and updates one pod beyond what is wanted at a time.
 type deployments struct {
 	process  *simulation.Process

@@ -28,9 +28,9 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
-// TestSimulation has users change a WorkloadSpread and its workload at random amid everything that can go
-// wrong, and judges each write of the controller and where each new pod is sent: by the controller of a CloneSet that places
-// its pods itself, or by two replicas of the webhook for the pods of a Deployment: two that do not know of each other, and two that do.
+// TestSimulation has users change a WorkloadSpread and its workload at random, amid everything that can go wrong. The test judges each
+// write of the controller, and where each new pod is sent. The controller of a CloneSet places its pods itself. Two replicas of the
+// webhook place the pods of a Deployment: two that do not know of each other, and two that do.
 func TestSimulation(t *testing.T) {
 	cloneSet, deployment, together := simulated(&bug{}), simulated(&bug{deployment: true}), simulated(&bug{deployment: true, together: true})
 	simulation.Check(t, cloneSet, simulation.Dying(deployment), together, simulation.Dying(cloneSet), deployment, simulation.Dying(together))

@@ -26,7 +26,8 @@ import (
 )
 
 // tryPatches has the API server judge what new patches make of the template of the workload. Only a verdict counts: if there is
-// none in time, the WorkloadSpread is allowed with a warning. So it is without one if the workload is not known. (WS-21.2)
+// none in time, the WorkloadSpread is allowed with a warning. If the workload is not known, it is allowed without one.
+// (WS-21.2)
 func (w *Webhook) tryPatches(ctx context.Context, c change) *admissionv1.AdmissionResponse {
 	response := admission.Allowed()
 	if !w.Features.TryPatches || w.Templates == nil {

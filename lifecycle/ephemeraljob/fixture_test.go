@@ -57,9 +57,9 @@ func newPod(name string, place int) *corev1.Pod {
 	}
 }
 
-// place builds a snapshot of a job, and of pods, the oldest first, in this notation: "p1
-// p2:running p3:exit1,exit0". What follows the colon is how far the containers of the job are,
-// in the order of the template, or what else is to say about the pod.
+// place builds a snapshot of a job and of pods, the oldest first. The notation of the pods is
+// "p1 p2:running p3:exit1,exit0". What follows the colon is how far the containers of the job
+// are, in the order of the template. It may also be something else about the pod.
 func place(t testing.TB, job *v1alpha1.EphemeralJob, text string) *Snapshot {
 	t.Helper()
 	s := &Snapshot{Job: job, Now: noon}

@@ -148,8 +148,8 @@ func (p *planner) after(pod *corev1.Pod, d time.Duration) bool {
 	return left <= 0
 }
 
-// holdsPlace tells whether a pod counts for spec.parallelism. It does not without a node. It does not if no container has
-// run for a while, as on a node whose kubelet is dead, or if the image cannot be pulled. (EJ-9)
+// holdsPlace tells whether a pod counts for spec.parallelism. It does not without a node. It also does not if no
+// container has run for a while. The kubelet of its node may be dead, or the image cannot be pulled. (EJ-9)
 func (p *planner) holdsPlace(t *target) bool {
 	if t.state == Running || t.pod.Spec.NodeName != "" && !p.after(t.pod, placeHeld) {
 		return true

@@ -106,7 +106,7 @@ const (
 	silent // as the kubelet of a dead node
 )
 
-// inTheEnd is what becomes of ephemeral containers when users do nothing more: some never end, and no job may wait for them
+// inTheEnd is what becomes of ephemeral containers when users do nothing more. Some never end, and no job may wait for them
 // before it has injected into all pods that it can.
 var inTheEnd = []int{exits, fails, silent, waits}
 

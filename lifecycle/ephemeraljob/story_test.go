@@ -69,8 +69,8 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// EJ-9, EJ-22: with an API server that takes 50 ms for a request, 500 pods are injected at more than 100 a
-// second, also if a limit has most of them wait for others; and progress does not cost as many writes.
+// EJ-9, EJ-22: the API server takes 50 ms for a request. The controller injects into 500 pods at more than
+// 100 a second, also if a limit has most of them wait for others. Progress does not cost as many writes.
 func TestSpeed(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addMany(500)
@@ -265,7 +265,7 @@ func TestNoSubresource(t *testing.T) {
 	})
 }
 
-// EJ-12: another client that injects at the same time keeps what it has injected, and a pod that has taken the
+// EJ-12: another client that injects at the same time keeps what it has injected. A pod that has taken the
 // name of another one gets nothing.
 func TestOthersInjectToo(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

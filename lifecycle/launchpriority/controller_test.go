@@ -147,8 +147,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A pod that has the name of a former one, whose ConfigMap the garbage collector
-// has not removed yet: its keys are not for the new pod.
+// A pod has the name of a former one, whose ConfigMap the garbage collector has not
+// removed yet. The keys of that ConfigMap are not for the new pod.
 func TestFormerPod(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start()

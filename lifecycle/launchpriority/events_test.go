@@ -90,8 +90,8 @@ func TestMayChangePlan(t *testing.T) {
 	}
 }
 
-// Whatever the kubelet and a user's hands leave behind, a plan never writes
-// more than the keys of one turn, and none to what is not the pod's.
+// Whatever the kubelet and a user's hands leave behind, a plan never writes more than the
+// keys of one turn. It writes none to what is not the pod's.
 func FuzzPlan(f *testing.F) {
 	f.Add("p_5", "p_0", "web-barrier", "uid", "Running", "CreateContainerConfigError", false, true)
 	f.Add("p_", "q", "", "former", "", "", true, false)

@@ -14,10 +14,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
-// podOf returns the pod web, which the kubelet has looked at, of containers
-// with barriers and states: "main=0:waiting log=5:ready side:running", in which
-// side has no barrier. States are ready, running, waiting, refused, ok and failed (ended), and
-// none if the kubelet has not reported on the container.
+// podOf returns the pod web, which the kubelet has looked at. Its containers have barriers and
+// states: in "main=0:waiting log=5:ready side:running" the container side has no barrier.
+// States are ready, running, waiting, refused, ok and failed (ended), and none if the kubelet
+// has not reported on the container.
 func podOf(t *testing.T, containers string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid"}}

@@ -20,7 +20,7 @@ import (
 )
 
 // history is the pod web, which is deleted and made anew now and then, amid a kubelet, a garbage collector and users. The controller
-// reads it from a cache that may be old, is woken by its own filter of events alone, and its writes may fail or lose their answer.
+// reads the pod from a cache that may be old, and its own filter of events alone wakes it. Its writes may fail or lose their answer.
 type history struct {
 	*rapid.T
 	plan    func(*Snapshot) *Plan
@@ -274,8 +274,7 @@ func priorityOf(t *rapid.T, key string) (n int) {
 	return n
 }
 
-// check checks what holds at any time: no container with a barrier has begun before those of higher priorities have been ready, unless
-// a ConfigMap of a user, or of a former pod, has let it.
+// check checks what holds at any time: the controller writes no keys into the ConfigMap of a user.
 func (h *history) check() {
 	if h.configMap != nil && len(h.configMap.OwnerReferences) == 0 && len(h.configMap.Data) > 0 {
 		h.violate("LP-9", "keys stand in the ConfigMap of a user: %v", h.configMap.Data)

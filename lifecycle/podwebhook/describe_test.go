@@ -52,7 +52,8 @@ func (withRules) NamespaceRules() (string, []rbacv1.PolicyRule) {
 	return "own", []rbacv1.PolicyRule{manifests.Rule("", "configmaps", "get")}
 }
 
-// The webhook has its parts in their order, and what their caches take: in the namespace that they read, also if they wait for a CRD.
+// The webhook has its parts in their order. It has what their caches take in the namespace that they read, also if they wait for
+// a CRD.
 func TestDescribe(t *testing.T) {
 	spread := podwebhook.WhenServed(withRules{&step{expression: "s"}}, "Spreads", nil)
 	parts := podwebhook.Parts{Namespace: "shop", Spread: spread, Sidecars: &step{expression: "i"}, PersistentPodState: &step{expression: "p"}, Probes: &step{expression: "r"}}

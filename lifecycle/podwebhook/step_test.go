@@ -101,8 +101,8 @@ func TestStepsRun(t *testing.T) {
 	})
 }
 
-// Until it is known whether what a step reads is served, nothing is let through; while it is not, pods are left as they are, and
-// then the step does what it does.
+// A step refuses pods until it is known whether the API server serves what the step reads. While the API server does not, the
+// step leaves pods unchanged. Once it does, the step changes them.
 func TestWhenServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running := 0

@@ -15,7 +15,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// replay sends the results of an agent for a pod, as they were written down: each is an update of the whole status of the NodePodProbe.
+// replay sends the results of an agent for a pod, as they were written down. Each is an update of the whole status of the
+// NodePodProbe.
 func (c *cluster) replay(file, node, name string, each func()) {
 	c.Helper()
 	text, err := os.ReadFile("testdata/agents/" + file)

@@ -28,8 +28,8 @@ const (
 	benchPods  = 110 // on each node
 )
 
-// BenchmarkTransition measures how long it takes from the report of an agent to the one write of the pod, among 27,500 pods that are
-// probed on 250 nodes, on an API server in memory: of one pod at a time, and of one pod on every node at once.
+// BenchmarkTransition measures how long it takes from the report of an agent to the one write of the pod. There are 27,500 pods
+// that are probed on 250 nodes, on an API server in memory. It measures one pod at a time, and one pod on every node at once.
 func BenchmarkTransition(b *testing.B) {
 	c := newCrowd(b)
 	for name, atOnce := range map[string]int{"one": 1, "every-node": benchNodes} {

@@ -27,8 +27,9 @@
 //     of ours. (PPM-2.7)
 //   - Probes may be httpGet and tcpSocket too, as in later versions, and never have a host. An agent would ask it from its node,
 //     even if the user may not reach it.
-//   - The probes of a node are computed as a whole. Those that a marker has no more are taken away. So are those of pods that do
-//     not match any more, and of a marker that is gone by force. A NodePodProbe that comes later has its probes at once.
+//   - The probes of a node are computed as a whole. Those that a marker has no more are taken away. Those of pods that do not
+//     match any more are taken away, too, and those of a marker that is gone by force. A NodePodProbe that comes later has its
+//     probes at once.
 //   - The end of a marker takes its own probes away: those of its exact name, in its namespace. 1.4 also takes those of markers
 //     whose names end in its, and of its namesakes in other namespaces.
 //   - A result that is not known is the status Unknown of the condition, not False as in 1.4, and changes no label or

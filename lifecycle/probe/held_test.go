@@ -39,7 +39,8 @@ func (c *cluster) heldUp() (text string, condition metav1.Condition) {
 	return "", condition
 }
 
-// PPM-2.7: what holds a marker up is told after a minute, keeps its time while it lasts, costs nothing more, and is not told any more once it is over.
+// PPM-2.7: after a minute the condition tells what holds a marker up. The condition keeps its time while that lasts, and costs
+// nothing more. Once that is over, the condition does not tell it any more.
 func TestHeldUp(t *testing.T) {
 	for _, test := range []struct {
 		name         string

@@ -209,8 +209,8 @@ func TestConflict(t *testing.T) {
 	})
 }
 
-// PPM-1.6, PPM-3.8: a marker with a long script, which no webhook has seen, keeps no other from having its probes changed, and
-// the pods and the marker say why it is not run.
+// PPM-1.6, PPM-3.8: a marker has a long script, which no webhook has seen. It keeps no other marker from having its probes
+// changed. The pods and the marker say why the script is not run.
 func TestLongScript(t *testing.T) {
 	play(t, func(c *cluster) {
 		c.FailBefore(func(r fakecluster.Request) error {

@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// node plays the parts of a node: its kubelet and its agent, which knows of a
-// request what stands in it and of containers what the runtime knows.
+// node plays the parts of a node: its kubelet and its agent. The agent knows what stands
+// in a request, and what the runtime knows of containers.
 type node struct {
 	*story
 	runtime map[string]*container // by pod UID and name; the newest ones

@@ -36,8 +36,8 @@ func (s *story) patchRequest(name, patch string) {
 	s.Must(err)
 }
 
-// Another writer is faster than the manager, wherever that is possible: it tries
-// again on what there is by then, and nothing of theirs is lost.
+// Another writer is faster than the manager, wherever that is possible. The manager tries
+// again on what there is by then, and loses nothing that the other has written.
 func TestConflicts(t *testing.T) {
 	touchPod := func(s *story) {
 		_, err := s.Kube.CoreV1().Pods(fixture.Web.Namespace).Patch(s.T.Context(), "web-0", types.MergePatchType,
@@ -100,8 +100,8 @@ func TestDeletedBeforeAWrite(t *testing.T) {
 	}
 }
 
-// The cache of pods is behind: a request for a pod that it does not have is not
-// over, and the pod is taken out of service as it should be.
+// The cache of pods is behind. A request for a pod that the cache does not have is not
+// over. The manager takes the pod out of service as it should.
 func TestStaleCacheOfPods(t *testing.T) {
 	play(t, func(s *story) {
 		defer s.manager()()

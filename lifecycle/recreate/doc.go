@@ -54,9 +54,9 @@
 //     Finalizers of others are never lost.
 //   - That no container has been started yet is not written down before
 //     another thing was: no annotation stands for an empty list.
-//   - A request that has no time to live after its completion is deleted at once,
-//     with its label. So is one that was completed, and is past its time, before the
-//     manager was started.
+//   - A request that has no time to live after its completion is deleted at once, with
+//     its label. One that was completed, and is past its time, before the manager was
+//     started is deleted, too.
 //   - A refused request is told of everything that is wrong with it, not only of
 //     what was found first.
 //   - A client that does not know a kind of preStop hook can write a request

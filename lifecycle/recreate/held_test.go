@@ -22,7 +22,8 @@ func (s *story) heldUp(name string) string {
 	return told.Reason + ": " + told.Message
 }
 
-// CRR-7: what holds a request up is told after a minute, keeps its time while it lasts, costs nothing more, and is not told any more at the end.
+// CRR-7: after a minute the message tells what holds a request up. The message keeps its time while that lasts, and costs nothing
+// more. At the end it tells nothing of it any more.
 func TestHeldUp(t *testing.T) {
 	for _, test := range []struct {
 		name         string

@@ -260,8 +260,8 @@ func TestSyncStatuses(t *testing.T) {
 	}
 }
 
-// CRR-4: to complete a request is to write phase, time and message; a
-// container that is stopped and not back has failed, and the other states stay. (CRR-M4)
+// CRR-4: to complete a request is to write phase, time and message. A container that is
+// stopped and not back has failed. The other states stay. (CRR-M4)
 func TestCompletedStatus(t *testing.T) {
 	states := []v1alpha1.ContainerRecreateRequestContainerRecreateState{
 		{Name: "main", Phase: v1alpha1.ContainerRecreateRequestSucceeded, IsKilled: true},

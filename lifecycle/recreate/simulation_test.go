@@ -24,8 +24,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestSimulation has users ask for containers to be recreated, one request after the other, and change their pods at random, amid
-// everything that can go wrong. It judges each write of the manager. A model plays the agents of nodes, of which one is silent in the end.
+// TestSimulation has users ask for containers to be recreated, one request after the other, amid everything that can go wrong. They also
+// change their pods at random. The test judges each write of the manager. A model plays the agents of nodes, of which one is silent in the
+// end.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&spoil{}))
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// ValidateUpdate says what is wrong with the change from the stored request old
-// to request, field by field. An empty list means it can be saved. The spec
-// cannot be changed, nor the labels that tell the pod and its node. Nor can the time
-// from which unreadyGracePeriodSeconds counts once it is set. (CRR-3.1)
+// ValidateUpdate says what is wrong with the change from the stored request old to
+// request, field by field. An empty list means it can be saved. The spec cannot be
+// changed, nor the labels that tell the pod and its node. The time from which
+// unreadyGracePeriodSeconds counts cannot be changed either, once it is set. (CRR-3.1)
 //
 // A client that writes a request back without the defaults, or without a kind
 // of preStop hook that it does not know, changes nothing.

@@ -43,8 +43,9 @@ type PodContainerProbe struct {
 	// +optional
 	MarkerPolicy []ProbeMarkerPolicy `json:"markerPolicy,omitempty"`
 
-	// PodConditionType is the type of the condition of the pod that tells the state, unique in the
-	// marker: True for Succeeded, False for Failed, Unknown for Unknown. Default: no condition.
+	// PodConditionType is the type of the condition of the pod that tells the state. It is unique
+	// in the marker. The condition is True for Succeeded, False for Failed, Unknown for Unknown.
+	// Default: no condition.
 	// +optional
 	PodConditionType string `json:"podConditionType,omitempty"`
 }

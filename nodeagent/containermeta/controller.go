@@ -13,9 +13,9 @@ import (
 // ends, a container that is being stopped is left to the runtime.
 type Controller = podwright.Controller[Snapshot, Plan]
 
-// Reconciler reconciles pods, in three ways, for three queues: Reconcile reports, and takes milliseconds; Restart stops
-// containers, and takes as long as they need to end; Tell says whom restarts wait for. It is safe for use by several
-// goroutines, as long as each of them runs for a pod once at a time. NewReconciler makes one.
+// Reconciler reconciles pods in three ways, for three queues. Reconcile reports, and takes milliseconds. Restart stops
+// containers, and takes as long as they need to end. Tell says whom restarts wait for. A Reconciler is safe for use by
+// several goroutines, as long as each of the three runs for a pod once at a time. NewReconciler makes one.
 type Reconciler struct {
 	podwright.Reconciler[Snapshot, Plan]
 	self *reconciler

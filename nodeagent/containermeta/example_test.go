@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/nodeagent/containermeta"
 )
 
-// A plan says what a reconcile would do about a pod, and why not more: here in the
-// middle of an in-place update, two seconds after the label has changed.
+// A plan says what a reconcile would do about a pod, and why not more. This one is made
+// in the middle of an in-place update, two seconds after the label has changed.
 func ExampleNewPlan() {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	pod := &corev1.Pod{

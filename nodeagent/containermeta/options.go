@@ -30,7 +30,7 @@ type Options struct {
 
 	// Pods is an informer of the pods of the node that the caller shares and runs, see nodeagent.NewPodInformer. Default: the
 	// controller makes and runs its own. PodsOfKubelet says that Pods, or Reader, does not read the API server but the
-	// kubelet of the node: Rules then has no rule to list and watch pods.
+	// kubelet of the node. Then Rules has no rule to list and watch pods.
 	Pods          cache.SharedIndexInformer
 	PodsOfKubelet bool
 

@@ -37,7 +37,7 @@ func TestPlanOfNothing(t *testing.T) {
 	}
 }
 
-// An agent that reads the pods of its kubelet asks for no rule to list or watch them, and
+// An agent that reads the pods of its kubelet asks for no rule to list or watch them. It
 // has to say where they come from.
 func TestPodsOfKubelet(t *testing.T) {
 	for of, want := range map[bool]bool{false: true, true: false} {

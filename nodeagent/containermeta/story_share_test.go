@@ -60,7 +60,8 @@ func (n *node) waits() (events []string) {
 	return events
 }
 
-// A restart that stands in the queue, since each worker waits for a container of another pod, says whom it waits for, and has its turn. (CM-6)
+// A restart stands in the queue, since each worker waits for a container of another pod. It says whom it waits for, and has its
+// turn. (CM-6)
 func TestStoryQueue(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -20,8 +20,8 @@ type Filter struct {
 	// Default: all.
 	Namespaces []string
 	// Registries are those from which images are pulled. Each is a host with its port, in which
-	// labels may have wildcards, and perhaps a path, for what is at it or below:
-	// "*.example.com", "quay.io/team", "docker.io" for Docker Hub. Default: all.
+	// labels may have wildcards. It may have a path, for what is at the path or below. Examples
+	// are "*.example.com", "quay.io/team", and "docker.io" for Docker Hub. Default: all.
 	Registries []string
 }
 

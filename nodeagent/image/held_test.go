@@ -19,7 +19,8 @@ func (n *node) message() string {
 	return ""
 }
 
-// IMG-3.13: an image that waits for its turn says so after a minute, since when, costs nothing more, and says it no more once it is pulled.
+// IMG-3.13: an image that waits for its turn says so after a minute, and since when. That costs nothing more. Once the image is
+// pulled, it says so no more.
 func TestStoryHeldUp(t *testing.T) {
 	play(t, func(n *node) {
 		n.options.Concurrency = 1

@@ -211,8 +211,9 @@ func TestJobAndRestartsOfAgents(t *testing.T) {
 	})
 }
 
-// IMG-1.6, IMG-3.9: jobs of two namespaces pull the same image, each with its own secret, which the
-// manager copies: the one that has none gets nothing by the other's.
+// IMG-1.6, IMG-3.9: jobs of two namespaces pull the same image, and each names a secret of its own
+// namespace, which the manager copies. The job whose namespace has none gets nothing by the secret
+// of the other.
 func TestJobsOfTwoTenants(t *testing.T) {
 	playCluster(t, 1, func(c *cluster) {
 		n := c.nodes[0]

@@ -30,8 +30,8 @@ func asked(t *testing.T, file string) change {
 	}
 }
 
-// podwright's agent beside managers of OpenKruise: what they ask for is pulled, with their secrets, and told in two writes of the
-// status, of which their controllers count the second. (IMG-1.14, IMG-1.16, IMG-3.4, IMG-3.11)
+// podwright's agent runs beside managers of OpenKruise. It pulls what they ask for, with their secrets. It tells of that in two
+// writes of the status, of which their controllers count the second. (IMG-1.14, IMG-1.16, IMG-3.4, IMG-3.11)
 func TestManagersOfOpenKruise(t *testing.T) {
 	const hub = "https://index.docker.io/v1/"
 	for name, test := range map[string]struct {

@@ -65,8 +65,8 @@ func refersTo(image, namespace, name string) change {
 	}
 }
 
-// IMG-3.9: a copy says itself whose it is, whatever its name, so that those of other
-// managers are used; and a name that lies does not help.
+// IMG-3.9: a copy says itself whose it is, whatever its name. So the agent uses copies of
+// other managers, and a name that lies does not help.
 func TestStoryCopiesOfOtherNames(t *testing.T) {
 	const image = "quay.io/web"
 	play(t, func(n *node) {
@@ -112,8 +112,8 @@ func TestStorySourceSecrets(t *testing.T) {
 	}
 }
 
-// IMG-3.8, IMG-3.9: what a registry answers to the credentials of one owner, and the names of
-// its secrets, are not in the events of another; and no password is anywhere.
+// IMG-3.8, IMG-3.9: events of one owner do not have what a registry answers to the
+// credentials of another, or the names of its secrets. No password is anywhere.
 func TestStoryEventsOfOwners(t *testing.T) {
 	const image = "quay.io/web"
 	play(t, func(n *node) {

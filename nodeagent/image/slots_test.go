@@ -15,9 +15,9 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// IMG-3.6: whose turn it is. Every case has two slots; names of images begin with
-// the namespaces that own them, and those that end with + are being pulled, those
-// that end with a number have failed so often. They are in the order of their age.
+// IMG-3.6: whose turn it is. Every case has two slots. Names of images begin with the
+// namespaces that own them. A name with + at its end is being pulled, and one with a
+// colon and a number has failed so often. They are in the order of their age.
 func TestPlanSharesSlots(t *testing.T) {
 	for _, test := range []struct{ name, tasks, start string }{
 		{"the oldest first", "a/1 a/2 a/3", "a/1 a/2"},
@@ -89,8 +89,8 @@ func TestPlanSaysWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
-// IMG-3.6: five tasks of one namespace whose registry does not answer hold up no
-// other, and none of them for good; and their number is bounded.
+// IMG-3.6: the registry of five tasks of one namespace does not answer. They hold up no
+// other task, and none of the five waits for good. Their number is bounded.
 func TestStorySilentRegistry(t *testing.T) {
 	play(t, func(n *node) {
 		most, running := 0, 0

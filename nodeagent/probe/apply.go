@@ -53,8 +53,8 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, err
 }
 
-// untilWrite is how long the next write has to wait: longer after writes that have failed, since the probes go on to have
-// the NodePodProbe reconciled.
+// untilWrite is how long the next write has to wait. It waits longer after writes that have failed, since the probes go
+// on to have the NodePodProbe reconciled.
 func (r *reconciler) untilWrite() time.Duration {
 	r.lock.Lock()
 	defer r.lock.Unlock()

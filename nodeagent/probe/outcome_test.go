@@ -92,7 +92,7 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// Whatever runs say: a state is what as many results in a row have said as it takes, of the container that runs, and moves with its
+// Whatever runs say, a state is what enough results in a row have said of the container that runs. It changes together with its
 // times only. (PPM-4.6, PPM-4.8)
 func TestAfterProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

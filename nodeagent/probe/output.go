@@ -10,8 +10,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// output is what a command has printed, as the status may have it: its first bytes, as many as take 1024 in JSON, in which a control
-// character takes up to six. What is no text is replaced. (PPM-4.7)
+// output is what a command has printed, as the status may have it. These are its first bytes, as many as take 1024 in JSON. A
+// control character takes up to six there. What is no text is replaced. (PPM-4.7)
 func output(printed []byte) string {
 	printed = printed[:min(len(printed), v1alpha1.MaxProbeMessage+utf8.UTFMax)] // it may be megabytes
 	text := strings.ToValidUTF8(string(printed), string(utf8.RuneError))

@@ -60,9 +60,9 @@ func (p *planner) planRuns() {
 	}
 }
 
-// turn returns which of the probes that are due is started next: one of the namespace that has the fewest under way, and of several
-// the first; -1 if none may be. A namespace of which none is under way may start one beyond the limit, as long as there are
-// not twice as many: commands of others that do not end hold up no probe. (PPM-4.10)
+// turn returns which of the probes that are due is started next. It is one of the namespace that has the fewest under way, and of
+// several the first. It is -1 if none may be started. A namespace of which none is under way may start one beyond the limit, as
+// long as there are not twice as many. So commands of others that do not end hold up no probe. (PPM-4.10)
 func (p *planner) turn(due []*probe, under map[string]int) int {
 	best, most, running := -1, p.Limits.concurrency(), p.Running+len(p.plan.Start)
 	for i, q := range due {
@@ -95,8 +95,8 @@ func (p *planner) start(q *probe) bool {
 	return true
 }
 
-// How long a state stands without a run: so many periods, and not less than a time in which the busiest node runs each of its
-// probes several times.
+// How long a state stands without a run: so many periods, but at least oldAtLeast. In that time the busiest node runs each of
+// its probes several times.
 const (
 	oldPeriods = 5
 	oldAtLeast = 2 * time.Minute

@@ -75,8 +75,8 @@ func (p *planner) planStatus() {
 // firstState is how long a probe is waited for that has no state yet.
 const firstState = time.Minute
 
-// isLate tells whether the status has to say by itself that another spec was seen: it changes no state, or those that it will
-// bring are long in coming. (PPM-4.11)
+// isLate tells whether the status has to say by itself that another spec was seen. It has to if that spec changes no state,
+// or if its states are long in coming. (PPM-4.11)
 func (p *planner) isLate() bool {
 	if !apply.IsLate(p.NodePodProbe.Status.ObservedGeneration, p.NodePodProbe) {
 		return false
@@ -91,8 +91,9 @@ func (p *planner) isLate() bool {
 	return late
 }
 
-// wordsAfter is how long the words of a state stand that stays what it is, and a status of which nothing but words is another: a
-// command that prints something else each time costs no request a run. (PPM-4.13)
+// wordsAfter is how long the words of a state stand at least while the state stays the same. It is also how long a status waits
+// to be written if nothing but words changes. So a command that prints something else each time costs no request a run.
+// (PPM-4.13)
 const wordsAfter = 10 * time.Second
 
 // report is what the status says of a probe. What stands there stays, with its times, if nothing is to be said that is new.
@@ -141,8 +142,8 @@ func (p *planner) wordsDue() bool {
 	return true
 }
 
-// uncovers tells whether the status may have what a command printed that is to be hidden: it is of a time at which this agent, or one
-// of OpenKruise, had not seen the spec that hides it. (PPM-4.7)
+// uncovers tells whether the status may have what a command printed that is to be hidden. That is so if this agent, or one of
+// OpenKruise, had not seen the spec that hides it by then. (PPM-4.7)
 func (p *planner) uncovers(q *probe) bool {
 	return q.hidden && p.NodePodProbe.Status.ObservedGeneration != p.NodePodProbe.Generation
 }

@@ -133,8 +133,8 @@ func refusal(spec *corev1.Probe) string {
 	return ""
 }
 
-// begin begins with a probe that is not known: with what has been reported. Within a period of the agent's start probes wait
-// for a part of it, so that those of a node do not run all at once. (PPM-4.2, PPM-4.8)
+// begin begins with a probe that is not known, from what has been reported. A probe waits for a part of its period if it
+// begins within one period of the agent's start. So the probes of a node do not run all at once. (PPM-4.2, PPM-4.8)
 func (p *planner) begin(q *probe) Probe {
 	out := Probe{ID: q.ID, Handler: q.spec.ProbeHandler, First: p.Now}
 	if period := period(q.spec); p.Now.Before(p.Began.Add(period)) {

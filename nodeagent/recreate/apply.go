@@ -72,10 +72,10 @@ func (r *reconciler) answer(ctx context.Context, key types.NamespacedName, answe
 	return r.answers.Contests.After(key, r.options.Clock.Now(), requeueAfter, errors.Join(errs...))
 }
 
-// outdated tells of the error of a write whether it came about because the cache
-// is behind: the request is gone, or another writer has changed it. When the cache
-// shows that, the pod is enqueued; the reconcile after a time is for what was
-// not foreseen.
+// outdated tells of the error of a write whether it came about because the cache is
+// behind. Then the request is gone, or another writer has changed it. When the cache
+// shows that, the pod is enqueued. The reconcile after a time is for what was not
+// foreseen.
 func outdated(err error) (requeueAfter time.Duration, is bool) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -134,10 +134,10 @@ func (r *reconciler) patch(ctx context.Context, writes *apiwriter.Store, key typ
 	return nil
 }
 
-// announce writes down which container is going to be stopped, and returns the
-// version of the request after that. An agent that must not write it, since its
-// RBAC rules are those of OpenKruise's, does without: should it end between the stop
-// and its next start, it stops the new container too.
+// announce writes down which container is going to be stopped, and returns the version of
+// the request after that. An agent with the RBAC rules of OpenKruise's agent must not
+// write it, and does without. If it ends between the stop and its next start, it stops
+// the new container too.
 func (r *reconciler) announce(ctx context.Context, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, id string) (version string, err error) {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": request.UID, "resourceVersion": request.ResourceVersion,
@@ -221,10 +221,10 @@ func (r *reconciler) writeState(ctx context.Context, key types.NamespacedName, s
 	return err
 }
 
-// toStop says how to stop a container. The grace period is the request's; all else
-// is what the kubelet wrote down when it created the container, and nothing that
-// stands in the request: who may create one need not be who may run commands in the
-// pod. The error names what is not readable and is left out. (CRR-5.5.2, CRR-5.5.3)
+// toStop says how to stop a container. The grace period is the request's. All else is
+// what the kubelet wrote down when it created the container, and nothing that stands in
+// the request. A user who may create a request need not be one who may run commands in
+// the pod. The error names what is not readable and is left out. (CRR-5.5.2, CRR-5.5.3)
 func (s *Snapshot) toStop(what *Stop) (*stop.Request, error) {
 	var container *criv1.Container
 	for _, c := range s.Containers {

@@ -42,9 +42,9 @@ const answerAfter = 10 * time.Second
 // waitsForAWorker begins the message of a request that waits for a worker, until the work on it begins. (CRR-5.1)
 const waitsForAWorker = "waits for a worker of the node agent: "
 
-// late answers the chosen request if the work on it has not begun for a while,
-// since all workers wait for the ends of containers of other pods. If it is not
-// yet time for that, again says when it will be; 0 if it needs no answer.
+// late answers the chosen request if the work on it has not begun for a while. That is so
+// when all workers wait for the ends of containers of other pods. If it is not yet time
+// for that, again says when it will be; 0 if it needs no answer.
 func (s *Snapshot) late() (answer *Write, again time.Duration) {
 	chosen := s.chosen()
 	if chosen == nil {

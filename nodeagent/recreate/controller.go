@@ -11,9 +11,10 @@ import (
 // name. New makes one. When Run ends, a container that is being stopped is left to the runtime.
 type Controller = podwright.Controller[Snapshot, Plan]
 
-// Reconciler reconciles pods for which there are requests, in two ways, for two queues: Reconcile works on a request, and
-// takes as long as a container needs to end. Answer has others say that they must wait, and takes milliseconds. It is safe
-// for use by several goroutines, as long as each of the two runs for a pod once at a time. NewReconciler makes one.
+// Reconciler reconciles pods for which there are requests, in two ways, for two queues. Reconcile works on a request, and
+// takes as long as a container needs to end. Answer has others say that they must wait, and takes milliseconds. A
+// Reconciler is safe for use by several goroutines, as long as each of the two runs for a pod once at a time.
+// NewReconciler makes one.
 type Reconciler struct {
 	podwright.Reconciler[Snapshot, Plan]
 	self *reconciler

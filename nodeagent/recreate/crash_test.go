@@ -123,8 +123,9 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// What is written down for a forced stop of a container that has restarted costs
-// a write more; an agent whose RBAC rules do not allow it stops it all the same.
+// For a forced stop of a container that has restarted, the agent writes down the
+// container. That costs a write more. An agent whose RBAC rules do not allow it stops the
+// container all the same.
 func TestStoryForcedAfterARestart(t *testing.T) {
 	forbidden := apierrors.NewForbidden(v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests").GroupResource(), "r", nil)
 	for name, refused := range map[string]error{"allowed": nil, "not allowed": forbidden} {

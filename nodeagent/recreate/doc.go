@@ -46,8 +46,8 @@
 //   - A container counts as replaced by its ID alone. Its start was compared with
 //     the creation of the request, which has whole seconds. A request made within
 //     a second of the start of a container was completed without stopping it.
-//   - While a container is being stopped, which may take minutes, new requests for
-//     its pod are answered. So are those for other pods when all workers are busy.
+//   - While a container is being stopped, which may take minutes, new requests for its
+//     pod are answered. Requests for other pods are answered when all workers are busy.
 //     They were completed for want of an answer.
 //   - unreadyGracePeriodSeconds count from when the agent learns that the pod is out
 //     of service, by its own clock, and anew when it is started again. The time in

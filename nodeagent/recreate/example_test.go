@@ -18,7 +18,7 @@ import (
 )
 
 // A plan says what the next reconcile would do about the requests for a pod, and what
-// everything else waits for: here when a new request has come.
+// everything else waits for. In this example a new request has come.
 func ExampleNewPlan() {
 	kubelet := func(container string) map[string]string { // what it tells the runtime
 		return map[string]string{

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever stands in the annotations: the plan is the same each time, a container
-// is stopped only once that is written down, and none counts as recreated that a
-// controller has not told of.
+// Whatever stands in the annotations, the plan is the same each time. A container is
+// stopped only once that is written down. A container of which a controller has not told
+// does not count as recreated.
 func FuzzAnnotations(f *testing.F) {
 	f.Add("", "")
 	f.Add(`[{"name":"main","ready":true,"restartCount":1,"containerID":"containerd://m2"}]`, now.Format(time.RFC3339))

@@ -42,9 +42,9 @@ const (
 	managerUser = "manager"
 )
 
-// node is a cluster with one node in memory, in virtual time: an API server, a
-// manager with the real half of the control plane, a container runtime, a
-// kubelet, and the agent.
+// node is a cluster with one node in memory, in virtual time. It has an API server, a
+// manager with the real half of the control plane, a container runtime, a kubelet, and
+// the agent.
 type node struct {
 	*testing.T
 	api         *fakecluster.Server

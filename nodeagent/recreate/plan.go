@@ -86,9 +86,9 @@ func NewPlan(s *Snapshot) *Plan {
 	return &p.Plan
 }
 
-// answer has requests wait for the chosen one: one at a time acts on a pod. They
-// say so, since a controller ends a request that no agent has answered; but not
-// before the chosen one has been begun, for which they would go first. (CRR-5.2)
+// answer has requests wait for the chosen one: one at a time acts on a pod. They say so,
+// since a controller ends a request that no agent has answered. They do not say so before
+// the chosen one has been begun: otherwise they would go before it. (CRR-5.2)
 func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1alpha1.ContainerRecreateRequest) {
 	for _, r := range others {
 		why := fmt.Sprintf("ContainerRecreateRequest %s of the same pod comes first", chosen.Name)

@@ -9,10 +9,10 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// refusal says why the request may do nothing to the containers that the runtime
-// has under its pod UID; empty if it may. A user who can create a request in a
-// namespace, and no webhook fills it in, writes any UID into it: what counts is
-// what the kubelet has told the runtime. (CRR-5.3.10)
+// refusal says why the request may do nothing to the containers that the runtime has
+// under its pod UID. It is empty if the request may. A user who can create a request in a
+// namespace writes any UID into it, if no webhook fills it in. What counts is what the
+// kubelet has told the runtime. (CRR-5.3.10)
 func (p *planner) refusal() string {
 	pod := nodeagent.PodIdentity{
 		Namespace: p.request.Namespace, Name: p.request.Spec.PodName,

@@ -108,7 +108,7 @@ func (p *planner) fullID(c *criv1.Container) string {
 }
 
 // announced returns the ID that the container of a name had when it was going to be
-// stopped; empty if another one was announced last, or none.
+// stopped. It is empty if another one was announced last, or none.
 func (p *planner) announced(name string) string {
 	of, id, _ := strings.Cut(p.request.Annotations[v1alpha1.ContainerRecreateRequestStoppingAnnotation], "=")
 	if of != name {

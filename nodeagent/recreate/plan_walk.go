@@ -8,8 +8,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// walk goes through the containers in the order of the spec, until one has to be
-// stopped or waited for, and completes the request when all are done. (CRR-5.3.6 to CRR-5.3.8)
+// walk goes through the containers in the order of the spec, until one has to be stopped or
+// waited for. It completes the request when all are done. (CRR-5.3.6 to CRR-5.3.8)
 func (p *planner) walk() {
 	states := p.status.ContainerRecreateStates
 	done := 0
@@ -39,9 +39,9 @@ func (p *planner) walk() {
 	}
 }
 
-// stop plans to stop a container, whose state changes when the stop has returned. The
-// ID of a container tells later whether it was replaced; if the request wants one
-// stopped all the same, its ID is written down first. (CRR-5.3.7)
+// stop plans to stop a container, whose state changes when the stop has returned. The ID
+// of a container tells later whether it was replaced. If the request wants one stopped
+// all the same, its ID is written down first. (CRR-5.3.7)
 func (p *planner) stop(i int) {
 	state := &p.status.ContainerRecreateStates[i]
 	c := p.newest[state.Name]

@@ -91,8 +91,8 @@ func names(uid, container, id string) edit {
 	}
 }
 
-// CRR-5.3.10: with webhooks off, a request in one namespace does nothing to a pod
-// of another, also if it names a pod of its own beside.
+// CRR-5.3.10: with webhooks off, a request in one namespace does nothing to a pod of
+// another namespace. That holds even if it also names a pod of its own.
 func TestStoryOtherNamespace(t *testing.T) {
 	for name, pod := range map[string]string{"a pod that does not exist": "dns-0", "a pod of the user's own": "web-0"} {
 		t.Run(name, func(t *testing.T) {

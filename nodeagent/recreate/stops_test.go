@@ -37,8 +37,8 @@ func TestStoryLongStop(t *testing.T) {
 	})
 }
 
-// A request that is gone or completed ends the wait for its container, also if it
-// has asked for years: the worker is free for others. (CRR-5.5.6)
+// A request that is gone or completed ends the wait for its container, even if it has
+// asked for years. The worker is free for others then. (CRR-5.5.6)
 func TestStoryEndlessStop(t *testing.T) {
 	const years = 10 * 365 * 24 * time.Hour
 	deletes := func(n *node) { n.must(n.requests.Delete(n.Context(), "long", metav1.DeleteOptions{})) }

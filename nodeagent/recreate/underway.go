@@ -46,8 +46,8 @@ func (u *underway) begin(ctx context.Context, pod types.NamespacedName, request 
 	}
 }
 
-// check ends the wait for a container of a pod unless its request is among those
-// that there are for the pod, and is not over.
+// check ends the wait for a container of a pod, unless its request is still there for the
+// pod and is not over.
 func (u *underway) check(pod types.NamespacedName, requests []*v1alpha1.ContainerRecreateRequest) {
 	u.lock.Lock()
 	defer u.lock.Unlock()

@@ -24,8 +24,8 @@ func set(version, fields string) string {
 	return `{"apiVersion":"` + version + `","kind":"SidecarSet",` + fields + `}`
 }
 
-// metadata is that of an object with a label (a version) and annotations that
-// keep parts of fields of another version, if they are not empty. What is no such part is in the annotation of former releases.
+// metadata is the metadata of an object: a label (a version), and annotations that keep parts of fields of another version.
+// What is empty is left out. What is no such part is in the annotation of former releases.
 func metadata(version, of string, parts ...string) string {
 	fields := `"metadata":{"name":"log"`
 	if version != "" {

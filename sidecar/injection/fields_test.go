@@ -13,8 +13,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// SCI-6, SCI-7, SCI-11: whatever Kubernetes' libraries know passes through: of the pod, of the containers that are injected, native
-// sidecars among them, and of their volumes, those of images too. Only what is added is another.
+// Every field that Kubernetes' libraries know passes through: those of the pod, and those of the injected containers, native
+// sidecars too. The fields of their volumes pass through as well, image volumes too. Only what is added is another. (SCI-6,
+// SCI-7, SCI-11)
 func TestEveryField(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", Labels: map[string]string{"app": "web"}}, Spec: podfields.Full()}
 	set := setOf(t, "demo", "{}")

@@ -32,7 +32,8 @@ type Input struct {
 	// Features switches what differs between releases.
 	Features Features
 	// Lots are numbers from 0 to below 1, drawn at random, by the names of the SidecarSets that are [Partial]. One
-	// below the share of the partition is of a pod that gets the revision; so is one that is missing, 0. (SCS-31)
+	// below the share of the partition is of a pod that gets the revision. One that is missing counts as 0.
+	// (SCS-31)
 	Lots map[string]float64
 	// Now is written into the pod as the time of the injection. Required.
 	Now time.Time

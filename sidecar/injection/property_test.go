@@ -16,9 +16,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Whatever is injected into whatever pod: the pod keeps what it has, nothing stands in
-// it twice, the order of the SidecarSets does not matter, and a second injection changes
-// nothing. (SCI-4, SCI-7, SCI-11, SCI-16)
+// Whatever is injected into whatever pod, the pod keeps what it has, and nothing stands
+// in it twice. The order of the SidecarSets does not matter, and a second injection
+// changes nothing. (SCI-4, SCI-7, SCI-11, SCI-16)
 func TestInjectProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := drawPod(t)

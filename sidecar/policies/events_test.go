@@ -27,9 +27,8 @@ func describe(plan *Plan) string {
 	return plan.String() + string(written)
 }
 
-// The filter of events against the planner itself: whatever changes about a SidecarSet, its
-// revisions, its policy or its binding, if that changes the plan, the SidecarSet is
-// enqueued. (SPC-9)
+// The filter of events against the planner itself. A change of a SidecarSet, its revisions,
+// its policy or its binding enqueues the SidecarSet if it changes the plan. (SPC-9)
 func TestEventsThatMatter(t *testing.T) {
 	base := settled(t)
 	reads := mutation.Reads{}

@@ -21,9 +21,9 @@ const mostSets = 200
 // false also of pods into which policies have injected all that may match, so that those are created
 // while no webhook answers. An API server evaluates policies first, and the condition sees what they
 // have made of the pod: in the annotation v1alpha1.SidecarSetInjectedListAnnotation. Whatever stands
-// there, the webhook is asked about SidecarSets that no policy can inject. So it is about those
-// whose policy depends on the revision that injectionStrategy names. With more than 200 SidecarSets
-// it is the expression of sidecarset. (SPC-10)
+// there, the webhook is asked about SidecarSets that no policy can inject. It is also asked about
+// those whose policy depends on the revision that injectionStrategy names. With more than 200
+// SidecarSets it is the expression of sidecarset. (SPC-10)
 func MatchExpression(all []*v1alpha1.SidecarSet) string {
 	var terms []string
 	for _, set := range all {

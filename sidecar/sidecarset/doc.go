@@ -53,8 +53,8 @@
 //     container that does not work any more is seen with the empty image.
 //   - The way back from a hot upgrade whose container fails has the former one work again.
 //     In OpenKruise the failing one stays at work.
-//   - One pod that cannot be updated does not hold up the others. Nor does one that did not serve before
-//     its update, and has its sidecars. (SCS-8)
+//   - One pod that cannot be updated does not hold up the others. A pod that did not serve before its
+//     update, and has its sidecars, does not hold them up either. (SCS-8)
 //   - Of two SidecarSets with a container of one name in a pod, one alone ever writes to it. (SCS-28)
 //   - MergePatchJson leaves a value that it cannot merge, or whose array it would replace, and an event says so. (SCI-5)
 //   - The sidecars of a pod wait while its workload updates it in place, for 5 minutes at most.
@@ -65,6 +65,6 @@
 //     [MatchExpression]. All others are created while no webhook answers.
 //   - Containers are judged by the API server, in a dry run. A change that leaves spec and
 //     labels as they are is not judged again.
-//   - conditions and selection of the status are additions; so is lastContainers in the state
-//     that is recorded on pods. Readers of OpenKruise ignore them.
+//   - conditions and selection of the status are additions. lastContainers in the state that
+//     is recorded on pods is one, too. Readers of OpenKruise ignore them.
 package sidecarset

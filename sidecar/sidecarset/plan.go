@@ -79,10 +79,11 @@ const (
 // Those that begin an update are of the kind rollout.PatchUpdateInPlace.
 const PatchReset rollout.PatchKind = "ResetContainer"
 
-// What holds back the update of a pod, beside rules of rollout: RulePaused, RulePartition,
-// RuleMaxUnavailable, RuleRefused, RuleRefreshFirst (the reset of a hot container is
-// written first), and RuleInPlaceUpdating (a container has not taken the image of the
-// update before).
+// These rules hold back the update of a pod, beside those of rollout: RulePaused,
+// RulePartition, RuleMaxUnavailable, RuleRefused, RuleRefreshFirst and
+// RuleInPlaceUpdating. With RuleRefreshFirst the reset of a hot container is written
+// first. With RuleInPlaceUpdating a container has not taken the image of the update
+// before.
 const (
 	// ruleNotUpdate: the type of the updateStrategy is NotUpdate.
 	ruleNotUpdate rollout.Rule = "NotUpdate"

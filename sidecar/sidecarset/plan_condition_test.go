@@ -11,8 +11,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// A pod says whether it can be updated in place: false when more than images changes, true when that is changed back or it is
-// updated. Nothing is written twice. (SCS-33)
+// A pod says whether it can be updated in place. It says false when more than images changes. It says true when that is
+// changed back, or when the pod is updated. Nothing is written twice. (SCS-33)
 func TestUpgradableCondition(t *testing.T) {
 	w := newWorld(t, logs)
 	w.add("a")

@@ -46,8 +46,9 @@ func (p *planner) mayBeForeign(records string) bool {
 	return false
 }
 
-// alike are the names, as records have them, under which another SidecarSet may have a container of this one: that of a hot one
-// of which it is one of both, or its own ones.
+// alike are the names, quoted as in records, under which another SidecarSet may have a container of this one. For a hot
+// container these are the names of both its containers. For another one it is the name of the hot container to which it could
+// belong.
 func alike(s *sidecar) (names []string) {
 	if s.hot {
 		return []string{`"` + s.first + `"`, `"` + s.second + `"`}
@@ -68,8 +69,8 @@ func hotBase(name string) string {
 	return ""
 }
 
-// ownerOf is the SidecarSet whose container one of a pod is, by what stands in its records; empty if they do not tell, or the pod
-// has none of the name. (SCS-28)
+// ownerOf is the SidecarSet to which the container of a name in the pod belongs, by the pod's records. It is empty if they do not
+// tell, or if the pod has no such container. (SCS-28)
 func ownerOf(pod *corev1.Pod, name string, records map[string]v1alpha1.SidecarSetUpgradeRecord) string {
 	c := podstate.Lasting(pod, name)
 	if c == nil {

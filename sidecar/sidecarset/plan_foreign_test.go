@@ -9,8 +9,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Two SidecarSets that are stored already, and have a container of the same name in pods: neither ever writes to that of the other, and
-// the condition names it. (SCS-28)
+// Two stored SidecarSets have a container of the same name in pods. Neither ever writes to the container of the other, and the
+// condition names it. (SCS-28)
 func TestContainersOfOthers(t *testing.T) {
 	const (
 		hot  = `{containers: [{name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "empty:1"}}]}`

@@ -138,9 +138,10 @@ func (p *planner) reset(pod *pod) error {
 	return nil
 }
 
-// awaitsFlip says why the hot upgrade before has to be over first; nil if it is, and
-// if the pod does not serve: what that upgrade brought may be the reason, and the next
-// one the repair. It is about those containers whose image changes. (SCS-19)
+// awaitsFlip says why the hot upgrade before has to be over first. It is nil if that
+// upgrade is over, and also if the pod does not serve. What that upgrade brought may be
+// the reason, and the next one the repair. Only containers whose image changes count.
+// (SCS-19)
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
@@ -184,8 +185,9 @@ func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 	return nil
 }
 
-// upgraded is the container of a hot one that gets the new image: an empty one; or the one
-// that does not serve, if the other does; or the one that does not work. (SCS-16)
+// upgraded is that one of both containers of a hot one that gets the new image. It is an
+// empty one, or the one that does not serve if the other does. Otherwise it is the one
+// that does not work. (SCS-16)
 func (p *planner) upgraded(pod *pod, s *sidecar) (upgraded, other string) {
 	serves := func(name string) bool { return podstate.ContainerReady(pod.Pod, name) && p.awaits(pod, name) == "" }
 	switch {

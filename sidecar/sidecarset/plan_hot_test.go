@@ -19,7 +19,7 @@ const mesh = `{updateStrategy: {maxUnavailable: 1}, containers: [
   {name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}]}`
 
 // hotState shows the images, the working container and the versions of a hot container of
-// a pod; R1 and R2 stand for the resourceVersions of the SidecarSet.
+// a pod. R1 and R2 stand for the resourceVersions of the SidecarSet.
 func hotState(w *world, name string, versions map[string]string) string {
 	pod := w.pod("a")
 	is := func(prefix, container string) string {
@@ -177,8 +177,9 @@ func TestHotUpgradeConverges(t *testing.T) {
 	}
 }
 
-// Of several hot containers, in one or in two SidecarSets, each has its entry in the
-// annotation, and a container whose image stays is left alone. (SCS-12, SCS-16, SCS-18)
+// There are several hot containers, in one or in two SidecarSets. Each has its entry in
+// the annotation, and a container whose image stays is left alone. (SCS-12, SCS-16,
+// SCS-18)
 func TestHotUpgradeOfSeveral(t *testing.T) {
 	const hot = `, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}`
 	w := newWorld(t, `{containers: [{name: one, image: "mesh:v1"`+hot+`, {name: two, image: "mesh:v1"`+hot+`]}`)
@@ -261,8 +262,8 @@ func TestMissingEmptyImage(t *testing.T) {
 	}
 }
 
-// A pod with a hot container that is still to be emptied is out of service because of an update, even if nothing is
-// recorded of that. (SCS-8, SCS-18)
+// A pod is out of service because of an update while a hot container of it is still to be emptied. That holds
+// even if nothing is recorded of the update. (SCS-8, SCS-18)
 func TestFlippingPodsCount(t *testing.T) {
 	for what, act := range map[string]func(*world){
 		"the update is recorded": func(*world) {},
@@ -285,8 +286,8 @@ func TestFlippingPodsCount(t *testing.T) {
 	}
 }
 
-// Of a hot container that no upgrade has left behind, another empty image in the spec reaches
-// nothing: the one that it has serves its purpose. (SCS-4, SCS-18)
+// Another empty image in the spec does not reach a hot container that no upgrade has left
+// behind: its own serves its purpose. (SCS-4, SCS-18)
 func TestOtherEmptyImage(t *testing.T) {
 	w := newWorld(t, mesh)
 	w.add("a", "b", "c")

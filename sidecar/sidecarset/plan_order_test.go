@@ -120,8 +120,8 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// The selector of the update moves from ring to ring while pods of those before are not back: they
-// count. So do pods that cannot be updated in place any more. (SCS-8)
+// The selector of the update moves from ring to ring while pods of those before are not back.
+// Those pods count, and also pods that cannot be updated in place any more. (SCS-8)
 func TestRings(t *testing.T) {
 	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}], updateStrategy: {maxUnavailable: 2}}`)
 	for _, ring := range []string{"a", "b", "c", "d"} {
@@ -160,8 +160,8 @@ func TestMirrorPods(t *testing.T) {
 	}
 }
 
-// A pod that did not serve before its update, and lacks only what is not the SidecarSet's, holds up none of the others; one that did
-// serve does, and so does one whose sidecar does not. (SCS-8)
+// A pod that did not serve before its update, and lacks only what is not the SidecarSet's, holds up none of the others. A pod
+// holds them up if it did serve, or if its sidecar does not. (SCS-8)
 func TestCrashedBefore(t *testing.T) {
 	main := func(w *world, image string) {
 		w.now = w.now.Add(time.Minute)

@@ -146,8 +146,9 @@ func (p *planner) flipping(pod *pod) bool {
 	return false
 }
 
-// emptied tells whether one of both hot containers is empty: it has the empty image, or its
-// version says that it got the one of an earlier spec. That one stays. (SCS-18)
+// emptied tells whether one of both hot containers is empty. Either it has the empty image,
+// or its version says that it got the empty image of an earlier spec. That image stays.
+// (SCS-18)
 func (pod *pod) emptied(s *sidecar, name string) bool {
 	return podstate.Container(pod.Pod, name).Image == s.empty || pod.Annotations[v1alpha1.SidecarSetVersionAnnotationPrefix+name] == "0"
 }

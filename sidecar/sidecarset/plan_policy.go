@@ -8,7 +8,7 @@ import (
 	"github.com/podwright/podwright/sidecar/injection/policy"
 )
 
-// reportPolicy says why no policy of the API server injects what the SidecarSet has: the
+// reportPolicy says why no policy of the API server injects what the SidecarSet has. The
 // controller of policies finds the same, but a status has one writer. (SCS-25)
 func (p *planner) reportPolicy() {
 	if !p.Policies {

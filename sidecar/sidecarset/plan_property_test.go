@@ -23,10 +23,9 @@ import (
 const propertySpec = `{containers: [{name: log, image: "log:v1"},
   {name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}]}`
 
-// Of whatever happens to pods, and whatever users ask for: no plan takes more pods that serve than
-// maxUnavailable leaves, or those that the partition holds, or updates a pod twice; none
-// touches a container or a record that is not the SidecarSet's, nor the container of a
-// hot one that serves; the order of lists does not matter. Once users ask for what can be
+// This holds whatever happens to pods, and whatever users ask for. No plan takes more pods that serve than maxUnavailable
+// leaves, or pods that the partition holds, or updates a pod twice. None touches a container or a record that is not the
+// SidecarSet's, or the serving container of a hot one. The order of lists does not matter. Once users ask for what can be
 // had, all pods get there, as do the updates of their workloads, and nothing is planned any more. (SCS-5 to SCS-8, SCS-11,
 // SCS-12, SCS-16 to SCS-20, SCS-24)
 func TestPlanProperties(t *testing.T) {

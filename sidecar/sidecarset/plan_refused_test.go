@@ -46,8 +46,8 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// A pod whose update was refused, and that uses maxUnavailable up, is tried again: the
-// partition does not leave it behind those that wait for it. (SCS-15)
+// The update of a pod was refused, and the pod uses maxUnavailable up. The controller
+// tries it again: the partition does not leave it behind those that wait for it. (SCS-15)
 func TestRefusedPodThatOthersWaitFor(t *testing.T) {
 	for strategy, want := range map[string]string{
 		"maxUnavailable: 1, partition: 1": "p0000",

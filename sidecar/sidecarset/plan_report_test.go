@@ -338,8 +338,9 @@ record the event Warning NotInjectedPods: 1 pod without the sidecars: shop/b (it
 	}
 }
 
-// Of several revisions with the same containers the newest is named, in whatever order the
-// cache has them: otherwise the status would change again and again. (SCS-14)
+// Of several revisions with the same containers the condition names the newest, in
+// whatever order the cache has them. Otherwise the status would change again and again.
+// (SCS-14)
 func TestNotUpgradableSince(t *testing.T) {
 	w := newWorld(t, logs)
 	w.add("a")

@@ -105,8 +105,8 @@ func (p *planner) holdsSpec(r *appsv1.ControllerRevision) bool {
 	return err == nil && bytes.Equal(data, p.content)
 }
 
-// planHistory deletes the oldest of the revisions beyond the limit, but none that a pod or
-// the injectionStrategy refers to, and not that of the spec. (SCS-R5)
+// planHistory deletes the oldest revisions beyond the limit. It keeps those that a pod or
+// the injectionStrategy refers to, and that of the spec. (SCS-R5)
 func (p *planner) planHistory() {
 	surplus := len(p.History) - int(max(1, ptr.Deref(p.set.Spec.RevisionHistoryLimit, revision.DefaultHistoryLimit)))
 	if p.plan.Revisions.Create != nil {

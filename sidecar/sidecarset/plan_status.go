@@ -48,8 +48,8 @@ func (p *planner) count() {
 // inconsistent is what a pod lacks that is ready, and out of service all the same.
 var inconsistent = &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: "its containers do not run what the update wants yet"}
 
-// planHeld lists what keeps the SidecarSet from its spec: the pods that are out of service because of updates, which hold the places of
-// others, and what those wait for. (SCS-27)
+// planHeld lists what keeps the SidecarSet from its spec. Pods that are out of service because of updates hold the places of others. It
+// lists these pods, and what the others wait for. (SCS-27)
 func (p *planner) planHeld() {
 	for _, pod := range p.pods {
 		switch {

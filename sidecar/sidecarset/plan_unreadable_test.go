@@ -9,7 +9,8 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// A strategy that cannot be read holds up all pods, and each says so; those that cannot be updated in place say that, as with any other strategy. (SCS-5, SCS-14)
+// A strategy that cannot be read holds up all pods, and each says so. Pods that cannot be updated in place say that instead, as
+// with any other strategy. (SCS-5, SCS-14)
 func TestUnreadableStrategy(t *testing.T) {
 	for _, strategy := range []string{
 		"partition: many", "maxUnavailable: many",

@@ -22,9 +22,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// workloadLimit is how long sidecars wait at most for the workload's own update of a pod: one
-// whose image cannot be pulled would otherwise keep a broken sidecar from its repair.
-// (SCS-20)
+// workloadLimit is how long sidecars wait at most for the workload's own update of a pod.
+// Without a limit, an update whose image cannot be pulled would keep a broken sidecar from
+// its repair. (SCS-20)
 const workloadLimit = 5 * time.Minute
 
 // The reasons of pods that wait for a user.
@@ -188,11 +188,11 @@ func (p *planner) leave(ordered []*pod) []*pod {
 	return ordered[:n]
 }
 
-// outOfService tells whether a pod is out of service because of an update: it is updated, or was
-// before, and is not ready or not consistent. It does not matter whether it is to be updated now: the
-// strategy may have been another one then. Of a pod that is not updated and that its workload updates
-// meanwhile, the sidecars count alone. One that did not serve as its update began, and has its
-// sidecars, is out of service for another reason. (SCS-8)
+// outOfService tells whether a pod is out of service because of an update. Such a pod is updated, or
+// was before, and is not ready or not consistent. It does not matter whether it is to be updated now:
+// the strategy may have been another one then. Of a pod that is not updated and that its workload
+// updates meanwhile, the sidecars count alone. One that did not serve as its update began, and has
+// its sidecars, is out of service for another reason. (SCS-8)
 func (p *planner) outOfService(pod *pod) bool {
 	switch {
 	case pod.Available, p.lacksOthers(pod):

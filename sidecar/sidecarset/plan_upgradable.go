@@ -45,8 +45,8 @@ func (p *planner) difference(hash string) *rollout.Reason {
 	})
 }
 
-// changedSince names the fields, but for images, in which the containers with a hash differ from the present ones, and
-// the revision that has them; none if the history does not have it.
+// changedSince names the fields, but for images, in which the containers with a hash differ from the present ones. It
+// also names the revision that has that hash. Both are empty if the history does not have it.
 func (p *planner) changedSince(hash string) (revision string, fields []string) {
 	revision, before := p.revisionWith(hash)
 	if before == nil {

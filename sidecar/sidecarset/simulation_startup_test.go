@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestSimulationOfStartupProbes plays histories of SidecarSets whose containers and native sidecars have startup probes, with kubelets
-// that say of a container that they restart that it has started, until they ask. (SCS-8, SCS-40, IP-45)
+// TestSimulationOfStartupProbes plays histories of SidecarSets whose containers and native sidecars have startup probes. When its
+// kubelets restart a container, they say that it has started, until they ask the probe. (SCS-8, SCS-40, IP-45)
 func TestSimulationOfStartupProbes(t *testing.T) {
 	simulation.Check(t, simulatedStartup(bug{}))
 }

@@ -25,9 +25,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestSimulation has users change a SidecarSet at random, while pods come and go and their
-// workload updates them in place, amid everything that can go wrong, and judges each write
-// of the controller.
+// TestSimulation has users change a SidecarSet at random, amid everything that can go
+// wrong. Meanwhile pods come and go, and their workload updates them in place. The test
+// judges each write of the controller.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(bug{}), simulation.Dying(simulated(bug{})))
 }

@@ -189,9 +189,9 @@ func actOnPod(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// push is all that users do in the end: they push images that run, take back what only a
-// webhook would have refused, and what asks for a standstill; and owners of workloads push
-// images that run, too. All else is for the controller to overcome.
+// push is all that users do in the end. They push images that run. They take back what
+// only a webhook would have refused, and what asks for a standstill. Owners of workloads
+// push images that run, too. All else is for the controller to overcome.
 func push(u *simulation.User) {
 	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
 	for _, mistake := range mistakes {

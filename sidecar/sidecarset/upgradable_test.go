@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// SCS-33: what another client changes about the condition is put right, and what a SidecarSet has said that is gone goes, in one request for
-// each pod.
+// The controller puts right what another client changes about the condition. It removes what a SidecarSet has said that is gone, in one
+// request for each pod. (SCS-33)
 func TestUpgradableConditionOfOthers(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create("{}", "web-a", "web-b")

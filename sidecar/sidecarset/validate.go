@@ -30,7 +30,7 @@ func ValidateCreate(set *v1alpha1.SidecarSet) field.ErrorList {
 }
 
 // unworkable refuses the name of a namespace that cannot be: no pod gets the sidecars. OpenKruise takes it. (SCS-V12)
-// So it does native sidecars that are to be upgraded hot: init containers are updated in place alone. (SCS-V20)
+// It also refuses native sidecars that are to be upgraded hot: init containers are updated in place alone. (SCS-V20)
 func unworkable(spec *v1alpha1.SidecarSetSpec, path *field.Path) (errs field.ErrorList) {
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]

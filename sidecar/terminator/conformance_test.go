@@ -20,8 +20,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/client/fake"
 )
 
-// TestConformance ends a pod with a sidecar that exits with 137 when it is stopped, so
-// that the kubelet starts it again, and one that gets an image to exit with.
+// TestConformance ends a pod with two sidecars. One exits with 137 when it is stopped, so
+// that the kubelet starts it again. The other gets an image to exit with.
 func TestConformance(t *testing.T) {
 	clusterOf := func(c *conformance.Cluster) *cluster {
 		if c.Data == nil {

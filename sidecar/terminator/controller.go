@@ -24,8 +24,8 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
 // A reconcile is due when the phase of a pod, an image, the status of a container, or the condition
-// ContainersReady or SidecarTerminated changes. So it is when the pod is deleted. It is due too
-// when a ContainerRecreateRequest that it controls is created, is completed or is deleted.
+// ContainersReady or SidecarTerminated changes. It is also due when the pod is deleted, and when a
+// ContainerRecreateRequest that the pod controls is created, is completed or is deleted.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

@@ -21,8 +21,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestRequests pins what it costs, per pod: one request to stop sidecars, one to set
-// images, one for the phase, and none before, after, and for pods without sidecars.
+// TestRequests pins what a pod costs: one request to stop sidecars, one to set images,
+// and one for the phase. There is none before and after, and none for a pod without
+// sidecars.
 func TestRequests(t *testing.T) {
 	for _, test := range []struct {
 		name, pod, code string
@@ -147,8 +148,8 @@ func TestLeavePhase(t *testing.T) {
 	})
 }
 
-// A controller that ends before the phase is written, or between that and the request, is followed by one that goes on: the
-// sidecars are not stopped before their pod has its phase, and then they are. (ST-8, ST-15.1)
+// A controller ends before it writes the phase, or between the phase and the request. The next one goes on: it does not
+// stop the sidecars before their pod has its phase, and then it does. (ST-8, ST-15.1)
 func TestRestart(t *testing.T) {
 	for _, test := range []struct{ name, fails string }{
 		{"before the phase", "patch pods/status"}, {"before the kubelet knows", ""}, {"before the request", "create containerrecreaterequests"},
@@ -227,8 +228,8 @@ func TestMeasuredOnce(t *testing.T) {
 	})
 }
 
-// What the kubelet does between the phase and the request counts: it acts at once on an annotation that has changed, and may write
-// the phase that it knows over the one that was given until it does. (ST-13.1, ST-15)
+// What the kubelet does between the phase and the request counts. It acts at once on an annotation that has changed. Until then it
+// may write the phase that it knows over the one that was given. (ST-13.1, ST-15)
 func TestPhaseIsGivenAgain(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start(nil)

@@ -16,8 +16,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The filter of events against the planner itself: whatever changes about a pod or its
-// request, if that changes a plan that writes something, the pod is enqueued. (ST-4)
+// The filter of events against the planner itself. A change of a pod or its request
+// enqueues the pod if it changes a plan that writes something. (ST-4)
 func TestEventsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
 	for _, base := range []struct {

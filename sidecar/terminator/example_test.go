@@ -27,8 +27,8 @@ func ExampleNew() {
 	_ = run
 }
 
-// What is done about a pod whose main container has succeeded, while a sidecar runs: it is given its phase, and the sidecar is
-// stopped once the kubelet knows that.
+// The main container of a pod has succeeded, while a sidecar runs. The terminator gives the pod its phase, and stops the
+// sidecar once the kubelet knows that.
 func ExampleNewPlan() {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "report-x7k2p", UID: "3f1c"},

@@ -33,8 +33,8 @@ var nodes = map[string]*corev1.Node{
 //
 //	name[=marks]:state[@restarts]
 //
-// Marks are r for "by a request", i for "by an image" and x for "its exit code does not count", in the order of the
-// environment, and I for an image that stands already. The state is running, an exit code, or the
+// Marks are r for "by a request", i for "by an image" and x for "its exit code does not count". They stand in the
+// order of the environment. I stands for an image that is set already. The state is running, an exit code, or the
 // reason for which it waits.
 func podOf(t testing.TB, text string) *corev1.Pod {
 	t.Helper()

@@ -27,8 +27,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// What nodes and API server take at most: a kubelet looks at its containers every second, an agent has asked the runtime within a
-// tenth of a second, and a request takes so long.
+// What nodes and API server take at most. A kubelet looks at its containers once per relist. An agent has asked the runtime
+// within agentAsks, and a request takes apiTakes.
 const (
 	relist    = time.Second
 	agentAsks = 100 * time.Millisecond
@@ -38,8 +38,9 @@ const (
 
 var jobCount = flag.Int("jobs", 100, "of how many Jobs TestJobsEndInTime measures how long their pods take")
 
-// Of all Jobs, whose main containers exit within ten seconds and whose sidecars ignore SIGTERM and exit with 137, the pods of 99 in
-// 100 end within three seconds of that, beyond the grace period. "make test-long" has 1,000. (ST-12, ST-14, ST-15)
+// The main containers of the Jobs exit within ten seconds, and their sidecars ignore SIGTERM and exit with 137. Of 100 pods 99 end
+// within three seconds of the exit of their main container, beyond the grace period. "make test-long" has 1,000. (ST-12, ST-14,
+// ST-15)
 func TestJobsEndInTime(t *testing.T) {
 	for _, policy := range []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -56,8 +57,8 @@ func TestJobsEndInTime(t *testing.T) {
 	}
 }
 
-// A kubelet that learns of the phase later than an agent needs to stop the sidecar would fail the pod with its exit code, and write
-// that over the phase: the request waits. (ST-15.1)
+// A kubelet may learn of the phase later than an agent needs to stop the sidecar. It would fail the pod with the sidecar's exit
+// code, and write that over the phase. So the request waits. (ST-15.1)
 func TestLateKubelets(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		newJobs(c, 20*time.Second, 0, 143).run(corev1.RestartPolicyNever, 100)
@@ -89,8 +90,8 @@ type jobs struct {
 	*cluster
 	mu     sync.Mutex
 	random *rand.Rand
-	// late is how long the watch of a kubelet takes at most to show it what others write, stops how long it takes to stop a
-	// sidecar, and code what that exits with.
+	// late is how long the watch of a kubelet takes at most to show it what others write. stops is how long it takes to
+	// stop a sidecar, and code is what that exits with.
 	late, stops time.Duration
 	code        int32
 	// requested has a signal when there is a request for the pod, and given when it was given its phase.

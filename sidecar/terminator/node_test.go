@@ -114,8 +114,9 @@ func (c *cluster) exit(pod, container string, code int32) {
 	})
 }
 
-// write writes what a change makes of the status of a pod, with the phase that a kubelet comes to; of the
-// newest pod, since the controller may write at the same time. Nothing is written if nothing changes.
+// write writes what a change makes of the status of a pod, with the phase that a kubelet comes to. It
+// changes the newest pod, since the controller may write at the same time. Nothing is written if nothing
+// changes.
 func (c *cluster) write(name string, change func(*corev1.Pod)) {
 	c.T.Helper()
 	for {
@@ -135,9 +136,9 @@ func (c *cluster) write(name string, change func(*corev1.Pod)) {
 	}
 }
 
-// kubelet makes one step for every pod: containers whose image has changed are replaced,
-// those that have ended are started again if their pod wants it, and a pod with a final
-// phase runs none, from the step on after that in which the kubelet learns of it.
+// kubelet makes one step for every pod. It replaces containers whose image has changed,
+// and starts those that have ended again if their pod wants it. In the step after it
+// learns of a final phase, it ends what the pod still runs.
 func (c *cluster) kubelet() {
 	c.T.Helper()
 	for _, name := range c.PodNames() {

@@ -54,8 +54,8 @@ func startsAgain(pod *corev1.Pod, c *corev1.Container, code int32) bool {
 	return *c.RestartPolicy == corev1.ContainerRestartPolicyAlways || *c.RestartPolicy == corev1.ContainerRestartPolicyOnFailure && code != 0
 }
 
-// learn does what a kubelet does when it learns that a pod has succeeded, before it stops what runs: it writes these conditions,
-// as GenerateContainersReadyCondition and its like in k8s.io/kubernetes/pkg/kubelet/status make them.
+// learn does what a kubelet does when it learns that a pod has succeeded, before it stops what runs. It writes these conditions
+// like GenerateContainersReadyCondition and its siblings in k8s.io/kubernetes/pkg/kubelet/status.
 func learn(pod *corev1.Pod) {
 	for _, c := range []corev1.PodCondition{
 		{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, Reason: "PodCompleted"},
@@ -180,8 +180,8 @@ func jobPod(policy corev1.RestartPolicy, containers ...corev1.Container) *corev1
 	return &corev1.Pod{Spec: corev1.PodSpec{RestartPolicy: policy, TerminationGracePeriodSeconds: new(int64(5)), Containers: containers}}
 }
 
-// anyPod is a pod of a seed: one in five restarts always, some have no sidecar or no main container, some main containers fail or never
-// end, and some nodes have agents that are silent or images that cannot be pulled.
+// anyPod is a pod of a seed. One in five restarts always. Some have no sidecar or no main container, and some main containers fail or
+// never end. Some nodes have agents that are silent, or images that cannot be pulled.
 func anyPod(r *rand.Rand) *corev1.Pod {
 	policies := []corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure, corev1.RestartPolicyOnFailure, corev1.RestartPolicyAlways}
 	marks := []string{"r", "r", "r", "i", "i", "ri", "ir", ""}

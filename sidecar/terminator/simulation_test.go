@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
-// TestSimulation has users create pods of all kinds with sidecars, one after the other, amid everything that can go wrong, and
-// judges each write of the terminator. A model plays what kubelets do about containers that end, and the agents of nodes.
+// TestSimulation has users create pods of all kinds with sidecars, one after the other, amid everything that can go wrong. The
+// test judges each write of the terminator. A model plays what kubelets do about containers that end, and the agents of nodes.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&spoil{}))
 }

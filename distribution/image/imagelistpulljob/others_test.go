@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestJobsOfOthers: ILP-3. An ImagePullJob that another ImageListPullJob controls, or none, stays as its author made it, also if it has the
-// name of one that is to be created, or an image that is no longer listed. The others are created.
+// TestJobsOfOthers: ILP-3. An ImagePullJob that another ImageListPullJob controls, or none, stays as its author made it. It stays so even
+// if it has the name of one that is to be created, or an image that is no longer listed. The others are created.
 func TestJobsOfOthers(t *testing.T) {
 	server := fakecluster.New(nil, listResource, jobResource)
 	d := fixture.Connect(t, server, fixture.TestUser, client.NewForConfig)

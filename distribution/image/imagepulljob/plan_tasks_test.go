@@ -172,7 +172,8 @@ func TestPlanLeavesOwnTasksAlone(t *testing.T) {
 	}
 }
 
-// IMG-1.4: the job that asks, or asks otherwise, sets the policy of a task; of one that it shares with other namespaces it takes no time away.
+// IMG-1.4: the job that asks, or asks otherwise, sets the policy of a task. It takes no time away from a task that it shares with
+// other namespaces.
 func TestPlanSetsPolicyOfTask(t *testing.T) {
 	policyOf := func(plan *Plan) string {
 		if len(plan.Assign) == 0 {

@@ -15,8 +15,8 @@ import (
 )
 
 // IMG-1.13: jobs of three namespaces give a node tasks, one after the other, until it takes no more of any. Whatever names and
-// secrets they have, the API server can store the NodeImage, with the longest messages of all tasks, and the last namespace
-// has had room too.
+// secrets they have, the API server can store the NodeImage, with the longest messages of all tasks. The last namespace has
+// had room, too.
 func TestRoomOfANode(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, test := range []struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// IMG-2.6: the generation is what the agent has seen, and a manager that fails a task for it has not; if pods pull, there is
-// no agent.
+// IMG-2.6: the generation is what the agent has seen. A manager that fails a task of a silent agent leaves it unchanged.
+// If pods pull, there is no agent.
 func TestObservedGeneration(t *testing.T) {
 	pulled := func() *v1alpha1.NodeImage {
 		n := with(t, []v1alpha1.ImageTagSpec{task("1", owners("a")...)}, finished("1", succeeded, time.Second))

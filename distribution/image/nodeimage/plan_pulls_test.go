@@ -58,7 +58,7 @@ var (
 	}
 )
 
-// summary is what a plan says about pulls: what it creates and deletes, as
+// summary is what a plan says about pulls. It has what the plan creates and deletes, as
 // "job attempt", what waits, whom it tells, and the state that it reports.
 type summary struct {
 	Create, Delete, Waiting, Told []string

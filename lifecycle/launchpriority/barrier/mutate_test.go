@@ -221,8 +221,9 @@ func TestMutateRefuses(t *testing.T) {
 	}
 }
 
-// Whatever stands in the environment, the pod is refused and left alone, or all
-// containers or none get a barrier, and the order is that of the numbers.
+// Whatever stands in the environment, Mutate may refuse the pod, and then leaves it
+// alone. Otherwise all containers get a barrier, or none does. The order of barriers is
+// that of the numbers.
 func FuzzMutate(f *testing.F) {
 	f.Add("5", "", "", "p_1", "web-")
 	f.Add("-3", "0", "Ordered", "p_x", "")

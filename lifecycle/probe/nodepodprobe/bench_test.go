@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkPlan plans for a virtual node of n pods, which alone has so many, with a probe each. In "settled" the pods have what results
-// ask for, in "results" none has, and in "new" the node is a real one and has no probes yet.
+// ask for, and in "results" none has that. In "new" the node is a real one and has no probes yet.
 func BenchmarkPlan(b *testing.B) {
 	for _, test := range []struct {
 		name string

@@ -77,7 +77,7 @@ func annotated(key, value string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value) }
 }
 
-// So it is with what the agent says.
+// A change of what the agent says enqueues the node if it changes the plan.
 func TestReportsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
 	of := func(n *v1alpha1.NodePodProbe) *Snapshot {

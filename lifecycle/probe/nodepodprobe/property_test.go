@@ -62,8 +62,8 @@ func randomSnapshot(t *rapid.T) *Snapshot {
 	return newSnapshot(n, pods, markers...)
 }
 
-// Whatever there is: what no marker can have given stays with its pod, every other probe is one that a marker asks for, and
-// each once; and when a plan is carried out, nothing is left to do. (PPM-3.2 to PPM-3.5)
+// Whatever there is, what no marker can have given stays with its pod. Every other probe is one that a marker asks for, and
+// stands there once. After a plan is carried out, nothing is left to do. (PPM-3.2 to PPM-3.5)
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)

@@ -17,10 +17,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// simulatedPods is how many pods there may be, and simulatedMarkers how markers beside web are called: the one ends as that
-// does, the other begins so.
+// simulatedPods is how many pods there may be.
 const simulatedPods = 5
 
+// simulatedMarkers are the markers beside web. The name web ends with the first name, and begins with the second.
 var simulatedMarkers = []string{"eb", "we"}
 
 // anyProbes are probes that write the same keys and conditions in turn.

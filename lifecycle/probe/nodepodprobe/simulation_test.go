@@ -30,8 +30,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestSimulation has users change markers and pods at random, agents report whatever they like, and nodes come and go, amid
-// everything that can go wrong, and judges each write of the controllers of markers and of nodes, which run in one process.
+// TestSimulation has users change markers and pods at random, amid everything that can go wrong. Agents report whatever
+// they like, and nodes come and go. The test judges each write of the controllers of markers and of nodes, which run in one
+// process.
 func TestSimulation(t *testing.T) {
 	simulation.Check(t, simulated(&bug{}))
 }

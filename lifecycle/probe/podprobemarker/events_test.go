@@ -50,8 +50,8 @@ func TestPodsThatMatter(t *testing.T) {
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
 }
 
-// The filter of events against the planner itself: whatever changes about a NodePodProbe, if that changes what holds a marker up, the marker is
-// enqueued; for another result it is not. (PPM-2.7)
+// The filter of events against the planner itself. A change of a NodePodProbe enqueues the marker if it changes what holds the marker up.
+// Another result alone does not. (PPM-2.7)
 func TestReportsThatMatter(t *testing.T) {
 	reads, pod := mutation.Reads{}, newPod("web-0")
 	marker := newMarker(status(3, 1), func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].PodConditionType = "" })

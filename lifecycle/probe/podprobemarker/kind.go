@@ -44,8 +44,8 @@ func (o *Options) reads() []controller.Read {
 	}
 }
 
-// podChanged enqueues the markers that come to select a pod, or cease to. So it does those of which the pod comes to have
-// all results, or ceases to, or says in other words why it has not. (PPM-2.5, PPM-2.7)
+// podChanged enqueues the markers that come to select a pod, or cease to. It also enqueues those of which the pod comes
+// to have all results, or ceases to, or says in other words why it has not. (PPM-2.5, PPM-2.7)
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	pod := after
 	if pod == nil {

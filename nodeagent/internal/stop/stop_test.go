@@ -168,8 +168,8 @@ func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web 
 	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, http: web, nodeAddress: func() (string, error) { return "10.0.0.1", nil }}
 }
 
-// checkFailure wants the event that announces the stop, and one about the hook if
-// that has failed: always the same words, the reason is for the log.
+// checkFailure wants the event that announces the stop, and one about the hook if that
+// has failed. Its words are always the same: the reason is for the log.
 func checkFailure(t *testing.T, events []string, logger klog.Logger, failure string) {
 	t.Helper()
 	want, log := []string{"Normal Killing: Stopping"}, logger.GetSink().(ktesting.Underlier).GetBuffer().String()
