@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Objects returns what is installed for the program before it runs, in an order in which it can be applied: CRDs, the ServiceAccount with its
-// roles, and policies. The namespace and the Deployment are the caller's.
+// Objects returns what is installed for the program before it runs: CRDs, the ServiceAccount with its roles, and policies. The caller can
+// apply them in this order. The namespace and the Deployment are the caller's.
 //
 // The webhook configurations are not among them: RunWebhooks registers them when the program answers. Until then the API server would refuse
 // what it could not ask about. See Configurations.

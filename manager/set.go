@@ -82,8 +82,9 @@ func New(o Options, kinds ...podwright.Kind) (*Set, error) {
 	return s, errors.Join(errs...)
 }
 
-// Handlers returns what answers admission requests, by path. A path that names v1alpha1 is served without the version too:
-// OpenKruise 1.9 asks there about kinds with two versions, and its webhook configurations stand until a manager replaces them.
+// Handlers returns what answers admission requests, by path. A path that names v1alpha1 is served without the version too.
+// OpenKruise 1.9 registers such paths for kinds with two versions, and its webhook configurations stand until a manager
+// replaces them.
 func (s *Set) Handlers() map[string]http.Handler {
 	handlers := make(map[string]http.Handler, 2*len(s.handlers))
 	for path, handler := range s.handlers {

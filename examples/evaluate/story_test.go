@@ -87,8 +87,8 @@ func TestWordsOfStories(t *testing.T) {
 	}
 }
 
-// What the checks expect is what the manifests say, and the whole script fits the fields of its kind: no change makes one
-// that is not known, and the image and the partition are in the end what they should be.
+// The checks expect what the manifests say. The changes of the whole script set no field that the kind does not have. In
+// the end the image and the partition are what they should be.
 func TestManifestsAndScripts(t *testing.T) {
 	for name, k := range kinds {
 		moves := name == "budget" || name == "spread" // and updates nothing

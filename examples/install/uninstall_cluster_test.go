@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What the Job of the hook runs, with its arguments and its rights, on a real API server: first without any rights, then with its own, then once
-// more when nothing is left, and at last when the release is gone. What others have registered stays.
+// The test runs on a real API server what the Job of the hook runs, with its arguments and its rights. It runs that four times: without any
+// rights, with its own rights, again when nothing is left, and when the release is gone. What others have registered stays.
 func TestUninstallOnARealControlPlane(t *testing.T) {
 	control, ctx := testbed.Control(t), t.Context()
 	i := &installation{t, control, kubernetes.NewForConfigOrDie(control.Config()), dynamic.NewForConfigOrDie(control.Config())}

@@ -66,8 +66,8 @@ func keep(object *unstructured.Unstructured) {
 	object.SetAnnotations(annotations)
 }
 
-// sockets are the words in an agent's pod template for what follows daemon.socketLocation, a value of OpenKruise's chart: the folder
-// of the node in which the agent looks for the socket of the container runtime.
+// sockets are pairs of a mark in an agent's pod template and what the chart has in its place. That depends on daemon.socketLocation,
+// a value of OpenKruise's chart. It is the folder of the node in which the agent looks for the socket of the container runtime.
 var sockets = []string{
 	"- VALUE-SOCKET-", "{{- if not (include \"podwright.sockets\" .) }}\n        - ", "-SOCKET-END\n", "\n        {{- end }}\n",
 	"VALUE-MOUNT-", `{{ if include "podwright.sockets" . }}/hostvarrun{{ else }}`, "-MOUNT-END", "{{ end }}",

@@ -10,8 +10,8 @@ import (
 )
 
 // What gRPC traces with reaches methods by names that are made at run time. If it is linked in, the linker keeps every
-// method of every type: the agent has 93 MB instead of 51, and takes a third more memory. Templates do the same if
-// something executes them.
+// method of every type. Then the agent has 93 MB instead of 51, and takes a third more memory. Templates do the same
+// if something executes them.
 func TestNothingKeepsAllMethods(t *testing.T) {
 	for tags, traces := range map[string]bool{"grpcnotrace": false, "": true} {
 		binary := filepath.Join(t.TempDir(), "nodeagent")

@@ -55,8 +55,8 @@ func standingAs(t *testing.T, name, now string, ever ...string) *unstructured.Un
 	return crd
 }
 
-// described says how a definition has its versions: those that are there, that in which objects are stored with a star, and how
-// they are converted.
+// described lists the versions of a definition, with a star at the one in which objects are stored, and says how they are
+// converted.
 func described(crd *unstructured.Unstructured) string {
 	all := names(crd)
 	for i, name := range all {

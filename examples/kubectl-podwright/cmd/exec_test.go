@@ -106,8 +106,8 @@ func (k *kubelet) serve(w http.ResponseWriter, r *http.Request) {
 		time.Minute, time.Minute, remotecommand.SupportedStreamingProtocols)
 }
 
-// Input and output of a command are streams, and its exit code is that of the program, in the pod and the container that the arguments
-// stand for, by both protocols that API servers speak. (KC-17)
+// exec streams the input and the output of a command, and exits with the exit code of the program. It runs the program in the pod and
+// the container that the arguments stand for. It does so by both protocols that API servers speak. (KC-17)
 func TestExecStreams(t *testing.T) {
 	for _, test := range []struct {
 		args, input        string

@@ -44,8 +44,8 @@ func TestExplainRefused(t *testing.T) {
 	}
 }
 
-// stuck is a situation in testdata/explain: a workload of three ready pods of image nginx:1 whose template says nginx:2, on
-// a node that is ready, with a manager and an agent that run; and what is otherwise here.
+// stuck is a situation in testdata/explain, as a change of the usual one. In the usual one, a workload has three ready
+// pods of image nginx:1, and its template says nginx:2. The node is ready, and a manager and an agent run.
 type stuck struct {
 	// Kind of the workload; CloneSet if it is empty.
 	Kind string

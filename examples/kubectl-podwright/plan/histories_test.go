@@ -94,8 +94,8 @@ func newClients(config *rest.Config) (c *clients, err error) {
 // informers are those of a controller, by resource.
 type informers map[string]cache.SharedIndexInformer
 
-// In whatever state the controller, users, kubelets, crashes and lost answers have brought a workload, what is planned is what a
-// controller that starts then does in its first reconcile, or in the one after it if the name of a revision was taken. (KC-19)
+// The controller, users, kubelets, crashes and lost answers bring a workload into some state. Then a new controller starts. The
+// plan is what this controller does in its first reconcile, or in the second one if the name of a revision was taken. (KC-19)
 func TestPlanInHistories(t *testing.T) {
 	for _, k := range []*controlled{cloneSets(), statefulSets(podwright.Release14), statefulSets(podwright.Release19), daemonSets(), sidecarSets(), unitedDeployments()} {
 		t.Run(k.Resource.Kind+string(k.release), func(t *testing.T) {
@@ -184,8 +184,8 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// plannedWrites lists what the plugin says: the writes to pods, workloads of subsets and revisions of the next reconcile, and
-// those that it makes only if others fail.
+// plannedWrites lists the writes to pods, workloads of subsets and revisions that the plugin says of the next reconcile. The
+// reconcile makes those in otherwise only if others fail.
 func plannedWrites(t *testing.T, server *fakecluster.Server, k *controlled) (planned, otherwise []string) {
 	t.Helper()
 	config := server.Config("planner")

@@ -23,8 +23,8 @@ type applied struct {
 	want            [2]any // of both
 }
 
-// appliesEveryKind has one program apply something in v1alpha1, and another one in v1beta1, of every kind with both: neither loses what
-// the other one wants, and what one wants no more goes. (PF-5.2)
+// appliesEveryKind has two programs apply an object of every kind with both versions, one in v1alpha1 and one in v1beta1. Neither takes
+// away what the other one wants, and what a program no longer wants goes. (PF-5.2)
 func (w *fixture) appliesEveryKind() {
 	w.Helper()
 	for _, kind := range bothVersions {

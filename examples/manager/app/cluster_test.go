@@ -303,8 +303,8 @@ func (w *fixture) handEditIsReverted() {
 	})
 }
 
-// A manager whose Lease another one holds ends with an error: it may have it again when the other one's time is over, which is
-// after its own to renew it.
+// A manager ends with an error when another manager holds its Lease. The other one holds the Lease for longer than this
+// manager tries to renew it.
 func (w *fixture) leaseIsLost(m *manager) {
 	w.Helper()
 	thief := []byte(`{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":10}}`)

@@ -174,8 +174,8 @@ func (w *fixture) answers(a authority) error {
 	return w.refusesWhatIsWrong()
 }
 
-// Another program provides the certificates of the webhooks: the manager waits for its part with an end, writes nothing of it, for
-// which it has no rights, and follows it without a restart. (PF-5.4)
+// Another program provides the certificates of the webhooks. The manager waits for them, and ends with an error if they do not
+// come in time. It writes none of them, and has no right to. It takes new ones without a restart. (PF-5.4)
 func TestExternalCertificatesOnARealControlPlane(t *testing.T) {
 	w := newFixture(t)
 	w.config.InstallCRDs, w.config.Features.Gates = true, "EnableExternalCerts=true"

@@ -189,8 +189,9 @@ func admit(t *testing.T, webhook http.Handler, kind, object string) string {
 	return answer.Body.String()
 }
 
-// Pods of workloads of the group get the readiness gate, and with the feature gate all pods do; the API server is told to
-// ask about them, and only then. Pods of the manager's own namespace never wait for a manager that gives a gate to all.
+// Pods of workloads of the group get the readiness gate. With the feature gate all pods get it. Without the gate the API
+// server does not ask about all pods. Pods of the manager's own namespace never wait for a manager that gives a gate to
+// all.
 func TestGateKruisePodReadinessGate(t *testing.T) {
 	const (
 		gate  = `"patchType":"JSONPatch"`
@@ -232,8 +233,8 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 	}
 }
 
-// Until it is known whether SidecarSets and what places pods are served, no pod is let through that one might be about; if they
-// are not, pods are left as they are.
+// Until the webhook knows whether SidecarSets and the kinds that place pods are served, it refuses pods that one of those might
+// be about. If they are not served, it leaves pods alone.
 func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 	m := newManager(t, nowhere)
 	if err := m.serve(without); err != nil {

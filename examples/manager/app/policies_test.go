@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Beside a manager stand the policies that protect from deletion, and without webhooks one in their stead: which is what the
-// files are that "make generate" makes.
+// The policies that protect from deletion are installed with the manager. Without webhooks one more policy is, in place of
+// the webhooks. The files that "make generate" makes hold these policies.
 func TestPolicies(t *testing.T) {
 	for name, flags := range map[string][]string{"policies.yaml": nil, "policies-without-webhooks.yaml": {"--enable-webhooks=false"}} {
 		want, err := Policies(mustParse(t, flags...))

@@ -26,8 +26,8 @@ import (
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// A cluster is as OpenKruise 1.9 leaves it: v1beta1 is stored, and the webhook that converts is gone. The manager, of which nothing
-// asks for v1beta1, takes it over without a pod or a revision more or less, starts again, and changes no storage version. (PF-5.3)
+// A cluster is as OpenKruise 1.9 leaves it: v1beta1 is stored, and the webhook that converts is gone. Nothing asks the manager for
+// v1beta1. It adopts what is there without a pod or a revision more or less, starts again, and changes no storage version. (PF-5.3)
 func TestStoredV1beta1OnARealControlPlane(t *testing.T) {
 	w := newFixture(t)
 	w.config.InstallCRDs = true
@@ -216,8 +216,8 @@ func (w *fixture) keepsModes() {
 	w.expect("v1beta1", "nodeimages", "by-hand", secrets, "spec", "images", "nginx", "pullSecrets")
 }
 
-// migrates stores all as v1alpha1 again, as MIGRATION says it: the storage version is another one, each object is written again, and
-// v1beta1 goes from the status. Then a start without --serve-v1beta1 takes v1beta1 away.
+// migrates stores all as v1alpha1 again, as MIGRATION says: it changes the storage version, writes each object again, and removes
+// v1beta1 from the status. Then a start without --serve-v1beta1 takes v1beta1 away.
 func (w *fixture) migrates() {
 	w.Helper()
 	definitions := w.dynamic.Resource(crds.Resource)

@@ -268,8 +268,8 @@ func (w *fixture) images() (images []string) {
 	return images
 }
 
-// Server-side apply in either version leaves alone what another user has applied in the other one, and takes away what its own
-// manifest no longer has.
+// Server-side apply in either version leaves alone what another user has applied in the other version. It takes away what the
+// manifest of its own user no longer has.
 func (w *fixture) appliesInBothVersions() {
 	w.Helper()
 	apply := func(manager, version, spec string) {

@@ -53,8 +53,8 @@ func TestRuntimeOfTheNode(t *testing.T) {
 	}
 }
 
-// An agent asks for what its flags take: without the feature that reports containers
-// it reads no pods, and with a socket that is named not its node.
+// An agent asks for the rights that its flags need. Without the feature that reports containers it
+// reads no pods. If a flag names the socket, it does not read its node.
 func TestPermissions(t *testing.T) {
 	for _, test := range []struct {
 		what   string

@@ -22,8 +22,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The agent works as the DaemonSet that is installed runs it, on one node: in a container with a read-only root and no
-// capabilities, within its limits, with the token that the kubelet has for the pod.
+// The agent works on one node as the installed DaemonSet runs it. Its container has a read-only root and no
+// capabilities, stays within its limits, and has the token that the kubelet requests for the pod.
 func TestDaemonSet(t *testing.T) {
 	p := newPuller(t)
 	usual := bed.Agents[0]
@@ -83,8 +83,8 @@ func (p *puller) completedRequest(pod *corev1.Pod) *corev1.Pod {
 	return p.scene.completed(p.recreate(pod, lifecyclev1alpha1.ContainerRecreateRequestStrategy{}, "main"), pod)
 }
 
-// shippedDaemonSet is the DaemonSet that is installed, with an image of the agent, for the first node. What is changed is what
-// is otherwise there: where the sockets of the node are, and how the API server is reached if no Service leads to it.
+// shippedDaemonSet is the DaemonSet that is installed, with an image of the agent, for the first node. The test changes only
+// what is different on such nodes: where the sockets are, and how the agent reaches the API server without a Service.
 func shippedDaemonSet(p *puller) *appsv1.DaemonSet {
 	p.Helper()
 	d, err := install.NewOptions().DaemonSet()

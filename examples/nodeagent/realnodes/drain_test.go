@@ -21,9 +21,9 @@ import (
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// The node of the only pod of a CloneSet is drained, with the code of kubectl, and there is no moment without a pod that
-// serves: the eviction is denied until another one does. An HTTP client that asks all the time is always answered. Not
-// parallel: no other test may need the node. (PUB-28, PUB-31, CS-10)
+// The code of kubectl drains the node of the only pod of a CloneSet. There is no moment without a pod that serves: the
+// eviction is denied until another pod serves. An HTTP client that asks all the time is always answered. Not parallel:
+// no other test may need the node. (PUB-28, PUB-31, CS-10)
 func TestDrainOfTheOnlyPod(t *testing.T) {
 	history := &podhistory.History{}
 	s := &scene{bed.NewScene(t, history.Observe)}

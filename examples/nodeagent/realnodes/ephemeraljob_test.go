@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// debug has a shell command run in all pods of the CloneSet web at once, among the processes of a container if one is named: these end
-// with the first process of that.
+// debug has a shell command run in all pods of the CloneSet web at once. If target names a container, the command runs among the
+// processes of that container, and ends with the first of them.
 func (s *scene) debug(name, image, command, target string) {
 	s.Helper()
 	job := &v1alpha1.EphemeralJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.EphemeralJobSpec{

@@ -22,8 +22,8 @@ import (
 )
 
 // If no webhook fills requests in, they say what their author likes. The agent believes what the kubelet has told the
-// runtime: it leaves alone the containers of other namespaces, of other nodes and of static pods, whose pod in the API is a
-// mirror. The real request of the same namespace is done.
+// runtime. It leaves alone the containers of other namespaces, of other nodes, and of static pods, whose pod in the API is
+// a mirror. The real request of the same namespace is done.
 func TestForgedRequests(t *testing.T) {
 	s, victim := newScene(t), newScene(t)
 	own := s.pod("web", []string{"main=" + endsAtOnce})

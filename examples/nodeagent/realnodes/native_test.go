@@ -25,9 +25,9 @@ const nativeSidecars = ",SidecarSetNativeSidecars=true"
 // startsIn is how long the native sidecar of the test takes until its startup probe succeeds.
 const startsIn = 3 * time.Second
 
-// SCI-42, SCS-40: a SidecarSet injects a native sidecar, and updates its image in place. The kubelets restart that container alone, in
-// the same pods. This kubelet says at once of a native sidecar that it has restarted that it has started and is ready, before its startup probe
-// has succeeded anew. So it is not judged here when the second pod is updated: TestStartupProbe of package sidecarset has that wait. (IP-45)
+// SCI-42, SCS-40: a SidecarSet injects a native sidecar, and updates its image in place. The kubelets restart that container alone, in the
+// same pods. This kubelet restarts a native sidecar, and says at once that it has started and is ready, before its startup probe has
+// succeeded anew. So it is not judged here when the second pod is updated: TestStartupProbe of package sidecarset has that wait. (IP-45)
 func TestNativeSidecarIsUpdated(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

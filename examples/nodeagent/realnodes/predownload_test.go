@@ -102,9 +102,9 @@ func (r *rollout) awaitUpdated(image string, pods int) (updated []*corev1.Pod) {
 	return updated
 }
 
-// The first pod of a rollout pulls its image itself. Then a job pulls it to the
-// other node, before pods are restarted there, so that they can do without the
-// registry: it refuses from then on. When the rollout is over, the job goes.
+// The first pod of a rollout pulls its image itself. Then a job pulls it to the other node before
+// pods are restarted there. These pods can do without the registry, which refuses from then on.
+// When the rollout is over, the job goes.
 func TestPredownload(t *testing.T) {
 	t.Parallel()
 	for name, create := range map[string]func(*puller, string) *rollout{"CloneSet": rollOutCloneSet, "StatefulSet": rollOutStatefulSet} {

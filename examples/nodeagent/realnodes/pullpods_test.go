@@ -111,8 +111,8 @@ func TestPullThroughKubelet(t *testing.T) {
 	evil.failed("job", v1alpha1.ImagePullJobMessageCompleted)
 }
 
-// What cannot be pulled has failed after its attempts, and what the API server refuses does so, too: a pod that a
-// quota does not let in. The status says why.
+// An image that cannot be pulled has failed after its attempts. An image also fails if the API server refuses its
+// pod, here because of a quota. The status says why.
 func TestPullThroughKubeletFails(t *testing.T) {
 	testbed.Long(t)
 	p := newPuller(t)

@@ -131,8 +131,8 @@ func (s *scene) before(what string, from, to time.Time, limit time.Duration) {
 	}
 }
 
-// Containers are recreated in their order, each after its preStop hook, when the
-// one before it has run for a while, and without a signal that kills.
+// Containers are recreated in their order. Each one ends after its preStop hook, when the one
+// before it has run for a while, and without a signal that kills.
 func TestRecreateInOrder(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -231,8 +231,8 @@ func TestRecreateUnreadyGracePeriod(t *testing.T) {
 	s.AwaitPod("web", "in service again", inService)
 }
 
-// Requests for one pod are carried out one after another, and each ends; what one
-// has recreated, the next need not, unless it is forced to.
+// Requests for one pod are carried out one after another, and each ends. A request need not
+// recreate what the one before it has, unless the user forces that.
 func TestRecreateRequestsQueue(t *testing.T) {
 	testbed.Long(t)
 	t.Parallel()

@@ -24,7 +24,8 @@ import (
 const cpuLimit = "cat /sys/fs/cgroup/cpu.max 2>/dev/null || cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us"
 
 // IP-35 to IP-38: a CloneSet changes cpu of pods in place. A kubelet gives it to the same container, which does not restart
-// and stays in service; another one restarts for its memory, in the same pod. What a node can never give recreates the pod.
+// and stays in service. Another container restarts for its memory, in the same pod. What a node can never give recreates
+// the pod.
 func TestResize(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -28,8 +28,8 @@ const (
 	grace = 4
 )
 
-// job creates a Job of one pod, whose container main ends with a code, and whose container
-// side is a sidecar that does something when it is told to stop. Main ends after side is
+// job creates a Job of one pod with two containers. The container main ends with a code. The
+// container side is a sidecar that does something when it is told to stop. Main ends after side is
 // prepared for that: a shell that has no trap yet does not hear that it shall stop.
 func (s *scene) job(name string, policy corev1.RestartPolicy, code int, side string, edits ...func(*corev1.PodSpec)) {
 	s.Helper()
@@ -118,8 +118,8 @@ func serving(t *testing.T) {
 	s.completed(s.recreate(pod, lifecyclev1alpha1.ContainerRecreateRequestStrategy{}, "main"), pod)
 }
 
-// A Job ends as its main container does, whatever its sidecar exits with when it is
-// stopped, and its pod keeps that phase, however late the kubelet learns of it. (ST-12 to ST-15)
+// A Job ends as its main container does, whatever its sidecar exits with when it is stopped. The
+// pod keeps that phase, however late the kubelet learns of it. (ST-12 to ST-15)
 func TestJobsWithSidecars(t *testing.T) {
 	t.Parallel()
 	serving(t)

@@ -139,8 +139,8 @@ func goCommand(ctx context.Context, module string, arguments ...string) *exec.Cm
 	return command
 }
 
-// moduleDir finds the source of the module examples: beside this file where it was compiled, or as the go command sees it from
-// the working directory.
+// moduleDir finds the source of the module examples. It looks beside the path that this file had when it was compiled. If
+// nothing is there, it asks the go command in the working directory.
 func moduleDir(ctx context.Context) (string, error) {
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
 		dir := filepath.Dir(filepath.Dir(filepath.Dir(file)))

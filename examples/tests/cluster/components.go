@@ -34,8 +34,8 @@ const (
 	etcdPeerURL   = "unix://localhost:2380"
 )
 
-// arguments returns the command line of a component. Relative paths lie in the cluster's directory, where all components run:
-// the names of unix sockets may not be long, and etcd's are made of the URL's host.
+// arguments returns the command line of a component. Relative paths lie in the cluster's directory, in which all components
+// run. They are short because the names of unix sockets may not be long: etcd makes these of the URL's host.
 func (c *Cluster) arguments(name string) ([]string, error) {
 	switch name {
 	case Etcd:

@@ -56,13 +56,13 @@ func (c *components) start(ctx context.Context, name string) error {
 	}
 }
 
-// gaveUp says, by the end of its log, whether a component ended for one of the reasons for which its service manager is to start it
-// again: what it was given is not at fault.
+// gaveUp tells from the end of its log whether a component ended for a reason for which its service manager starts it again. What
+// it was given is not at fault then.
 func gaveUp(name, log string) bool {
 	switch name {
 	case APIServer:
-		// It has a minute for its first look at the addresses and ports of services. On a machine so busy that a handshake with itself
-		// takes more than ten seconds, the look fails, and it takes another one after three minutes only.
+		// It has a minute for its first look at the addresses and ports of services. A machine may be so busy that a handshake with
+		// itself takes more than ten seconds. Then the look fails, and it takes another one after three minutes only.
 		return strings.Contains(log, `PostStartHook "start-service-ip-repair-controllers" failed`)
 	case Kwok:
 		// It builds the environment of its stages in several goroutines without a lock. If they meet, it dies at once.

@@ -205,7 +205,7 @@ func TestStartFailsWithTheLog(t *testing.T) {
 	}
 }
 
-// beParent is what this test binary does as the child of TestKilledParentLeavesNothing: it runs a cluster, one component of it
+// beParent is what this test binary does as the child of TestKilledParentLeavesNothing. It runs a cluster with one component
 // paused, and waits to be killed.
 func beParent() {
 	c, err := cluster.Start(context.Background(), cluster.Options{Nodes: -1})

@@ -26,7 +26,7 @@ const (
 )
 
 // network connects the real nodes of a cluster and this machine by a bridge. Every cluster on the machine has its number, and
-// with it a part of 198.18.0.0/15, which is set aside for tests of networks: 16 subnets, one for the bridge and
+// with it a part of 198.18.0.0/15, which is set aside for tests of networks. The part has 16 subnets: one for the bridge and
 // the nodes on it, and one for the pods of each node.
 type network struct {
 	number int

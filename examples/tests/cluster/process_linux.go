@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processAttributes puts a child into a process group of its own, out of reach of the terminal's Ctrl-C, and has the kernel
-// signal it when its parent dies: one that is stopped cannot see the end of its pipe. A child that outlives the parent for
-// a moment is only woken up.
+// processAttributes puts a child into a process group of its own, out of reach of the terminal's Ctrl-C. The kernel signals
+// the child when its parent dies, because a stopped child cannot see the end of its pipe. A child that outlives the parent
+// for a moment is only woken up.
 func processAttributes(p *process) *syscall.SysProcAttr {
 	atParentsDeath := syscall.SIGKILL
 	switch {

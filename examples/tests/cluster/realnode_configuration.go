@@ -31,8 +31,9 @@ func (n *RealNode) component(name string) (*process, error) {
 			"--node-ip=" + n.IP,
 			"--root-dir=" + filepath.Join(n.Dir, "kubelet"),
 			"--cert-dir=" + filepath.Join(n.Dir, "kubelet.certs"),
-			// Of the containers that have ended and those that are made but not started, by default it keeps one each: it loses the state
-			// of the former container if it cleans up just as the next one is to be started.
+			// By default the kubelet keeps one container that does not run for each container of a pod. That is one that has ended, or
+			// one that is made but not started. If the kubelet cleans up just as the next one is to be started, it loses the state of the
+			// former container.
 			"--maximum-dead-containers-per-container=2",
 			"--node-labels=topology.kubernetes.io/zone=zone-" + string(rune('a'+n.number%3)) + ",topology.kubernetes.io/region=region-1",
 		}

@@ -75,8 +75,9 @@ func namesBoth(version string, object map[string]any) bool {
 	return version == appliers.V1alpha1 && name != "" && selector != nil
 }
 
-// Server-side apply in either version, in any order: no field of an applier is lost without a conflict, and what it owned goes when
-// it wants it no more. The field managers are those of the API server, and the schemas those of the CRDs. (STS-V3, DS-V3, SCS-V7, BJ-V3, ACJ-16, IMG-1.7)
+// Users apply by server-side apply in either version, in any order. No field of an applier is lost without a conflict, and a field goes
+// when its applier no longer wants it. The field managers are those of the API server, and the schemas those of the CRDs. (STS-V3, DS-V3,
+// SCS-V7, BJ-V3, ACJ-16, IMG-1.7)
 func TestServerSideApplyInBothVersions(t *testing.T) {
 	var tested []string
 	for _, crd := range withV1beta1(t) {

@@ -63,9 +63,9 @@ func TestContainerRecreateRequestWithoutSpec(t *testing.T) {
 		v.judge(t, "{apiVersion: apps.kruise.io/v1alpha1, kind: ContainerRecreateRequest, metadata: {name: restart}}", ""))
 }
 
-// CRR-3.1. A client that has read a request writes it back without the zero
-// values that were spelled out, and without the hooks that it does not know: to
-// it nothing has changed.
+// CRR-3.1. A client that has read a request writes it back. What it writes lacks the zero values
+// that were spelled out, and the hooks that the client does not know. To the client nothing has
+// changed.
 func TestContainerRecreateRequestIsImmutable(t *testing.T) {
 	v := newValidator(t, "containerrecreaterequests.apps.kruise.io", "v1alpha1")
 	const (

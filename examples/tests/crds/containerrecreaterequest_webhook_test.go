@@ -59,9 +59,8 @@ func decodeRecreate(t *testing.T, text string) *lifecyclev1alpha1.ContainerRecre
 	return request
 }
 
-// The rules of the definition and the webhook refuse the same: a user who runs
-// no webhook is as safe, and one who runs it is not refused by the other.
-// Changes are compared between requests that can be created.
+// The rules of the definition and the webhook refuse the same. So a user without the webhook is as
+// safe as one with it. Changes are compared between requests that can be created.
 func TestContainerRecreateRequestRulesAndWebhookAgree(t *testing.T) {
 	v := newValidator(t, "containerrecreaterequests.apps.kruise.io", "v1alpha1")
 	compare := func(object, old string) (right bool) {

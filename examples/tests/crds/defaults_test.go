@@ -65,8 +65,8 @@ var webhooksOf = map[string]func(t *testing.T, spec map[string]any) map[string]a
 	},
 }
 
-// What the schema fills in, the webhook would have filled in, too, whatever the user has written; and what readers count on is
-// there without the webhook. (PF-4.1)
+// The webhook would fill in what the schema fills in, too, whatever the user has written. What readers count on is there
+// without the webhook. (PF-4.1)
 func TestDefaultsOfSchemasAreThoseOfWebhooks(t *testing.T) {
 	for _, test := range []struct{ plural, version, spec, want string }{
 		{"clonesets", "v1alpha1", "{}", "{replicas: 1, updateStrategy: {type: ReCreate, partition: 0}}"},

@@ -36,8 +36,8 @@ func pullJob(lines string) string {
 		strings.ReplaceAll(lines, "\n", "\n  ")
 }
 
-// The rules of the definition and the webhook refuse the same: a user who runs
-// no webhook is as safe, and one who runs it is not refused by the other.
+// The rules of the definition and the webhook refuse the same. So a user without the webhook is as
+// safe as one with it.
 func TestImagePullJobRulesAndWebhookAgree(t *testing.T) {
 	v := newValidator(t, "imagepulljobs.apps.kruise.io", "v1alpha1")
 	const image, policy = "image: nginx", "completionPolicy: {}"

@@ -81,8 +81,8 @@ func decode(t *testing.T, text string) *v1beta1.StatefulSet {
 	return set
 }
 
-// The rules of the definition and the webhook refuse the same: a user who runs
-// no webhook is as safe, and one who runs it is not refused by the other.
+// The rules of the definition and the webhook refuse the same. So a user without the webhook is as
+// safe as one with it.
 func TestStatefulSetRulesAndWebhookAgree(t *testing.T) {
 	v := newValidator(t, "statefulsets.apps.kruise.io", "v1beta1")
 	compare := func(object, old string) {

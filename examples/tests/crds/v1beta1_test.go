@@ -292,8 +292,8 @@ func draw(t *rapid.T, s *schema.Structural, kind, version string, everywhere boo
 	return object
 }
 
-// Whatever an object holds: it means what it did when it comes back from the other version, and that one prunes nothing of it
-// and finds nothing wrong that was right.
+// An object means the same when it comes back from the other version, whatever it holds. The other version prunes nothing of
+// it, and finds nothing wrong that was right.
 func TestObjectsOfBothVersions(t *testing.T) {
 	for _, crd := range withV1beta1(t) {
 		convert := conversionOf(crd)

@@ -106,8 +106,8 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// TestCitedTests wants a test of the name that a link has in the file that it leads to, and in there the name of the case, if
-// it has one.
+// TestCitedTests wants a test of the name that a link has, in the file that the link leads to. If the link names a case, the
+// test must have it.
 func TestCitedTests(t *testing.T) {
 	for _, document := range citing {
 		n := 0

@@ -21,8 +21,8 @@ import (
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestLimits wants a row in LIMITS.md for each list and each map in what controllers, agents and webhooks write, and no others; and
-// in each row a bound, and unless that is given by the type or by what a user wrote, a test of it.
+// TestLimits wants a row in LIMITS.md for each list and each map in what controllers, agents and webhooks write, and no others.
+// Each row has a bound. It also has a test of the bound, unless the type or what a user wrote gives it.
 func TestLimits(t *testing.T) {
 	var want, got []string
 	for kind, of := range types(t) {
@@ -52,8 +52,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestHostileTenants wants a line in the table of SECURITY.md for each kind that a tenant may create: what its author may try against
-// others, what comes of it, and the test that holds it. Workloads share theirs. Nodes' objects are the controllers' and the agents'.
+// TestHostileTenants wants a line in the table of SECURITY.md for each kind that a tenant may create. The line says what its author
+// may try against others, what comes of that, and which test holds it. Workloads share theirs. Nodes' objects are the controllers'
+// and the agents'.
 func TestHostileTenants(t *testing.T) {
 	lines := map[string]int{}
 	for _, row := range regexp.MustCompile(`(?m)^\| ([\w ]+) \| ([^|]+) \| ([^|]+) \| \[[tT]est[^|]+ \|$`).FindAllStringSubmatch(read(t, repository, "SECURITY.md"), -1) {

@@ -37,7 +37,8 @@ func noEnv(string) string { return "" }
 
 var rewrite = flag.Bool("rewrite", false, "add the flags and the CRDs that MIGRATION.md lacks")
 
-// withRows returns a text with further rows at the end of the first table below a line that begins with some text, by their first cells.
+// withRows returns a text with further rows, by their first cells. They stand at the end of the first table below a line that begins
+// with after.
 func withRows(text, after string, rows map[string][]string) string {
 	at := strings.Index(text, "\n"+after)
 	begin := at + strings.Index(text[at:], "|---|")

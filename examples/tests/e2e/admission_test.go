@@ -91,8 +91,8 @@ func (s *fixture[T]) refused(what string, err error, field string) {
 	}
 }
 
-// dryRun of a case of a table asks for a dry run if nothing but the API server's own verdict on the template can refuse the
-// workload: that verdict may come too late, so that a real write is let through.
+// dryRun asks for a dry run of a case if only the API server's own verdict on the template can refuse the workload.
+// That verdict may come too late, so that a real write is let through.
 func dryRun(name string) []string {
 	if strings.HasPrefix(name, "template, dry run") {
 		return []string{metav1.DryRunAll}

@@ -19,8 +19,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// agent plays the agent of all nodes for the ContainerRecreateRequests of a namespace: it knows of a request what stands in
-// it, and its runtime is the status of the pod, which the simulated kubelet acts on.
+// agent plays the agent of all nodes for the ContainerRecreateRequests of a namespace. It knows of a request what stands in
+// the request. Its runtime is the status of the pod, which the simulated kubelet acts on.
 type agent struct {
 	*cloneSetFixture
 	requests lifecycleclient.ContainerRecreateRequestInterface

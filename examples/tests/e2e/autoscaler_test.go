@@ -48,8 +48,8 @@ func (a *autoscaler) bound(least, most int32) {
 	}
 }
 
-// await waits until the autoscaler sees as many pods as it wants, and asks for the metrics of those that the selector of the
-// scale subresource names, which are not measured here.
+// await waits until the autoscaler sees as many pods as it wants. It also waits until the autoscaler asks for the metrics of
+// the pods that the selector of the scale subresource names. These metrics are not measured here.
 func (a *autoscaler) await(moment string, replicas int32) {
 	a.Helper()
 	asks := func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {

@@ -42,7 +42,7 @@ var broadcastJobKind = &kind[*v1alpha1.BroadcastJob]{
 	},
 }
 
-// job is one for the nodes of the test, with pods that are not restarted, and that end when the test says so: without the
+// job is a BroadcastJob for the nodes of the test. Its pods are not restarted, and end when the test says so. Without the
 // tag "forever", the simulated kubelets end them after a second.
 func (s *broadcastJobFixture) job(name string, edits ...func(*v1alpha1.BroadcastJobSpec)) *v1alpha1.BroadcastJob {
 	job := &v1alpha1.BroadcastJob{
@@ -109,8 +109,8 @@ func (s *broadcastJobFixture) awaitStatus(job, want string) {
 	})
 }
 
-// BJ-4, BJ-12, BJ-13, BJ-14, BJ-19: one pod a node, one at a time, bound by the scheduler; a pod that a user deletes when it has
-// finished stays counted; and in the end the job goes with its pods.
+// BJ-4, BJ-12, BJ-13, BJ-14, BJ-19: each node gets one pod, one at a time, bound by the scheduler. A pod that a user deletes
+// when it has finished stays counted. In the end the job goes with its pods.
 func TestBroadcastJobRunsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	s := newBroadcastJobFixture(t)

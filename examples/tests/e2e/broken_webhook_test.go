@@ -55,8 +55,8 @@ func (s *fixture[T]) breakWebhook(resource string) (mend func()) {
 	return mend
 }
 
-// A webhook of another program breaks down while a workload scales up. What became of the creations that ended with a server error
-// is found out, and each pod and claim is made once when the webhook is back.
+// A webhook of another program breaks down while a workload scales up. The controller finds out what became of the creations that
+// ended with a server error. When the webhook is back, it makes each pod and claim once.
 func TestWebhookOfOthersIsDown(t *testing.T) {
 	for _, resource := range []string{"pods", "persistentvolumeclaims"} {
 		t.Run("CloneSet/"+resource, func(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"github.com/podwright/podwright/examples/tests/testbed"
 )
 
-// Of 50 pods at least 40 are to be available. Half of them are evicted, the others updated in place, twice, and deleted, all at
-// once, and again until it is allowed; two replicas of the webhooks are asked by turns. Available are never less than 40, and all comes to pass. It is among
-// TestFaults: the manager is another one meanwhile. (PUB-14, PUB-25)
+// Of 50 pods at least 40 are to be available. All at once, users evict half of them, update the others in place, twice, and delete those.
+// They repeat each request until it is allowed, and two replicas of the webhooks are asked by turns. At least 40 pods are available at
+// every moment, and all requests are carried out in the end. It is among TestFaults: the manager is another one meanwhile. (PUB-14, PUB-25)
 func testManyDisruptionsAtOnce(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
 	s.Manager.Kill()

@@ -21,9 +21,10 @@ import (
 	"github.com/podwright/podwright/examples/tests/testbed"
 )
 
-// BenchmarkAdvancedCronJobsOfOneMinute has 1,000 cron jobs fire at the same minute, and reports the bound that 99 of 100
-// delays keep, of those that the metric of the manager has: from the scheduled time to the creation of the job. On a machine
-// of a few cores it is the API server that is slow: plain-s is how long that takes for the same writes from a bare client.
+// BenchmarkAdvancedCronJobsOfOneMinute has 1,000 cron jobs fire at the same minute. It reports the bound that 99 of 100
+// delays keep. A delay is the time from the scheduled time to the creation of the job, as the metric of the manager has it.
+// On a machine of a few cores the API server is what is slow. The figure plain-s is how long it takes for the same writes
+// from a bare client.
 //
 //	go test ./tests/e2e -run '^$' -bench AdvancedCronJobs -benchtime 1x
 func BenchmarkAdvancedCronJobsOfOneMinute(b *testing.B) {
@@ -74,8 +75,8 @@ func BenchmarkAdvancedCronJobsOfOneMinute(b *testing.B) {
 	}
 }
 
-// plainly returns how long the API server takes for the writes that so many jobs need at least, one of a status and one of a
-// job each, from a client that does nothing else.
+// plainly returns how long the API server takes for the writes that so many jobs need at least, from a client that does
+// nothing else. Each job needs one write of a status and one of a job.
 func plainly(b *testing.B, namespace string, jobs int) time.Duration {
 	b.Helper()
 	group, ctx := errgroup.WithContext(b.Context())

@@ -37,8 +37,8 @@ func (p *daemonPlay) taint(letter, key string, effect corev1.TaintEffect) {
 	p.patchNode(letter, `{"spec":{"taints":[`+taints+`]}}`)
 }
 
-// remind has Kubernetes' controller look at the set until it counts the pod of a node that should have none: a taint that leaves
-// the pods that run does not wake it, and nothing else may. Ours wakes by itself.
+// remind has Kubernetes' controller look at the set until it counts the pod of a node that should have none. A taint that leaves
+// the pods that run does not wake that controller, and nothing else may. Ours wakes by itself.
 func (p *daemonPlay) remind() {
 	p.Helper()
 	if p.group != appsv1.SchemeGroupVersion {

@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// The manager is killed again and again in the midst of updates, each of which takes back the one before: at no moment is more
-// than one pod out of service, no node has two pods, and in the end the last update is made. (DS-1, DS-3, DS-11)
+// The manager is killed again and again in the midst of updates, each of which takes back the one before. There is never more
+// than one pod out of service, and no node has two pods. In the end the last update is made. (DS-1, DS-3, DS-11)
 func testDaemonSetsOutliveTheManager(t *testing.T, b *bed) {
 	s := daemonSetFixtureOn(t, b, "node-0", "node-1", "node-2")
 	defer s.revive()

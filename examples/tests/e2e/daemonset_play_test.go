@@ -224,7 +224,7 @@ func (p *daemonPlay) await(expected string, done func(pods []string) bool) {
 	})
 }
 
-// settled waits until the pods of the namespace are these and no others, and the status counts them, and keeps all that there
+// settled waits until the pods of the namespace are these and no others, and the status counts them. It keeps all that there
 // is for the comparison of the sides.
 func (p *daemonPlay) settled(wanted ...string) {
 	p.Helper()

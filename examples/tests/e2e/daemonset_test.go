@@ -102,8 +102,8 @@ func setImageOfDaemonSet(image string) func(*v1alpha1.DaemonSet) {
 	return func(set *v1alpha1.DaemonSet) { set.Spec.Template.Spec.Containers[0].Image = image }
 }
 
-// DS-3, DS-5, DS-9, DS-11, DS-17: a pod a node, bound by the scheduler; a partition, that holds for pods that are evicted; nodes
-// that begin and cease to fit.
+// DS-3, DS-5, DS-9, DS-11, DS-17: each node has a pod, bound by the scheduler. A partition holds for pods that are evicted.
+// Nodes begin to fit, and cease to fit.
 func TestDaemonSetRunsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	s := newDaemonSetFixture(t, "node-0", "node-1", "node-2")

@@ -25,13 +25,13 @@ type daemonGuarantee struct {
 }
 
 // TestDaemonSetGuarantees tests that a manifest of Kubernetes' own DaemonSet, with nothing changed but its apiVersion, behaves
-// here as it does there: as TestGuarantees does, every guarantee is played on both sides at the same time, each on three nodes of
+// here as it does there. As in TestGuarantees, every guarantee is played on both sides at the same time, each on three nodes of
 // its own. Both must keep the promise, and at every settled moment pods, status and revisions must be the same.
 //
-// What differs on purpose stands in the package comment of workloads/daemonset, and no guarantee here is about it: updates
-// of pods that are not available, and of pods on nodes that take no new ones; pods are named after their nodes; the selector may be
-// changed. Beside that, the pods of Kubernetes have a label pod-template-generation, and its revisions the defaults of templates; the
-// pod webhook gives ours the readiness gate KruisePodReady, which lets several writers take a pod out of service.
+// What differs on purpose stands in the package comment of workloads/daemonset, and no guarantee here is about it. The controllers
+// differ in updates of pods that are not available, and of pods on nodes that take no new ones. Pods are named after their nodes. The
+// selector may be changed. Beside that, the pods of Kubernetes have a label pod-template-generation, and its revisions the defaults
+// of templates. The pod webhook gives ours the readiness gate KruisePodReady, which lets several writers take a pod out of service.
 func TestDaemonSetGuarantees(t *testing.T) {
 	t.Parallel()
 	for _, g := range testbed.Sample(daemonGuarantees, 5) {

@@ -32,9 +32,9 @@ const (
 	protectors = "protectors"
 )
 
-// Every kind with every value of the label is deleted in every way: asking the webhooks alone; with the policies; and with the
-// policies while no manager runs. It is among TestFaults because what has the label cannot go meanwhile.
-// (DP-1, DP-3, DP-5 to DP-7, DP-11, DP-14, DP-E4)
+// Every kind with every value of the label is deleted in every way. The webhooks alone decide, then the policies as well, and
+// then the policies while no manager runs. It is among TestFaults because what has the label cannot go meanwhile. (DP-1, DP-3,
+// DP-5 to DP-7, DP-11, DP-14, DP-E4)
 func testDeletionIsProtected(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
 	p := newProtection(s)

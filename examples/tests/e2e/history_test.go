@@ -42,8 +42,8 @@ func acts(old, pod *corev1.Pod) (acts []string) {
 	return acts
 }
 
-// acted returns what has been done to the pods so far: "create web-0", "update web-0" in place, "delete web-0", and when they
-// came into service, "serve web-0".
+// acted returns what has been done to the pods so far: "create web-0", "update web-0" in place, and "delete web-0". It also
+// has when they came into service: "serve web-0".
 func (h *history) acted() (all []string) {
 	for _, c := range h.Changes() {
 		all = append(all, acts(c.Old, c.New)...)

@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/examples/tests/testbed"
 )
 
-// The pull secret of a job is copied to where nodes may read it, for as long as a job needs it; and with the rights of an
-// agent no client reads any other secret of the cluster.
+// The pull secret of a job is copied to a namespace in which nodes may read it, for as long as a job needs it. With the
+// rights of an agent no client reads any other secret of the cluster.
 func TestImagePullSecrets(t *testing.T) {
 	t.Parallel()
 	s := &secrets{Scene: steady.NewScene(t, nil)}

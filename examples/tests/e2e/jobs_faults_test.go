@@ -69,9 +69,9 @@ func (r *podRuns) look() (n int, errs []string) {
 // kills is how often the manager is killed.
 const kills = 10
 
-// The manager is killed again and again while BroadcastJobs run, an AdvancedCronJob ticks, and users delete finished pods:
-// no node has two pods or is run twice, all results are counted, and no scheduled time has two jobs.
-// (BJ-13, BJ-19, BJ-22, ACJ-3, ACJ-13.2)
+// The manager is killed again and again while BroadcastJobs run, an AdvancedCronJob ticks, and users delete finished pods.
+// No node has two pods or is run twice, all results are counted, and no scheduled time has two jobs. (BJ-13, BJ-19, BJ-22,
+// ACJ-3, ACJ-13.2)
 func testJobsOutliveTheManager(t *testing.T, b *bed) {
 	pods, ticks := &podRuns{seen: map[types.UID]bool{}, counted: map[string]bool{}}, &runs{uids: map[string]types.UID{}}
 	s := b.NewScene(t, pods.observe)

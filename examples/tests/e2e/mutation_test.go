@@ -64,8 +64,8 @@ const balanced = "example.com/balanced"
 // manager that does not recognize what it has written goes on writing.
 const mostWrites = 25
 
-// A policy changes every pod that is created, and some that are updated: no pod is created twice, updates in place are made once, in
-// place, and end. A job runs once on each node. (IP-41)
+// A policy changes every pod that is created, and some policies change pods that are updated. No pod is created twice. Updates in
+// place are made once, in place, and end. A job runs once on each node. (IP-41)
 func TestMutatedPods(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutations {

@@ -52,8 +52,9 @@ func placedBack(pod *corev1.Pod, node string) bool {
 	return pod.Annotations[v1alpha1.InjectedPersistentPodStateAnnotation] == "web" && pod.Spec.NodeSelector[corev1.LabelHostname] == node
 }
 
-// A StatefulSet asks for a PersistentPodState by annotations: its pods come back to their nodes, those of apps.kruise.io placed
-// by their own controller, the others by the webhook. What the annotations ask for changes with them, and goes with them.
+// A StatefulSet asks for a PersistentPodState by annotations, and its pods come back to their nodes. Their own controller
+// places pods of apps.kruise.io, and the webhook places the others. What the annotations ask for changes with them, and goes
+// with them.
 func TestPersistentPodState(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"Advanced StatefulSet", "StatefulSet"} {

@@ -193,7 +193,7 @@ func TestPodProbeMarkerWithHost(t *testing.T) {
 // virtualNodes has what runs the pods of virtual nodes probe them.
 const virtualNodes = ",EnablePodProbeMarkerOnServerless=true"
 
-// probesOnVirtualNode makes a node that no kubelet takes care of a virtual one, and plays what runs its pods: a new pod has its probes in
+// probesOnVirtualNode makes a node that no kubelet takes care of a virtual one, and plays what runs its pods. A new pod has its probes in
 // annotations, and labels follow the conditions that are written. No agent is asked. (PPM-1.7, PPM-3.9)
 func probesOnVirtualNode(t *testing.T, of *cloneSetFixture, node string) {
 	s := &probedFixture{cloneSetFixture: of}

@@ -23,9 +23,9 @@ func (s *cloneSetFixture) evict(pod *corev1.Pod) error {
 	return drains.Evict(s.Context(), s.Core, pod.Namespace, pod.Name, nil)
 }
 
-// A budget lets none of the pods of a CloneSet go: a client that evicts one is told to try again, as by a
-// PodDisruptionBudget, and who deletes one why not. Once it lets one go, the eviction succeeds, and the CloneSet
-// is complete again. (PUB-24, PUB-28)
+// A budget lets none of the pods of a CloneSet go. A client that evicts one is told to try again, as by a
+// PodDisruptionBudget. A client that deletes one is told why it may not. Once the budget allows it, the eviction
+// succeeds, and the CloneSet is complete again. (PUB-24, PUB-28)
 func TestPodUnavailableBudgets(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetFixture(t)

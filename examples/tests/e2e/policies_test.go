@@ -118,7 +118,7 @@ func (a *nodeAgent) awaitPolicies(stranger *rest.Config, pod *corev1.Pod) {
 	})
 }
 
-// askForWork makes work for the agent, so that it has to make every kind of write: a request for a container that was replaced
+// askForWork makes work for the agent, so that it has to make every kind of write. It requests a container that was replaced
 // since, an image that cannot be pulled, and a probe that no PodProbeMarker has asked for.
 func (a *nodeAgent) askForWork(pod *corev1.Pod) {
 	a.Helper()

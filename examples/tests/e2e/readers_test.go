@@ -127,8 +127,8 @@ func rolloutOf(object *unstructured.Unstructured) string {
 	return "rolled out"
 }
 
-// healthOfDaemonSet reads the fields that Argo CD's health check of Advanced DaemonSets does: generations, paused, partition,
-// and the numbers of nodes desired, updated, available and unavailable.
+// healthOfDaemonSet reads the fields that Argo CD's health check of Advanced DaemonSets reads. These are generations, paused,
+// partition, and the numbers of nodes desired, updated, available and unavailable.
 func healthOfDaemonSet(object *unstructured.Unstructured) string {
 	if !observed(object) {
 		return "Progressing"
@@ -191,7 +191,7 @@ func healthOfCronJob(object *unstructured.Unstructured) string {
 }
 
 // What kstatus (Flux, Helm), kubectl and Argo CD read of a DaemonSet. kstatus knows no counters of kinds that are not
-// Kubernetes' own: it goes by a condition, which does not wait for what the partition holds back. (DS-17, DS-20)
+// Kubernetes' own. It goes by a condition, which does not wait for what the partition holds back. (DS-17, DS-20)
 func TestReadersOfDaemonSets(t *testing.T) {
 	t.Parallel()
 	s := newDaemonSetFixture(t, "node-0", "node-1")

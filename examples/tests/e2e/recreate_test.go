@@ -152,8 +152,8 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 	}
 }
 
-// A pod goes while no manager is at work, and the next one finds nothing but the request: that ends, once the API server itself
-// has been asked for the pod.
+// A pod goes while no manager is at work, and the next manager finds nothing but the request. The manager ends the request,
+// once it has asked the API server itself for the pod.
 func testContainerRecreateRequestOfAPodThatIsGone(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
 	s.createPod(plainPod("lone", withGate))

@@ -113,8 +113,8 @@ func (s *distributed) edit(patch string) {
 	}
 }
 
-// await waits until the values in some namespaces are these, "" if there is nothing, and the status is this one: how many of
-// how many have their copy, and what failed where.
+// await waits until the values in some namespaces are these, "" if there is nothing, and the status is this one. The status
+// says how many of how many namespaces have their copy, and what failed in which one.
 func (s *distributed) await(moment, status string, values map[string]string) {
 	s.Helper()
 	s.AwaitAsking(moment, func() string {

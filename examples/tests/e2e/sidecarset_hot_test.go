@@ -19,8 +19,8 @@ import (
 
 const hotEmpty = "empty:1"
 
-// Two hot upgrades, of which the second is asked for in the middle of the first: at every moment one of both containers serves,
-// and the second one begins in a pod that is Ready when the container of the first is seen to be empty. (SCS-16 to SCS-19, SCS-W8)
+// Two hot upgrades: the second one is asked for in the middle of the first. At every moment one of both containers serves. The
+// second upgrade begins in a pod that is Ready when the container of the first is seen to be empty. (SCS-16 to SCS-19, SCS-W8)
 func TestSidecarSetHotUpgrade(t *testing.T) {
 	t.Parallel()
 	s := newSidecarFixture(t, steady)

@@ -17,9 +17,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// A pod that is created while no manager answers the webhook, which is registered to be ignored then, is reported by a condition and
-// an event; also if policies inject, of a SidecarSet that no policy can inject. It is among TestFaults: the managers are
-// others meanwhile. (SCS-22, SCS-23, SCS-25)
+// A pod is created while no manager answers the webhook, which is registered to be ignored then. A condition and an event report the
+// pod. They also do if policies inject, for a SidecarSet that no policy can inject. It is among TestFaults: the managers are others
+// meanwhile. (SCS-22, SCS-23, SCS-25)
 func testPodsAreMissed(t *testing.T, b *bed) {
 	for _, test := range []struct {
 		name  string
@@ -73,8 +73,8 @@ func manyContainers() (all []v1alpha1.SidecarContainer) {
 	return all
 }
 
-// controllersAndFront replaces the shared manager by one with the controllers, and one that serves the webhooks, which are to be
-// ignored if it does not answer. It returns the latter.
+// controllersAndFront replaces the shared manager by two. The first has the controllers. The second, which is returned, serves
+// the webhooks: these are to be ignored if it does not answer.
 func (s *sidecarFixture) controllersAndFront(name string, flags []string) (front interface{ Kill() }) {
 	s.Helper()
 	controllers, err := s.NewManager("controllers-"+name, append(slices.Clone(flags), "--leader-elect", "--enable-webhooks=false")...)

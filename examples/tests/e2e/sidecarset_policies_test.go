@@ -26,8 +26,8 @@ import (
 // withPolicies are the flags of a manager that manages policies of SidecarSets. They take rights.
 var withPolicies = []string{"--feature-gates=" + gates + ",SidecarSetPolicies=true"}
 
-// With policies of SidecarSets pods are injected while no manager runs, and the webhook, which is registered to refuse pods
-// then, is not asked about them. It is among TestFaults: the manager is another one meanwhile. (SPC-1, SPC-3 to SPC-5, SPC-10)
+// With policies of SidecarSets pods are injected while no manager runs. The webhook is registered to refuse pods then, but it
+// is not asked about them. It is among TestFaults: the manager is another one meanwhile. (SPC-1, SPC-3 to SPC-5, SPC-10)
 func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 	s := newSidecarFixture(t, b)
 	s.Manager.Kill()

@@ -112,9 +112,9 @@ func (s *statefulSetFixture) startedInOrder(replicas, maxUnavailable int) {
 	}
 }
 
-// outOfOrder says what is wrong if not every pod was updated in place once, from the highest ordinal down: as many pods as
-// may be unavailable are updated together, so one may overtake fewer than these. A pod that a manager has left behind as
-// it died may be overtaken again and again, by one after the other.
+// outOfOrder says what is wrong if not every pod was updated in place once, from the highest ordinal down. As many pods as
+// may be unavailable are updated together, so one may overtake fewer pods than that. A pod that a manager has left behind
+// as it died may be overtaken again and again, by one after the other.
 func outOfOrder(acts []string, replicas, maxUnavailable int) string {
 	var started []string
 	for _, act := range acts {

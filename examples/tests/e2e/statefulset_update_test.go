@@ -86,8 +86,8 @@ func (s *statefulSetFixture) updatedAndServing(n int32) func(*v1beta1.StatefulSe
 	}
 }
 
-// An image that cannot be pulled stops a rollout at maxUnavailable, and a roll-back gets out of it: without a user
-// who deletes pods, and without touching those that serve.
+// An image that cannot be pulled stops a rollout at maxUnavailable. A roll-back ends that: no user deletes pods,
+// and the pods that serve are not touched.
 func TestStatefulSetBadImageIsRolledBack(t *testing.T) {
 	for _, test := range []struct {
 		name, spec string

@@ -59,8 +59,8 @@ status:
 `
 	takenOverRevision = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"demo"}},"spec":{"containers":[{"image":"nginx:1.21","imagePullPolicy":"Always","name":"main","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`
 
-	// The pod of this name was created by an OpenKruise that did not yet write pod-template-hash and KruisePodReady, the
-	// other one was updated in place once.
+	// An OpenKruise that did not yet write pod-template-hash and KruisePodReady created the pod of the first name. The
+	// other pod was updated in place once.
 	oldPod, updatedPod = "demo-bbbbb", "demo-ccccc"
 )
 

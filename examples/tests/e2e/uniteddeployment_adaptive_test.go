@@ -20,8 +20,8 @@ import (
 // withAdaptiveScheduling are the flags of a manager that reads the schedule strategy of UnitedDeployments. They take rights.
 var withAdaptiveScheduling = []string{"--uniteddeployment-adaptive-scheduling"}
 
-// A zone takes no more pods: another one runs those that find no node there, those that are ready stay, and all come back when there is
-// room again, without a pod less meanwhile. It is among TestFaults: the manager is another one meanwhile. (UD-20, UD-21)
+// A zone takes no more pods. Another zone runs those that find no node there, and those that are ready stay. All come back when there
+// is room again, without a pod less meanwhile. It is among TestFaults: the manager is another one meanwhile. (UD-20, UD-21)
 func testAdaptiveScheduling(t *testing.T, b *bed) {
 	s := &unitedFixture{newFixture(t, b, unitedDeploymentKind), unitedCloneSets}
 	s.Manager.Kill()

@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// An autoscaler scales a UnitedDeployment through the scale subresource, if one of the subsets has a number of pods of its
-// own, and finds the selector of the pods there.
+// An autoscaler scales a UnitedDeployment through the scale subresource, although its subsets have numbers of pods of
+// their own. It finds the selector of the pods there.
 func TestUnitedDeploymentIsScaledByAnAutoscaler(t *testing.T) {
 	testbed.Long(t)
 	t.Parallel()

@@ -183,8 +183,8 @@ func (s *unitedFixture) child(subset string) *unstructured.Unstructured {
 	return &list.Items[0]
 }
 
-// intervene changes the workload of a subset as a user does: its number of pods, which is set right, and a field that no
-// template gives. (UD-10.1, UD-10.3)
+// intervene changes the workload of a subset as a user does. It changes the number of pods, which the controller sets
+// right, and a field that no template gives. (UD-10.1, UD-10.3)
 func (s *unitedFixture) intervene(subset string, replicas int64) {
 	s.Helper()
 	child := s.child(subset).DeepCopy()
@@ -218,8 +218,8 @@ func (s *unitedFixture) free(subset string) int64 {
 	return value
 }
 
-// A UnitedDeployment of each kind: two zones, a user who changes one of its workloads, an update that is held back, a
-// template that comes back, and a zone that is given up.
+// A UnitedDeployment of each kind has two zones. A user changes one of its workloads, an update is held back, a
+// template comes back, and a zone is given up.
 func TestUnitedDeployment(t *testing.T) {
 	t.Parallel()
 	for _, of := range subsetKinds {

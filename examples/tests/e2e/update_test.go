@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 )
 
-// unmoved fails if a pod is not the one it was: another object, on another node, with another address; and if there are
-// others beside them than the added ones.
+// unmoved fails if a pod is not the one it was: another object, on another node, or with another address. It also fails
+// if there are others beside them than the added ones.
 func (s *fixture[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
 	s.Helper()
 	now := map[string]*corev1.Pod{}

@@ -22,8 +22,8 @@ func (s *fixture[T]) updated(set string) (n int) {
 	return n
 }
 
-// updatedOnce fails if the update from before to now did more than it had to: in place, every pod is the same and its
-// container was restarted once; otherwise every pod was replaced by exactly one other.
+// updatedOnce fails if the update from before to now did more than it had to. In place, every pod is the same and its
+// container was restarted once. Otherwise every pod was replaced by exactly one other.
 func (s *cloneSetFixture) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
 	s.Helper()
 	if how == inPlace {

@@ -29,11 +29,10 @@ type guarantee struct {
 //
 // What Kubernetes documents about StatefulSets is a table of guarantees (the files upstream_guarantees_*_test.go): each
 // says what is promised, with which manifest, and plays it. Every one is played twice at the same time on one real
-// control plane, in two namespaces: for the StatefulSet of apps/v1, which the controller manager of Kubernetes runs, and
-// for that of apps.kruise.io/v1beta1, which ours runs. Both must keep the promise, as the history of their pods tells,
-// and at every point at which a play has settled, the status, pods, claims and revisions of both must be the same in
-// every field, but for the differences that upstream_differences_test.go lists with their reasons. With -short a sample
-// is played.
+// control plane, in two namespaces. The controller manager of Kubernetes runs the StatefulSet of apps/v1, and ours runs
+// that of apps.kruise.io/v1beta1. Both must keep the promise, as the history of their pods tells. When a play has
+// settled, the status, pods, claims and revisions of both must be the same in every field. The exceptions are the
+// differences that upstream_differences_test.go lists with their reasons. With -short a sample is played.
 func TestGuarantees(t *testing.T) {
 	if flag.Lookup("test.run").Value.String() == "" && !testing.Short() {
 		t.Cleanup(func() { everyDifferenceIsSeen(t) })

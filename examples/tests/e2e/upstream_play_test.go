@@ -111,8 +111,9 @@ func (p *play) setImage(image string) {
 	p.write(types.JSONPatchType, fmt.Appendf(nil, `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":%q}]`, image))
 }
 
-// write changes the set when its controller has seen what became of the pods. The caches of a controller are not equally far:
-// it may see a change of the set before an earlier one of a pod, and then acts on the pod as it was, on either side.
+// write changes the set when its controller has seen what became of the pods. The caches of a controller are not equally far.
+// On either side, a controller may see a change of the set before an earlier one of a pod. Then it acts on the earlier state
+// of the pod.
 func (p *play) write(patchType types.PatchType, patch []byte) {
 	p.Helper()
 	p.Await("the controller has seen the pods", p.uncounted)
@@ -157,7 +158,7 @@ func (p *play) set() (*unstructured.Unstructured, *appsv1.StatefulSetStatus, boo
 	return set, typed, true
 }
 
-// settled waits until the pods of the namespace are these and no others, as awaitPods does, and keeps all that there is for
+// settled waits until the pods of the namespace are these and no others, as awaitPods does. It keeps all that there is for
 // the comparison of the sides.
 func (p *play) settled(wanted ...string) {
 	p.Helper()
@@ -165,8 +166,8 @@ func (p *play) settled(wanted ...string) {
 	p.outcomes = append(p.outcomes, p.outcome(strings.Join(wanted, ", ")))
 }
 
-// awaitPods waits until the pods of the namespace are these and no others, and the controller has seen so: its status is the
-// one of its last change and counts these pods. A pod is given as describe does: "web-0 web:1" is one that is Ready.
+// awaitPods waits until the pods of the namespace are these and no others, and the controller has seen so. Then the status
+// is the one of the last change, and counts these pods. A pod is given as describe does: "web-0 web:1" is one that is Ready.
 //
 // A controller writes the status when it has done what is to be done, so after this nothing happens by itself.
 func (p *play) awaitPods(wanted ...string) {

@@ -160,8 +160,9 @@ func (s *placedFixture) missed(pod *corev1.Pod) {
 	}
 }
 
-// Two pods in one zone and the others in another one, from their creation on: of workloads that place their pods themselves, and
-// of those whose pods the webhook places. A pod that goes has its successor in its subset, and a scale keeps the first one.
+// Two pods are in one zone and the others in another one, from their creation on. That holds for workloads that place their pods
+// themselves, and for workloads whose pods the webhook places. A pod that goes has its successor in its subset, and a scale
+// keeps the first one.
 func TestWorkloadSpread(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"CloneSet", "Advanced StatefulSet", "Deployment"} {

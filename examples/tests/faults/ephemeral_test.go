@@ -77,8 +77,8 @@ func (s *story) stirDebugs() {
 	})
 }
 
-// endEphemeral is what a kubelet reports of the ephemeral containers of a pod: that it has seen them, that each runs, and how it ends, one of
-// ten badly. If the pod has changed meanwhile, there will be another look.
+// endEphemeral is what a kubelet reports of the ephemeral containers of a pod. It has seen them. Each one runs and then ends, one in ten
+// badly. If the pod has changed meanwhile, there will be another look.
 func (s *story) endEphemeral(ctx context.Context, pod *corev1.Pod) {
 	if len(pod.Spec.EphemeralContainers) == 0 || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
 		return

@@ -130,7 +130,7 @@ func (m *managers) resume(manager interface{ Resume() error }) {
 	}
 }
 
-// replaceLeader stops the leader, and lets it go on when the other one leads and has written something: two managers work
+// replaceLeader stops the leader, and resumes it when the other one leads and has written something. Two managers work
 // until the first one knows.
 func replaceLeader(m *managers) func() {
 	which := m.leader()

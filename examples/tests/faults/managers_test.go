@@ -71,8 +71,8 @@ func (s *story) startManagers() *managers {
 	return m
 }
 
-// revive starts what does not run: a manager ends by itself when it loses the Lease, and the scheduler when it has missed
-// what became of a pod.
+// revive starts what does not run. A manager ends by itself when it loses the Lease, and the scheduler ends when it has
+// missed what became of a pod.
 func (m *managers) revive() {
 	m.Helper()
 	for _, component := range []string{cluster.ControllerManager, cluster.Scheduler} {

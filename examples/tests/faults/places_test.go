@@ -127,8 +127,9 @@ func (s *story) createPlaces() {
 	}
 }
 
-// placesAreAsked waits until the API server asks the webhook about pods of ReplicaSets, which it does a moment after there is a
-// WorkloadSpread of a Deployment. It is found out with a ReplicaSet that is spread too, and goes then.
+// placesAreAsked waits until the API server asks the webhook about pods of ReplicaSets. The API server does so a moment after
+// there is a WorkloadSpread of a Deployment. The story finds that out with a ReplicaSet that is spread too, and deletes it
+// then.
 func (s *story) placesAreAsked() {
 	s.Helper()
 	const name = "asked"

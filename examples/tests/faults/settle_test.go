@@ -177,9 +177,9 @@ func (s *story) statefulSetUnsettled(set *v1beta1.StatefulSet) string {
 	return ""
 }
 
-// claimsUnsettled says which pods of a CloneSet have no claim, and which claims are
-// about to go. One without a pod may be there: a manager that is killed between
-// the deletion of a pod and that of its claim leaves it to the next pod. (CS-18, CS-35)
+// claimsUnsettled says which pods of a CloneSet have no claim, and which claims are about to go. A
+// claim without a pod may be there. A manager that is killed between the deletion of a pod and that
+// of its claim leaves the claim to the next pod. (CS-18, CS-35)
 func (s *story) claimsUnsettled(name string) string {
 	found := map[string]bool{}
 	for _, claim := range s.claims.All() {

@@ -123,8 +123,9 @@ func newStory(t *testing.T, seed uint64) *story {
 	return s
 }
 
-// strangers creates pods and claims with the labels of workloads, without an owner and with another one, and revisions without
-// labels, as those without an owner would be adopted. It returns them when no controller has anything to do to them any more.
+// strangers creates pods and claims with the labels of workloads, without an owner and with another one. It creates revisions
+// without labels, because with labels those without an owner would be adopted. It returns them when no controller has anything
+// to do to them any more.
 func (s *story) strangers() (uids []types.UID) {
 	s.Helper()
 	owner, err := bed.Core.CoreV1().ConfigMaps(s.Namespace).Create(s.Context(),
@@ -209,7 +210,7 @@ func (s *story) reviewed() {
 	}
 }
 
-// observed adds an object that a user or an agent has been shown to the record: a watch that breaks may miss one of two changes.
+// observed adds to the record an object that a user or an agent has been shown. A watch that breaks may miss one of two changes.
 func (s *story) observed(set metav1.Object) {
 	s.record.Add(set.GetResourceVersion(), false, invariants.Change{New: set})
 }

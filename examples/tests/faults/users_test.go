@@ -176,8 +176,8 @@ func (s *story) active(name string) (pods []*corev1.Pod) {
 	return pods
 }
 
-// answerHooks does what the users' own controller has to do to pods that hooks hold, until the test ends: it lets go of those
-// that wait, and gets hold again of those that are updated.
+// answerHooks does what the users' own controller has to do to pods that hooks hold, until the test ends. It takes the hook's
+// label from pods that wait, and gives it back to pods that are updated.
 func (s *story) answerHooks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -61,8 +61,8 @@ func (r *stateless) settle() {
 	}
 }
 
-// A CloneSet is shown as healthy when all of its pods are updated and available, as suspended when it waits for its user, and as
-// neither when pods are to be updated or do not start. What it is called then is Argo CD's choice.
+// A CloneSet is shown as healthy when all of its pods are updated and available, and as suspended when it waits for its user. It
+// is shown as neither when pods are to be updated or do not start. What it is called then is Argo CD's choice.
 func TestCloneSet(t *testing.T) {
 	r := newStateless()
 	s := &story{T: t, kind: "CloneSet", object: func() any { return r.Set }, status: func() rollout.Status { return cloneset.RolloutStatus(r.Set) }}

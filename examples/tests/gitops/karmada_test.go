@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/workloads"
 )
 
-// Karmada reads these kinds in the versions of OpenKruise 1.4: the number of pods, which it divides among clusters, the pod
-// template, from which it finds what has to be propagated along, and the counters of the status, which it adds up. Each field
+// Karmada reads these kinds in the versions of OpenKruise 1.4. It reads the number of pods, which it divides among clusters,
+// and the pod template, in which it finds what has to be propagated along. It adds up the counters of the status. Each field
 // has to be there, in a version that is served, and each counter has to be a number. Its own scripts are not run here.
 func TestKarmada(t *testing.T) {
 	const divided, propagated = "spec.replicas: integer", "spec.template: any"
@@ -71,7 +71,8 @@ func servedSchema(t *testing.T, name, version string) map[string]any {
 	return nil
 }
 
-// typeOf is the type of a field in a schema: any, if the API server keeps whatever is there; empty if there is no such field.
+// typeOf is the type of a field in a schema. It is any if the API server keeps whatever is there, and empty if there is no such
+// field.
 func typeOf(schema map[string]any, path string) string {
 	for _, field := range strings.Split(path, ".") {
 		schema, _, _ = unstructured.NestedMap(schema, "properties", field)

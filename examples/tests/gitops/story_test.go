@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// reading is what programs make of an object at a moment of a story: Argo CD; Flux and Helm, which ask kstatus; and programs that ask
-// RolloutStatus of the kind.
+// reading is what programs make of an object at a moment of a story. The programs are Argo CD; Flux and Helm, which ask kstatus; and
+// those that ask RolloutStatus of the kind.
 type reading struct {
 	Moment, ArgoCD, Kstatus string
 	Rollout                 rollout.Phase

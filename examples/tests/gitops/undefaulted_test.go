@@ -40,9 +40,9 @@ func withoutEmpty(fields map[string]any) {
 	}
 }
 
-// The CRDs of OpenKruise have no defaults: the webhooks fill them in. If the webhooks are not served, and the CRDs have none either, the
-// fields have to be written by the user for Argo CD to show what is the case: this is what it does with those who leave
-// them out, and what it does if the API server fills in the defaults of workloads.CRDsWithDefaults.
+// The CRDs of OpenKruise have no defaults: the webhooks fill them in. If neither webhooks nor CRDs fill them in, Argo CD shows what is
+// the case only if the user writes the fields. The test has what Argo CD shows of objects of users who leave them out. It also has what
+// Argo CD shows if the API server fills in the defaults of workloads.CRDsWithDefaults.
 func TestWithoutWebhooks(t *testing.T) {
 	set, ordered, daemons, job, cron := newStateless(), newOrderly(), newFleet(), newErrand(), newTicker()
 	set.Set.Spec.UpdateStrategy = v1alpha1.CloneSetUpdateStrategy{}

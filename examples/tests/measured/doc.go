@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command measured makes the charts in the folder charts, and the tables of ../MEASURED.md that have numbers of runs, from the
-// raw numbers in the folder runs:
+// Command measured makes the charts in the folder charts from the raw numbers in the folder runs. It also makes the tables of
+// ../MEASURED.md that have numbers of runs:
 //
 //	go run ./tests/measured
 //

@@ -40,8 +40,8 @@ func given(at time.Time) *corev1.Pod {
 	return pod
 }
 
-// The condition by which the terminator tells that a kubelet knows the phase is the one that the kubelet makes of it; what it
-// makes of the phase Running is another. (ST-15.1)
+// The terminator tells by a condition that a kubelet knows the phase. The kubelet makes this condition of that phase, and
+// another one of the phase Running. (ST-15.1)
 func TestKubeletShowsThatItKnows(t *testing.T) {
 	at := time.Now()
 	for phase, want := range map[corev1.PodPhase]string{corev1.PodRunning: "", corev1.PodSucceeded: "stop [side]"} {
@@ -59,8 +59,8 @@ type starts struct{}
 
 func (starts) ObservedPodOnWatch(klog.Logger, *corev1.Pod, time.Time) {}
 
-// A pod whose status changes is not synced by the kubelet, one whose annotations change as well is: what writes the phase has to
-// change one. (ST-13.1)
+// The kubelet does not sync a pod whose status changes. It syncs one whose annotations change as well, so what writes the phase
+// has to change one. (ST-13.1)
 func TestKubeletActsOnAnnotations(t *testing.T) {
 	kubelet := config.NewPodConfig(nil, starts{})
 	source := kubelet.Channel(t.Context(), types.ApiserverSource)

@@ -21,8 +21,8 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// The webhook of PodUnavailableBudgets is asked, in namespaces that have one, about pods that name one and may serve, and about all
-// evictions, which do not say of which pod they are. (PUB-36)
+// In namespaces that have a PodUnavailableBudget, the webhook of budgets is asked about pods that name one and may serve. It is
+// also asked about all evictions, which do not say of which pod they are. (PUB-36)
 func TestMatchExpressionOfBudgets(t *testing.T) {
 	budgets := []*v1alpha1.PodUnavailableBudget{{ObjectMeta: metav1.ObjectMeta{Namespace: "db"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}}}
 	compiler := cel.NewConditionCompiler(environment.MustBaseEnvSet(oldestMutating))

@@ -51,9 +51,9 @@ func largeSet(t testing.TB, i, containers, each int) *v1alpha1.SidecarSet {
 	return set
 }
 
-// A SidecarSet of five containers with all that there is costs a fraction of what the API
-// server allows, ten million in all and one million for each expression. The largest that
-// are compiled cost what SCP-8 says.
+// A SidecarSet of five containers with all that there is costs a fraction of what the API server
+// allows. That is ten million in all and one million for each expression. The largest that are
+// compiled cost what SCP-8 says.
 func TestSidecarSetPolicyCost(t *testing.T) {
 	for _, test := range []struct {
 		sidecars, each int // of the SidecarSet

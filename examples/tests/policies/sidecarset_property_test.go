@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Of any pod and up to three SidecarSets the policies, in any order, make what Inject
-// makes; once more, they change nothing, and neither does Inject then. (SCP-1, SCP-3 to
+// For any pod and up to three SidecarSets, the policies in any order make what Inject makes. When
+// they run once more, they change nothing, and Inject then changes nothing either. (SCP-1, SCP-3 to
 // SCP-7, SCP-9, SCI-16)
 func TestSidecarSetPoliciesProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,9 +106,8 @@ func drawPod(t *rapid.T) *corev1.Pod {
 	return defaulted(pod)
 }
 
-// drawSet draws a SidecarSet. Only the first one has containers that the pod perhaps has, and
-// volumes, pull secrets and metadata: those of several stand in the order of the policies.
-// (SCP-5)
+// drawSet draws a SidecarSet. It has no containers that the pod perhaps has. It has no pull secrets
+// and metadata: those of several SidecarSets stand in the order of the policies. (SCP-5)
 func drawSet(t *rapid.T, i int) *v1alpha1.SidecarSet {
 	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("set-", i)}, Spec: v1alpha1.SidecarSetSpec{
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command scale measures the manager beside as many objects as a large cluster has: by default 5,000 nodes, 2,000 workloads and
-// 100,000 pods, on a control plane of its own.
+// Command scale measures the manager beside as many objects as a large cluster has, on a control plane of its own. By default
+// that is 5,000 nodes, 2,000 workloads and 100,000 pods.
 //
 //	make scale
 //	go run ./tests/scale -namespaces 25 -nodes 500
 //
-// The manager, the API server and etcd are real. So is the first namespace: the controllers make its pods and revisions, and
-// simulated kubelets have them run. The others are copies of it, written to etcd while the manager is down, with other UIDs and
-// nodes. Nothing renews the Leases of nodes, and there is no scheduler.
+// The manager, the API server and etcd are real. The first namespace is real, too: the controllers make its pods and revisions,
+// and simulated kubelets have them run. The others are copies of it, written to etcd while the manager is down, with other UIDs
+// and nodes. Nothing renews the Leases of nodes, and there is no scheduler.
 //
 // A rollout is measured twice: when the cluster has nothing but the pods that are updated, and beside all others.
 package main

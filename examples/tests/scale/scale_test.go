@@ -19,7 +19,7 @@ import (
 //go:embed testdata/small.txt
 var small string
 
-// worse is how much worse than that a figure may be, and slack what it may be beside: now and then something is due by itself.
+// worse is the factor by which a figure may be above that. slack may be added to it: now and then something is due by itself.
 const worse, slack = 1.1, 0.05
 
 // TestSmall wants no figure that is the same on each machine to be worse than it was.

@@ -24,9 +24,9 @@ import (
 	"github.com/podwright/podwright/examples/process/features"
 )
 
-// What podwright leaves behind after a take-over is read by the release that it came from: by its definitions, and by the keys that it
-// knows. What it does not know stands in left.txt, and is podwright's own, or a part of a status, which the definitions of the
-// release drop. (KC-30)
+// The release that a cluster came from reads what podwright leaves behind after a take-over. It goes by its definitions, and by the
+// keys that it knows. What it does not know stands in left.txt. That is podwright's own, or a part of a status, which the definitions
+// of the release drop. (KC-30)
 func TestHandBack(t *testing.T) {
 	keys := readKeys(t)
 	definitions := readDefinitions(t)

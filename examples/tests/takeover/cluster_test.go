@@ -216,7 +216,8 @@ var gone = []struct{ rule, kind, namespace, name string }{
 	{"IMG-1.15", "Secret", "kruise-daemon-config", "registry-x7k2p"},
 }
 
-// released says what is left that only OpenKruise would take away, or what a second run of it would have done: nil if all is well.
+// released says what is left that only OpenKruise would take away, or what a second run of it would have done. It returns nil if
+// all is well.
 func (c *site) released(namespace string) error {
 	c.Helper()
 	for _, g := range gone {

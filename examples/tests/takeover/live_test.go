@@ -31,9 +31,9 @@ import (
 	"github.com/podwright/podwright/examples/tests/testbed"
 )
 
-// The manager, told to behave as the release does, adopts what OpenKruise leaves on a real API server: with its definitions, webhook
-// configurations, Lease and programs. No pod restarts or is written to but by a rule that the data name, no revision and no job is made,
-// and what is in mid-way ends. With -short the cluster of 1.9 alone is taken over. (KC-26, PF-4, PF-5, PF-5.3)
+// The manager, told to behave as the release does, adopts what OpenKruise leaves on a real API server. That includes definitions,
+// webhook configurations, the Lease and programs. No pod restarts, and none is written to but by a rule that the data name. No revision
+// and no job is made, and what is in mid-way ends. With -short the cluster of 1.9 alone is taken over. (KC-26, PF-4, PF-5, PF-5.3)
 func TestTakeOverOnARealControlPlane(t *testing.T) {
 	l := newLive(t)
 	all := slices.Sorted(maps.Keys(releases)) // 1.9 is the last: no release before has definitions for what it stores

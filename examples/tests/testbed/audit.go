@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Writes counts what managers have written in the namespace so far and the API server has accepted: "patch pods/status" or
-// "create persistentvolumeclaims", each with its number. It needs Options.Audit.
+// Writes counts what managers have written in the namespace so far and the API server has accepted. It returns the number
+// for each kind of write, such as "patch pods/status" or "create persistentvolumeclaims". It needs Options.Audit.
 func (s *Scene) Writes() map[string]int {
 	s.Helper()
 	log, err := s.auditLog()

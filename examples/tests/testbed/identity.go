@@ -103,7 +103,8 @@ func wholeLog(path string) (log []byte, err error) {
 }
 
 // checkRights compares what the programs have asked of the API server with the rights that they state. It returns an error that
-// names the requests that went beyond them, and after a run of all tests also the rights that nothing has made use of.
+// names the requests that went beyond them. After a run of all tests, the error also names the rights that nothing has made use
+// of.
 func (b *Testbed) checkRights() (err error) {
 	var errs []error
 	for _, program := range slices.Sorted(maps.Keys(b.identities)) {

@@ -27,8 +27,8 @@ const (
 	mostWidth   = 600
 )
 
-// report says what a namespace holds when a test has failed in it: pods, the objects of podwright's kinds with their status,
-// and the last events.
+// report says what a namespace holds when a test has failed in it. That is pods, the objects of podwright's kinds with their
+// status, and the last events.
 func (s *Scene) report() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -80,8 +80,9 @@ func (b Bundle) Roots() *x509.CertPool {
 	return roots
 }
 
-// Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now, and for the time
-// before its end at which it is renewed. A time of 0 stands for half a year. Otherwise it returns why not.
+// Check returns nil if a server at the host may present the bundle now, and still may when the given time has passed.
+// The host is a DNS name or an IP address. The time says how long before its end the bundle is renewed; 0 stands for
+// half a year. Otherwise Check returns why not.
 func (b Bundle) Check(host string, now time.Time, before time.Duration) error {
 	pair, err := b.KeyPair()
 	if err != nil {

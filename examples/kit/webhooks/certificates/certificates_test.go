@@ -354,7 +354,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// PF-5: what is renewed is good for the time before its end at which it is renewed, whatever authority there was: it is not renewed again.
+// PF-5: a renewed bundle lasts longer than the time before its end at which it is renewed, whatever authority there was. So it is not
+// renewed again.
 func TestRenewBefore(t *testing.T) {
 	first := renew(t, nil, host, start)
 	for _, at := range []time.Duration{0, 5 * year, 9*year + 30*month} {

@@ -27,9 +27,9 @@ type Store interface {
 	Save(ctx context.Context, bundle Bundle) error
 }
 
-// Ensure returns the bundle of the store. It renews it before if it is not good for the host at that time, or ends before
-// the given time is over (0: half a year). Replicas that start together agree on the bundle that was saved first: the others
-// get a conflict, and try again.
+// Ensure returns the bundle of the store. It renews the bundle first if that does not serve the host now, or ends before the
+// given time is over (0: half a year). Replicas that start together agree on the bundle that was saved first: the others get
+// a conflict, and try again.
 func Ensure(ctx context.Context, store Store, host string, now time.Time, before time.Duration) (Bundle, error) {
 	bundle, err := store.Load(ctx)
 	if err != nil {

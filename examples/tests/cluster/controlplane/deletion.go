@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// sparing is a client that deletes no pod but one that is terminating, as a store of pods says. KWOK deletes by name alone, and
-// when it is late or does so twice, it would hit the next pod of that name, such as a StatefulSet creates.
+// sparing is a client that deletes only pods that are terminating, as a store of pods says. KWOK deletes by name alone. If KWOK
+// is late or deletes twice, it would hit the next pod of that name, such as a StatefulSet creates.
 type sparing struct {
 	kubernetes.Interface
 	pods cache.Store

@@ -21,8 +21,8 @@ import (
 // repeatAfter is how long after a failed request its object is shown to KWOK again.
 const repeatAfter = 500 * time.Millisecond
 
-// feed shows pods and nodes to KWOK's controllers: whenever one changes, when a pod's node appears, and again after a request
-// about one has failed, until none fails.
+// feed shows a pod or a node to KWOK's controllers whenever it changes, and pods also when their node appears. After a
+// request about one has failed, feed shows it again until none fails.
 type feed struct {
 	podInformer, nodeInformer cache.SharedIndexInformer
 	pods                      chan informer.Event[*corev1.Pod]

@@ -22,12 +22,12 @@ import (
 	"sigs.k8s.io/kwok/pkg/utils/lifecycle"
 )
 
-// runKwok plays the nodes and their pods by KWOK's stages until SIGTERM, and writes the file named by -ready-file once it
-// has seen what there is.
+// runKwok plays the nodes and their pods by KWOK's stages until SIGTERM. Once it has seen what there is, it writes the
+// file that -ready-file names.
 //
-// The stages are played by KWOK's own node and pod controllers. What they get to see comes from our informers instead of
-// KWOK's, because KWOK forgets a pod whose patch failed, be it for a conflict or for an API server that was away: see feed.
-// They delete through sparing, because KWOK deletes whatever has the name.
+// The stages are played by KWOK's own node and pod controllers. They see what our informers show them instead of KWOK's:
+// see feed. With its own informers KWOK forgets a pod whose patch failed, for a conflict or because the API server was
+// away. They delete through sparing, because KWOK deletes whatever has the name.
 func runKwok() error {
 	kubeconfig := flag.String("kubeconfig", "", "how to reach the API server")
 	stages := flag.String("stages", "", "file with the Stage objects")

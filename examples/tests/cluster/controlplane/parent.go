@@ -12,8 +12,8 @@ import (
 
 // exitWithParent ends this process when the other end of standard input closes.
 //
-// SIGHUP is ignored because the kernel sends it, followed by SIGCONT, to a stopped process whose parent has died: it should
-// wake up and see the end of the pipe.
+// SIGHUP is ignored: the kernel sends it, followed by SIGCONT, to a stopped process whose parent has died. That process
+// should wake up and see the end of the pipe.
 func exitWithParent() {
 	signal.Ignore(syscall.SIGHUP)
 	go func() {

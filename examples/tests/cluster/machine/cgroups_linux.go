@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// initGroup is the group of everything in the machine that is no container: in the unified hierarchy, a group with
-// processes can have no groups below it that share resources out.
+// initGroup is the group of everything in the machine that is no container. In the unified hierarchy, a group with
+// processes can have no groups below it that share out resources.
 const initGroup = "init"
 
 // hierarchy is a mounted hierarchy of control groups: the unified one, or one of several of the first version.

@@ -34,8 +34,9 @@ func disrupted(c Change, gap bool) bool {
 	return podstate.Evicted(after) || after.DeletionGracePeriodSeconds != nil && *after.DeletionGracePeriodSeconds == UserGracePeriod
 }
 
-// podBudget is a budget of a CloneSet that no user scales or updates, and whose pods nothing takes out of service but what the
-// budget is asked about: evictions and deletions by any client. It has a number as maxUnavailable, and is not changed.
+// podBudget is a budget of a CloneSet that no user scales or updates. Nothing takes pods of the CloneSet out of service but
+// what the budget is asked about: evictions and deletions by any client. The budget has a number as maxUnavailable, and is not
+// changed.
 type podBudget struct {
 	spec      availabilityv1alpha1.PodUnavailableBudgetSpec
 	available int // pods after the last change
@@ -90,8 +91,8 @@ func (j *Judge) targetOf(b *podBudget) (types.UID, int32) {
 	return "", 0
 }
 
-// knownPods are the pods of a workload with a budget as the author of a write may have seen them: users delete them meanwhile,
-// which it hears of later.
+// knownPods are the pods of a workload with a budget as the author of a write may have seen them. Users delete pods meanwhile,
+// which the author hears of later.
 func (j *Judge) knownPods(uid types.UID) []map[string]*corev1.Pod {
 	for _, b := range j.budgets {
 		if target, _ := j.targetOf(b); target == uid {

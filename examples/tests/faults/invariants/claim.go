@@ -35,8 +35,8 @@ func (j *Judge) judgeClaim(v *verdict, c Change) {
 	}
 }
 
-// judgeCollection: the garbage collector deletes claims of StatefulSets, which their controller gives an owner for that: if
-// a policy says so, and not before their pod.
+// judgeCollection: the garbage collector deletes claims of StatefulSets, because their controller gives them an owner for
+// that. It does so if a policy says so, and not before the pod of the claim is gone.
 func (j *Judge) judgeCollection(v *verdict, s *set, claim *corev1.PersistentVolumeClaim, name string) {
 	for _, pod := range j.pods {
 		v.expect(pod.Name != name || !podstate.Active(pod), invariants.Claims, "deleted, and %s has it", podstate.Describe(pod, false))

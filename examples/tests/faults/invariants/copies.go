@@ -57,8 +57,8 @@ func (j *Judge) takeNamespace(object *corev1.Namespace) {
 	}
 }
 
-// judgeCopy judges what has become of a copy: it is created where a spec that counts wants it, it gets what such a spec has for it,
-// and if all of them want it, it is deleted by users alone.
+// judgeCopy judges what has become of a copy. It is created in a namespace in which a spec that counts wants it, and gets what such
+// a spec has for it. If all specs that count want it, users alone delete it.
 func (j *Judge) judgeCopy(v *verdict, c Change) {
 	object := c.latest()
 	d := j.distributionOf(object)
@@ -140,8 +140,8 @@ func contentOf(d *distributionv1alpha1.ResourceDistribution) string {
 
 func theirs(object metav1.Object) bool { return object.GetAnnotations()[TheirsAnnotation] != "" }
 
-// judgeDistributionsSettled: exactly the targets have a copy, of what the template has now, but for those where the name is
-// taken, and the status says so.
+// judgeDistributionsSettled: exactly the targets have a copy, of what the template has now, and the status says so. A
+// target has none if the name is taken in it.
 func (j *Judge) judgeDistributionsSettled() (wrong []invariants.Violation) {
 	for _, n := range j.namespaces {
 		n.counting = n.counting[len(n.counting)-1:]

@@ -74,8 +74,8 @@ func (j *Judge) judgeEphemeralJob(v *verdict, object *lifecyclev1alpha1.Ephemera
 	}
 }
 
-// judgeInjection: a pod gets the containers of a job that selects it and has not ended, and with it they are under way in no
-// more pods than parallelism says.
+// judgeInjection: a pod gets the containers of a job that selects it and has not ended. With that pod, these containers are
+// under way in no more pods than parallelism says.
 func (j *Judge) judgeInjection(v *verdict, c Change) {
 	before, _ := c.Old.(*corev1.Pod)
 	after, _ := c.New.(*corev1.Pod)

@@ -36,8 +36,8 @@ func (j *Judge) takeDaemonSet(object *v1alpha1.DaemonSet) {
 	}
 }
 
-// judgeDaemonSets: a node has one pod, of images that a user has asked for. As only the controller takes pods out of service,
-// no more nodes are without one that serves than an update may take, of those that have had one.
+// judgeDaemonSets: a node has one pod, of images that a user has asked for. Only the controller takes pods out of service. So
+// among the nodes that have had a pod that serves, no more are without one than an update may take.
 func (j *Judge) judgeDaemonSets(changes []Change) (wrong []invariants.Violation) {
 	touched := map[types.UID]bool{}
 	for _, change := range changes {

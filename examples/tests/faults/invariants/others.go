@@ -11,8 +11,8 @@ import (
 )
 
 // withoutOthers returns the pods of a change, nil if there is none, without the annotations that others than their
-// workload keep: which budget protects a pod, that its eviction was denied, and, if a WorkloadSpread counts it, in which
-// order it goes.
+// workload keep. These say which budget protects a pod, and that its eviction was denied. If a WorkloadSpread counts the
+// pod, they also say in which order it goes.
 func withoutOthers(c Change) (before, after *corev1.Pod) {
 	before, _ = c.Old.(*corev1.Pod)
 	after, _ = c.New.(*corev1.Pod)
@@ -34,8 +34,8 @@ func withoutOthers(c Change) (before, after *corev1.Pod) {
 	return before, after
 }
 
-// rescheduled tells whether a WorkloadSpread deletes a pod that has not started, since there is no node for it or it is in
-// a subset without room, or may have.
+// rescheduled tells whether a WorkloadSpread may delete a pod that has not started. It does if no node takes the pod, or
+// if the pod is in a subset without room.
 func rescheduled(before *corev1.Pod) bool {
 	return before.Annotations[distributionv1alpha1.MatchedWorkloadSpreadAnnotation] != "" && before.Status.Phase == corev1.PodPending
 }

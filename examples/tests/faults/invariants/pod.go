@@ -40,8 +40,8 @@ func (j *Judge) judgePod(v *verdict, c Change) {
 	}
 }
 
-// judgeNewPod: a pod has images that a user wants, or wanted when all was settled, or those of the current revision, which a
-// partition may keep although no pod has it any more; and a name of its own.
+// judgeNewPod: a pod has a name of its own, and images that a user wants, or wanted when all was settled. It may also have
+// the images of the current revision, which a partition may keep although no pod has it any more.
 func (j *Judge) judgeNewPod(v *verdict, s *set, uid types.UID, pod *corev1.Pod) {
 	v.expect(s.images[images(pod.Spec)] || s.asksFor(pod) || s.keeps(ownedBy(j.revisions, uid), pod), invariants.Partition, "created with %s, which no spec asks for", images(pod.Spec))
 	if v.gap {

@@ -19,8 +19,8 @@ import (
 // podState is a PersistentPodState of an Advanced StatefulSet, by which pods have to come back to their nodes, which stay.
 type podState struct {
 	latest *distributionv1alpha1.PersistentPodState
-	// pins are the nodes by the pods' names, as they were when all was settled last, and as long as the StatefulSet has
-	// wanted the pods ever since. What was not yet recorded then need not be kept.
+	// pins are the nodes by the pods' names, as they were when all was settled last. A pod stays in pins as long as the
+	// StatefulSet wants it. What was not yet recorded then need not be kept.
 	pins map[string]string
 }
 

@@ -118,8 +118,8 @@ func judgeBy(spec invariants.Object, w *invariants.Write, pods map[string]*corev
 // lag is how many changes of the pods of a workload its controller may be behind with what a kubelet says.
 const lag = 10
 
-// views are the pods as the author of a write may have seen them, from earlier to later: as they were just before it, and as
-// long as it had not heard the last from the kubelet of the one that is written.
+// views are the pods as the author of a write may have seen them, from earlier to later. The last view is just before the
+// write. In the others, the author had not yet heard the last from the kubelet of the pod that is written.
 func (s *set) views(w *invariants.Write) (views []map[string]*corev1.Pod) {
 	before, _ := w.Before.(*corev1.Pod)
 	for _, pods := range s.states[max(0, len(s.states)-lag):] {

@@ -153,8 +153,8 @@ func (s *sidecarSet) available(pod *corev1.Pod) bool {
 	return podstate.Ready(pod) && s.consistent(pod)
 }
 
-// updatedByWorkload tells whether the workload of a pod has taken it out of service for an update of its own, which
-// does not count for a SidecarSet.
+// updatedByWorkload tells whether the workload of a pod has taken it out of service for an update of its own. That
+// update does not count for a SidecarSet.
 func updatedByWorkload(pod *corev1.Pod) bool {
 	return podstate.Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status == corev1.ConditionFalse
 }
@@ -252,7 +252,8 @@ func namesOf(c *v1alpha1.SidecarContainer) []string {
 	return []string{c.Name + "-1", c.Name + "-2"}
 }
 
-// works tells whether one of the containers of a hot one serves in a pod, going by what the kubelet reports of another version of it.
+// works tells whether one of the containers of a hot one serves in a pod. It goes by what the kubelet reports of another version of
+// that pod.
 func works(pod *corev1.Pod, c *v1alpha1.SidecarContainer, reported *corev1.Pod) bool {
 	return slices.ContainsFunc(namesOf(c), func(name string) bool {
 		image := podstate.Image(pod, name)

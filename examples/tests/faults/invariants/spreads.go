@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// workloadSpread is a WorkloadSpread that is older than its workload, a CloneSet or a Deployment of the name that its pods have in the
-// label app. Its subsets have the names of their zones; the limits are numbers, and the last subset has none.
+// workloadSpread is a WorkloadSpread that is older than its workload. The workload is a CloneSet or a Deployment of the name that its
+// pods have in the label app. Its subsets have the names of their zones; the limits are numbers, and the last subset has none.
 type workloadSpread struct {
 	counting []*distributionv1alpha1.WorkloadSpread // the versions whose spec counts; the last one is in force
 	replicas int32                                  // of a CloneSet
@@ -92,8 +92,8 @@ func (w *workloadSpread) subsetNamed(pod *corev1.Pod) string {
 	return says.Subset
 }
 
-// judgeSpreadPod: a pod is created in a subset that has room for it, of pods of its revision: those of others will go, and give it room
-// then. Pods that are in flight do not count if webhooks place them: what one replica has decided the other does not know. A pod
+// judgeSpreadPod: a pod is created in a subset that has room for it. Only pods of its revision take room: those of others will go, and
+// give it room then. If webhooks place pods, those in flight do not count: what one replica has decided the other does not know. A pod
 // stays in its subset, and runs there.
 func (j *Judge) judgeSpreadPod(v *verdict, c Change) {
 	pod, is := c.New.(*corev1.Pod)
@@ -125,7 +125,8 @@ func (j *Judge) judgeSpreadPod(v *verdict, c Change) {
 	}
 }
 
-// most is how many pods a subset takes by the specs that count; -1 for as many as come, 0 for a subset that there is not.
+// most is how many pods a subset takes by the specs that count. It is -1 for as many as come, and 0 for a subset that does not
+// exist.
 func (w *workloadSpread) most(subset string) (most int32) {
 	for _, ws := range w.counting {
 		for i := range ws.Spec.Subsets {
@@ -142,7 +143,7 @@ func (w *workloadSpread) most(subset string) (most int32) {
 	return most
 }
 
-// judgeSpreadsSettled: the status counts the pods of each subset, those beyond its limit go first, and if all pods are of a revision that
+// judgeSpreadsSettled: the status counts the pods of each subset, and those beyond its limit go first. If all pods are of a revision that
 // is younger than the last change of limits and of the number of pods, none is beyond.
 func (j *Judge) judgeSpreadsSettled() (wrong []invariants.Violation) {
 	for _, w := range j.spreads {

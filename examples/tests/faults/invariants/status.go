@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// judgeStatus: a status counts the pods as they have been at a moment since all was settled, and that of a CloneSet those too which its
-// author has created since that moment. If a gap hides some of the moments, that cannot be told.
+// judgeStatus: a status counts the pods as they have been at a moment since all was settled. The status of a CloneSet may also count
+// pods that its author has created since that moment. If a gap hides some of the moments, that cannot be told.
 func (j *Judge) judgeStatus(v *verdict, c Change) {
 	s := j.sets[c.latest().GetUID()]
 	if w := j.writeOfStatus(c); w != nil && !v.gap && !s.lumped {
@@ -26,8 +26,8 @@ func (j *Judge) judgeStatus(v *verdict, c Change) {
 	}
 }
 
-// counted are the pods that a status may count: those of every moment and, of a CloneSet, with them those that came later, as they
-// were created. (CS-S2)
+// counted are the pods that a status may count: those of every moment. The status of a CloneSet may count with them those that
+// came later, as they were created. (CS-S2)
 func (s *set) counted(workload metav1.Object) []map[string]*corev1.Pod {
 	if _, is := workload.(*v1alpha1.CloneSet); !is {
 		return s.states

@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// counted is a workload of a generation that comes from the base spec, and whose status says how many pods there are, and are
-// ready, at an image.
+// counted is a workload of a generation that comes from the base spec. Its status says how many pods there are at an image,
+// and how many are ready.
 func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, observed int64, replicas, ready int32, image string) metav1.Object {
 	object := kind(base(), metav1.ObjectMeta{Name: "web", UID: setUID, Generation: generation})
 	switch set := object.(type) {
@@ -111,8 +111,8 @@ func TestStatusesOfEarlierPodsAreJudged(t *testing.T) {
 	}
 }
 
-// TestStatusesWithCreatedPodsAreJudged makes sure that the status of a CloneSet may count pods that were there, and those that its
-// author has created since, though they have never been there together.
+// TestStatusesWithCreatedPodsAreJudged makes sure that the status of a CloneSet may count pods that were there, and pods that its
+// author has created since. These pods have never been there together.
 func TestStatusesWithCreatedPodsAreJudged(t *testing.T) {
 	kinds := map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet}
 	for _, s := range []struct {

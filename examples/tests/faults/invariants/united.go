@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// unitedDeployment is a UnitedDeployment whose subsets have the names of their zones, whose explicit replicas are numbers that add up,
-// and whose workloads, CloneSets or Advanced StatefulSets, no other writer touches.
+// unitedDeployment is a UnitedDeployment whose subsets have the names of their zones. Its explicit replicas are numbers that add up.
+// Its workloads are CloneSets or Advanced StatefulSets, and no other writer touches them.
 type unitedDeployment struct {
 	counting []*v1alpha1.UnitedDeployment // the versions whose spec counts; the last one is in force
 }

@@ -21,8 +21,8 @@ func pod(name, version string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: version}}
 }
 
-// Every state is told in its order: a watch that ends is taken up where it was, also after requests that fail, and if
-// that is not possible the objects are listed again, which says what has gone meanwhile.
+// Every state is told in its order. A watch that ends is taken up at the place at which it ended, also after requests
+// that fail. If that is not possible, the objects are listed again, which says what has gone meanwhile.
 func TestMirror(t *testing.T) {
 	expired := &apierrors.NewResourceExpired("too old").ErrStatus
 	lists := [][]*corev1.Pod{{pod("a", "1"), pod("b", "2")}, {pod("a", "9"), pod("c", "8")}}
