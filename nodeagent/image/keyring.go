@@ -54,7 +54,7 @@ func (k *keyring) lookup(ctx context.Context, s *Start) (all []credential, notes
 	}
 	leaveOut := func(err error) {
 		klog.FromContext(ctx).Error(err, "Credentials of the node are left out")
-		notes = append(notes, failureOf(nobody, err, nil))
+		notes = append(notes, failureOf(noNamespace, err, nil))
 	}
 	own, err := k.own()
 	if err != nil {

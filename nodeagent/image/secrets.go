@@ -44,14 +44,13 @@ type knownSecret struct {
 	read        time.Time
 }
 
-// nobody is the namespace of what no owner of a task is told: no namespace has a
-// slash.
-const nobody = "/"
+// noNamespace stands for a namespace that no owner of a task has, so that none is told: the name of a namespace has no slash.
+const noNamespace = "/"
 
 // unreadableSecret is a secret about which the API server has not answered.
 type unreadableSecret struct {
 	of    v1alpha1.ReferenceObject
-	owner string // the namespace of which it is, or nobody
+	owner string // the namespace of which it is, or noNamespace
 	err   error
 }
 
@@ -116,7 +115,7 @@ func (k *secrets) secret(ctx context.Context, of v1alpha1.ReferenceObject, owner
 }
 
 // owned returns the secret that a reference means, and whether it is one of the
-// namespaces. Of a copy the name says it; if that says nothing, its namespace is nobody
+// namespaces. Of a copy the name says it; if that says nothing, its namespace is noNamespace
 // until it is read. A task without an owner may use all.
 func owned(of v1alpha1.ReferenceObject, owners []string) (source types.NamespacedName, mine bool) {
 	source = images.Referred(of)
@@ -128,15 +127,15 @@ func owned(of v1alpha1.ReferenceObject, owners []string) (source types.Namespace
 			return types.NamespacedName{Namespace: owner, Name: name}, true
 		}
 	}
-	source.Namespace = nobody
+	source.Namespace = noNamespace
 	return source, owners == nil
 }
 
 // leftOut says why a secret was left out, to the namespace that it is of.
 func leftOut(source types.NamespacedName, why error) *failure {
 	name := source.String()
-	if source.Namespace == nobody {
-		name = v1alpha1.DaemonConfigNamespace + nobody + source.Name
+	if source.Namespace == noNamespace {
+		name = v1alpha1.DaemonConfigNamespace + noNamespace + source.Name
 	}
 	return failureOf(source.Namespace, fmt.Errorf("secret %s was left out: %w", name, why), nil)
 }
@@ -180,7 +179,7 @@ func sourceOf(secret *corev1.Secret) types.NamespacedName {
 	if source, ok := images.CopySource(secret); ok {
 		return source
 	}
-	return types.NamespacedName{Namespace: nobody, Name: secret.Name}
+	return types.NamespacedName{Namespace: noNamespace, Name: secret.Name}
 }
 
 // remembered returns a secret that was read before. Those for which no task has

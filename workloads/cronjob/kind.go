@@ -73,7 +73,7 @@ func childChanged[O metav1.Object](read func(O) Child) func(before, after O, enq
 	return func(before, after O, enqueue controller.Enqueue) {
 		was, is := ownerOf(before), ownerOf(after)
 		if was == is {
-			if is == nobody {
+			if is == noOwner {
 				return
 			}
 			if b, a := read(before), read(after); b.same(&a) {
@@ -81,32 +81,32 @@ func childChanged[O metav1.Object](read func(O) Child) func(before, after O, enq
 			}
 		}
 		for _, of := range slices.Compact([]owner{was, is}) {
-			if of != nobody {
+			if of != noOwner {
 				enqueue(of.key)
 			}
 		}
 	}
 }
 
-// owner is the cron job that controls a job; nobody stands for none.
+// owner is the cron job that controls a job; noOwner stands for none.
 type owner struct {
 	key types.NamespacedName
 	uid types.UID
 }
 
-var nobody owner
+var noOwner owner
 
 // ownerOf names the cron job of a job, which may be nil.
 func ownerOf[O metav1.Object](job O) owner {
 	if any(job) == any(*new(O)) {
-		return nobody
+		return noOwner
 	}
 	by := metav1.GetControllerOfNoCopy(job)
 	if by == nil || by.Kind != kind {
-		return nobody
+		return noOwner
 	}
 	if version, err := schema.ParseGroupVersion(by.APIVersion); err != nil || version.Group != v1alpha1.GroupName {
-		return nobody
+		return noOwner
 	}
 	return owner{types.NamespacedName{Namespace: job.GetNamespace(), Name: by.Name}, by.UID}
 }
@@ -157,7 +157,7 @@ func (l live) Read(ctx context.Context, namespace, name string) (metav1.Object, 
 	if err != nil {
 		return nil, err
 	}
-	if of := ownerOf(object); of != nobody {
+	if of := ownerOf(object); of != noOwner {
 		c := childOf(object, "", "", nil)
 		l.r.seen(of.key, of.uid, c.Scheduled)
 	}
