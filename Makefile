@@ -246,6 +246,11 @@ test-histories: # Play random histories of workloads, more than test-library doe
 	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
 	$(GOTEST) -count=1 -timeout=1h -run '^Test(Adaptive)?Conformance' $$(git grep -l 'internal/testing/conformance"' -- '*_test.go' ':!internal/layers' | xargs -n1 dirname | sort -u | sed 's|^|./|') -args -every-refusal
 
+.PHONY: reseed
+reseed: # Write into the tables of planted bugs by which seed a history finds each now: after a change of histories.
+	go test -json -count=1 -run 'FindBugs|FindsBugs' $$(git grep -lw 'simulation.FindBugs' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') | \
+		go run -C internal/tools ./reseed "$(CURDIR)"
+
 .PHONY: scale
 scale: # Measure the manager beside 100,000 pods, which takes minutes. Takes ARGS="-namespaces 25 -nodes 500".
 	cd examples && go run ./tests/scale $(ARGS)
