@@ -10,7 +10,8 @@ import "github.com/podwright/podwright/internal/caches"
 //
 //   - of every object metadata.managedFields;
 //   - of a pod spec.topologySpreadConstraints, hostAliases, dnsConfig
-//     and imagePullSecrets, and status.podIPs and hostIPs;
+//     and imagePullSecrets, status.podIPs and hostIPs, and the volume
+//     kube-api-access-... that the API server adds for the token;
 //   - of a node status.images, volumesInUse and volumesAttached;
 //   - of a Deployment, a ReplicaSet, a StatefulSet of Kubernetes and a ReplicationController the annotations
 //     and templates. The annotation of a ReplicaSet with its revision stays. A StatefulSet keeps the

@@ -3,6 +3,9 @@
 package caches
 
 import (
+	"slices"
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,11 +45,20 @@ func drop(obj any) {
 }
 
 // trimPod keeps containers as they are: hashes are computed over them. Node selector, affinity,
-// tolerations and volumes stay for kinds that place pods or inject into them.
+// tolerations and volumes, but for that of the token, stay for kinds that place pods or inject into them.
 func trimPod(pod *corev1.Pod) {
 	pod.Spec.TopologySpreadConstraints = nil
 	pod.Spec.HostAliases, pod.Spec.DNSConfig, pod.Spec.ImagePullSecrets = nil, nil, nil
 	pod.Status.HostIPs, pod.Status.PodIPs = nil, nil
+	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, holdsToken)
+}
+
+// tokenVolume begins the name of the volume that the API server adds to each pod for its token. The rest is drawn, so that
+// no two pods have the same volumes.
+const tokenVolume = "kube-api-access-"
+
+func holdsToken(v corev1.Volume) bool {
+	return v.Projected != nil && strings.HasPrefix(v.Name, tokenVolume)
 }
 
 // DeploymentRevision is the annotation of a ReplicaSet by which the latest one of a Deployment is

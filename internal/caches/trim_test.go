@@ -3,6 +3,7 @@
 package caches
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,12 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	pod := owned("a", "x", metav1.OwnerReference{UID: "1"})
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
 	pod.Spec = corev1.PodSpec{
-		Volumes:        []corev1.Volume{{Name: "token"}},
+		Volumes: []corev1.Volume{
+			{Name: "data"},
+			{Name: "kube-api-access-x2b4k", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}},
+			{Name: "kube-api-access-mine", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			{Name: "certificates", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}},
+		},
 		Tolerations:    []corev1.Toleration{{Key: "k"}},
 		Affinity:       &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}},
 		NodeSelector:   map[string]string{"zone": "a"},
@@ -27,6 +33,7 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	pod.Status = corev1.PodStatus{PodIP: "10.0.0.1", PodIPs: []corev1.PodIP{{IP: "10.0.0.1"}}, ContainerStatuses: []corev1.ContainerStatus{{Name: "main"}}}
 	want := pod.DeepCopy()
 	want.ManagedFields, want.Status.PodIPs = nil, nil
+	want.Spec.Volumes = slices.Delete(want.Spec.Volumes, 1, 2)
 	got, err := Trim(pod)
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)

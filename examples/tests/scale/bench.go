@@ -65,7 +65,7 @@ func (b *bench) connect(ctx context.Context) (err error) {
 	if b.etcd, err = dial(b.control.Dir()); err != nil {
 		return err
 	}
-	b.manager, err = newProgram(ctx, b.control)
+	b.manager, err = newProgram(ctx, b.control, b.memoryLimit)
 	return err
 }
 

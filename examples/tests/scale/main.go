@@ -31,6 +31,8 @@ type size struct {
 	namespaces, nodes int
 	// requests to each webhook, and how many of them in a second.
 	requests, rate int
+	// memoryLimit is the GOMEMLIMIT of the manager; empty for none, as by default.
+	memoryLimit string
 }
 
 func (s size) String() string {
@@ -43,6 +45,7 @@ func main() {
 	flag.IntVar(&s.nodes, "nodes", 5000, "nodes, each with 4 pods of DaemonSets")
 	flag.IntVar(&s.requests, "requests", 1000, "requests to each webhook; 0 asks none")
 	flag.IntVar(&s.rate, "rate", 200, "requests to a webhook in a second")
+	flag.StringVar(&s.memoryLimit, "memory-limit", "", "GOMEMLIMIT of the manager, as 400MiB; empty: none")
 	flag.Parse()
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -32,6 +32,7 @@ type program struct {
 	metrics     string // address of /metrics
 	health      string
 	pprof       string
+	memoryLimit string // GOMEMLIMIT
 	command     *exec.Cmd
 }
 
@@ -45,7 +46,7 @@ func build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-func newProgram(ctx context.Context, control *cluster.Cluster) (*program, error) {
+func newProgram(ctx context.Context, control *cluster.Cluster, memoryLimit string) (*program, error) {
 	binary, err := build(ctx, control.Dir())
 	if err != nil {
 		return nil, err
@@ -61,6 +62,7 @@ func newProgram(ctx context.Context, control *cluster.Cluster) (*program, error)
 	_, webhooks, _ := net.SplitHostPort(addresses[3])
 	return &program{
 		binary: binary, log: filepath.Join(control.Dir(), "manager.log"), metrics: addresses[0], health: addresses[1], pprof: addresses[2],
+		memoryLimit: memoryLimit,
 		arguments: []string{
 			"--kubeconfig=" + control.Kubeconfig(), "--create-own-namespace", "--install-crds", "--leader-elect=false",
 			"--metrics-addr=" + addresses[0], "--health-probe-addr=" + addresses[1], "--pprof-addr=" + addresses[2],
@@ -93,7 +95,7 @@ func (p *program) start() error {
 	defer log.Close()
 	p.command = exec.Command(p.binary, p.arguments...)
 	p.command.Stdout, p.command.Stderr = log, log
-	p.command.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=") // not those of tests, but the defaults
+	p.command.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT="+p.memoryLimit) // not what tests have
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return p.command.Start()
 }
