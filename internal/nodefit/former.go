@@ -5,6 +5,7 @@ package nodefit
 import (
 	"maps"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +29,16 @@ type formers struct {
 	others map[string]bool
 }
 
+// lastPod is what is remembered of a pod.
 type lastPod struct {
-	pod  *corev1.Pod // its name and when it was created
-	look int         // at which it was seen last
+	name    string
+	uid     types.UID
+	created time.Time
+	look    int // at which it was seen last
+}
+
+func lastOf(pod *corev1.Pod, look int) lastPod {
+	return lastPod{pod.Name, pod.UID, pod.CreationTimestamp.Time, look}
 }
 
 // mostGone is of how many nodes more than there are the last pods are remembered: a node that is
@@ -58,16 +66,17 @@ func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.
 		if node == "" || !metav1.IsControlledBy(pod, owner) {
 			continue
 		}
+		now := lastOf(pod, known.looks)
 		switch last, seen := known.last[node]; {
-		case seen && last.pod.UID == pod.UID:
-			known.last[node] = lastPod{last.pod, known.looks}
-		case !seen || Follows(owner, node, pod, last.pod):
+		case seen && last.uid == now.uid:
+			known.last[node] = now
+		case !seen || follows(owner, node, now, last):
 			if known.looks > 1 {
-				known.note(owner, node, last.pod, pod)
+				known.note(owner, node, last.name, now.name)
 			}
-			known.last[node] = lastPod{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID, CreationTimestamp: pod.CreationTimestamp}}, known.looks}
+			known.last[node] = now
 		case known.looks > 1:
-			known.note(owner, node, pod, last.pod) // it came before
+			known.note(owner, node, now.name, last.name) // it came before
 		}
 	}
 	for node, last := range known.last {
@@ -75,7 +84,7 @@ func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.
 			if gone == nil {
 				gone = map[string]string{}
 			}
-			gone[node] = last.pod.Name
+			gone[node] = last.name
 		}
 	}
 	if len(gone) > len(nodes)+mostGone {
@@ -88,21 +97,17 @@ func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.
 	return gone, known.others
 }
 
-// note takes note of two pods that a node had one after the other. The first may be nil. It does nothing if the name of the
-// second is derived from the first.
-func (k *formers) note(owner metav1.Object, node string, first, second *corev1.Pod) {
-	former := ""
-	if first != nil {
-		former = first.Name
-	}
-	if second.Name == PodName(owner, node, former, 0) || k.others[second.Name] && k.others[former] {
+// note takes note of the names of two pods that a node had one after the other. The former may be empty. It does nothing if the
+// second is derived from the former.
+func (k *formers) note(owner metav1.Object, node, former, second string) {
+	if second == PodName(owner, node, former, 0) || k.others[second] && k.others[former] {
 		return
 	}
 	others := maps.Clone(k.others)
 	if others == nil || len(others) >= mostGone {
 		others = map[string]bool{}
 	}
-	others[second.Name] = true
+	others[second] = true
 	if former != "" {
 		others[former] = true
 	}

@@ -43,8 +43,12 @@ func PodName(owner metav1.Object, node, former string, sequence int) string {
 // Follows tells whether a pod came to a node after another one. Times of the API are in seconds:
 // within one, the name tells.
 func Follows(owner metav1.Object, node string, pod, other *corev1.Pod) bool {
-	if c := pod.CreationTimestamp.Compare(other.CreationTimestamp.Time); c != 0 {
+	return follows(owner, node, lastOf(pod, 0), lastOf(other, 0))
+}
+
+func follows(owner metav1.Object, node string, pod, other lastPod) bool {
+	if c := pod.created.Compare(other.created); c != 0 {
 		return c > 0
 	}
-	return pod.Name == PodName(owner, node, other.Name, 0)
+	return pod.name == PodName(owner, node, other.name, 0)
 }
