@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
@@ -81,7 +80,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	var readPods []controller.Read
 	if o.Deletions && !o.NoPods {
-		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: caches.NewInformers(o.Kubernetes, "").Pods}}
+		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: keepPod, MakeInformer: caches.NewInformers(o.Kubernetes, "").Pods}}
 	}
 	ofPods, err := controller.Open("podunavailablebudget", readPods)
 	if err != nil {
@@ -93,7 +92,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability, Recorder: o.Recorder}
 	if pods != nil {
-		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
+		w.Pods = keptPods{Indexer: pods.GetIndexer()}
 	}
 	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer()), Features: o.Features, Metrics: o.Metrics}
 	first := sync.OnceFunc(func() { close(w.first) })

@@ -11,8 +11,7 @@ import (
 )
 
 // TrimPod is a transform for an informer that only a Webhook reads, as Webhook.Pods. Of a pod it keeps what decides
-// whether it may be evicted. That is a few hundred bytes, so that every replica can have such a cache. Other objects
-// stay as they are; it never fails.
+// whether it may be evicted, so that every replica can have such a cache. Other objects stay as they are; it never fails.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {

@@ -7,8 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -50,6 +54,13 @@ func TestTrimPod(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := trimmed.(*corev1.Pod)
+		kept := cached(t, pod.DeepCopy())
+		if listed, err := kept.List(labels.Everything()); err != nil || !cmp.Equal(listed, []*corev1.Pod{got}) {
+			t.Errorf("%s: listed %v, %v", name, listed, err)
+		}
+		if found, err := kept.Get(pod.Name); err != nil || !cmp.Equal(found, got) {
+			t.Errorf("%s: the cache of a CachedWebhook has another pod (-want +got):\n%s %v", name, cmp.Diff(got, found), err)
+		}
 		for _, b := range []*v1alpha1.PodUnavailableBudget{nil, b, full, booked} {
 			for _, operation := range []v1alpha1.PubOperation{v1alpha1.PubEvictOperation, v1alpha1.PubDeleteOperation} {
 				request := budget.Request{Operation: operation, Now: at}
@@ -70,4 +81,25 @@ func TestTrimPod(t *testing.T) {
 	if got, err := TrimPod(other); got != any(other) || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
+}
+
+// cached is a cache of a CachedWebhook that has a pod, and one of the same name elsewhere.
+func cached(t *testing.T, pod *corev1.Pod) corev1listers.PodNamespaceLister {
+	t.Helper()
+	elsewhere := pod.DeepCopy()
+	elsewhere.Namespace = "elsewhere"
+	kept := keptPods{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	for _, pod := range []*corev1.Pod{pod, elsewhere} {
+		object, err := keepPod(pod)
+		if err == nil {
+			err = kept.Add(object)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := kept.Pods("nowhere").Get(pod.Name); !apierrors.IsNotFound(err) {
+		t.Errorf("a pod that is not there: %v", err)
+	}
+	return kept.Pods(pod.Namespace)
 }
