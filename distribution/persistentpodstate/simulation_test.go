@@ -149,7 +149,7 @@ var stateEdits = []simulation.Edit{
 
 // act is what users do in a step, to the PersistentPodState, to the StatefulSet or to its pods.
 func act(u *simulation.User, r *rand.Rand) {
-	sets, pod := string(resourceStatefulSets), u.AnyPod(r)
+	sets, pod := targets, u.AnyPod(r)
 	switch n := r.IntN(20); {
 	case n < 3:
 		u.Edit(simulation.AnyEdit(r, stateEdits))
@@ -175,8 +175,8 @@ func push(u *simulation.User) {
 	for i, ring := range []string{"a", "b", "a", "b", "a"} {
 		u.ReadyNode(fmt.Sprint("n", i+1), ring)
 	}
-	if len(u.Objects(string(resourceStatefulSets))) == 0 {
+	if len(u.Objects(targets)) == 0 {
 		createSet(u, rand.New(rand.NewPCG(0, 0)))
 	}
-	u.Patch(string(resourceStatefulSets), "web", `{"spec":{"replicas":4,"template":{"spec":{"nodeSelector":null}}}}`)
+	u.Patch(targets, "web", `{"spec":{"replicas":4,"template":{"spec":{"nodeSelector":null}}}}`)
 }

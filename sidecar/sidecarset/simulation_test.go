@@ -5,7 +5,6 @@ package sidecarset
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/inplace/rollout"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -101,35 +98,13 @@ func webhookOf(features injection.Features) func(*simulation.User, *v1alpha1.Sid
 func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Judge {
 	return func(uint64) simulation.Judge {
 		past := invariants.NewPast()
-		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
-			PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
+		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
 			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
 				hashes, err := inject.HashesOf(set)
 				return hashes.Containers, hashes.WithoutImage, err
 			}}
 		return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 	}
-}
-
-// inOrder sorts candidates for the update as SidecarSets of simulations ask for that scatter
-// them, by all values of a label.
-func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod {
-	o := rollout.UpdateOptions{All: all, Priority: set.Spec.UpdateStrategy.PriorityStrategy, KeepOrder: true}
-	for _, term := range set.Spec.UpdateStrategy.ScatterStrategy {
-		var values []string
-		for _, pod := range all {
-			values = append(values, pod.Labels[term.Key])
-		}
-		slices.Sort(values)
-		for _, value := range slices.Compact(values) {
-			o.Scatter = append(o.Scatter, inplacev1alpha1.UpdateScatterTerm{Key: term.Key, Value: value})
-		}
-	}
-	sorted, err := rollout.SortForUpdate(candidates, o)
-	if err != nil {
-		panic(err) // the judge does not ask then
-	}
-	return sorted
 }
 
 func startSimulated(p *simulation.Process, bug bug, features injection.Features) (simulation.Controller, error) {
