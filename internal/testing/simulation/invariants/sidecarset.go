@@ -27,6 +27,9 @@ type SidecarContract struct {
 	Default func(*v1alpha1.SidecarSet)
 	// Hashes are those of its containers, with and without images.
 	Hashes func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error)
+	// Owned says that pods are those of workloads. If one loses a pod amid an in-place update, the pod stays out of service: another
+	// controller may not adopt it, nor open the gate. (CS-1, IP-26)
+	Owned bool
 	// Natives says that native sidecars count as containers. (SCI-42)
 	Natives bool
 	// These are what the controller does as OpenKruise 1.9. (SCS-30, SCS-32, SCS-33)

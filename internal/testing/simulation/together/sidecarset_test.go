@@ -44,7 +44,7 @@ func sidecarSets(bug *bug) *simulation.Subject {
 // judgesSidecars judges the controller of SidecarSets.
 func judgesSidecars(uint64) simulation.Judge {
 	past := invariants.NewPast()
-	past.Sidecars = invariants.SidecarContract{Default: injection.Default,
+	past.Sidecars = invariants.SidecarContract{Default: injection.Default, Owned: true,
 		Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
 			hashes, err := injection.HashesOf(set)
 			return hashes.Containers, hashes.WithoutImage, err
