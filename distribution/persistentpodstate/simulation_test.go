@@ -65,6 +65,7 @@ func simulated(bug *bug) *simulation.Subject {
 			for _, pod := range u.Pods() {
 				u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"ip":"10.0.0.%d"}}}`, r.IntN(9)))
 			}
+			u.Edit(simulation.AnyEdit(r, rareEdits))
 		},
 		Push:    push,
 		Ignores: []string{string(caches.Claims), string(caches.Revisions)},
@@ -145,6 +146,13 @@ var stateEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"preferredPersistentTopology":%v}}`, "null", `[{"weight":5,"preference":{"nodeTopologyKeys":["zone"]}}]`),
 	simulation.Pick(`{"spec":{"requiredPersistentTopology":{"nodeTopologyKeys":%v}}}`, `["ring"]`, `["ring"]`, `["ring","zone"]`),
 	simulation.Pick(`{"spec":{"persistentPodAnnotations":%v}}`, "null", `[{"key":"ip"}]`),
+}
+
+// rareEdits are what users change seldom about an element of a list that stays.
+var rareEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"persistentPodAnnotations":[{"key":"%v"}]}}`, "ip", "ip", "other"),
+	simulation.Pick(`{"spec":{"preferredPersistentTopology":[%v]}}`, `{"weight":5,"preference":{"nodeTopologyKeys":["zone"]}}`, `{"weight":9,"preference":{"nodeTopologyKeys":["zone"]}}`,
+		`{"weight":5,"preference":{"nodeTopologyKeys":["ring"]}}`),
 }
 
 // act is what users do in a step, to the PersistentPodState, to the StatefulSet or to its pods.

@@ -154,8 +154,13 @@ var (
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	), simulation.Rarely(simulation.RareHooks...), true}
+	), simulation.Rarely(append(slices.Clone(simulation.RareHooks), rareEdits...)...), true}
 )
+
+// rareEdits are what users change seldom: by which label pods are scattered, of a term that stays.
+var rareEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":[%v]}}}`, `{"key":"version","value":"1"}`, `{"key":"version","value":"2"}`, `{"key":"track","value":"a"}`),
+}
 
 // anySet is a CloneSet of a seed.
 func (f fields) anySet(r *rand.Rand) simulation.Object {

@@ -128,6 +128,23 @@ func act(u *simulation.User, r *rand.Rand) {
 	}
 }
 
+// actRarely is what users change seldom about a probe that stays: what it is of, and what becomes of its result.
+func actRarely(u *simulation.User, r *rand.Rand) {
+	m := u.Workload().DeepCopyObject().(*v1alpha1.PodProbeMarker)
+	probe := &m.Spec.Probes[r.IntN(len(m.Spec.Probes))]
+	of := anyProbes[r.IntN(len(anyProbes))].DeepCopy()
+	switch r.IntN(3) {
+	case 0:
+		probe.ContainerName = []string{"main", "main", "side"}[r.IntN(3)]
+	case 1:
+		probe.PodConditionType = of.PodConditionType
+	default:
+		probe.MarkerPolicy = of.MarkerPolicy
+	}
+	probes, _ := json.Marshal(m.Spec.Probes)
+	u.Edit(fmt.Sprintf(`{"spec":{"probes":%s}}`, probes))
+}
+
 // initialize has the init containers of a pod end that is on a node.
 func initialize(u *simulation.User, pod *corev1.Pod) {
 	if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && !v1alpha1.CanBeProbed(pod) {
