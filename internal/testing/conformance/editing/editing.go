@@ -104,6 +104,11 @@ func (k *Subject[T]) fields(t *testing.T) map[string]bool {
 		}
 		delete(missing, path)
 	}
+	for path := range k.Unedited {
+		if !missing[path] {
+			t.Errorf("spec.%s is in the table of what is not edited, and no field", path)
+		}
+	}
 	return missing
 }
 
