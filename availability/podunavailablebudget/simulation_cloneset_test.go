@@ -27,6 +27,9 @@ import (
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// simulatedBudgets is the resource of budgets.
+const simulatedBudgets = "podunavailablebudgets"
+
 // cloneSetBeside is what a simulation needs to know of the CloneSet whose pods a budget protects.
 func cloneSetBeside(bug *bug) *simulation.Subject {
 	return &simulation.Subject{
@@ -34,7 +37,7 @@ func cloneSetBeside(bug *bug) *simulation.Subject {
 		Empty:    func() simulation.Object { return &workloadsv1alpha1.CloneSet{} },
 		Create:   anyCloneSet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startCloneSet(p, bug) },
-		Ignores:  []string{string(ResourceBudgets)}, // its Guard reads them
+		Ignores:  []string{simulatedBudgets}, // its Guard reads them
 		Act:      actOnCloneSet,
 		Push:     pushCloneSet,
 		Judge: func(uint64) simulation.Judge {
@@ -42,7 +45,7 @@ func cloneSetBeside(bug *bug) *simulation.Subject {
 			return simulation.Judge{
 				Observe: past.Observe,
 				Write: func(w *invariants.Write) []invariants.Violation {
-					if w.Resource == string(ResourceBudgets) { // its Guard's
+					if w.Resource == simulatedBudgets { // its Guard's
 						return nil
 					}
 					return invariants.CloneSet(w, invariants.CloneSetFeatures{})

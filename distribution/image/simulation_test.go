@@ -222,8 +222,8 @@ func pulled(tags []v1alpha1.ImageTagSpec, before []v1alpha1.ImageTagStatus, how 
 
 // anyJob is the ImagePullJob of a seed.
 func anyJob(r *rand.Rand) *v1alpha1.ImagePullJob {
-	job := &v1alpha1.ImagePullJob{Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:1", CompletionPolicy: v1alpha1.CompletionPolicy{Type: v1alpha1.Always}}}
-	imagepulljob.Default(job)
+	job := &v1alpha1.ImagePullJob{Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:1", CompletionPolicy: v1alpha1.CompletionPolicy{Type: v1alpha1.Always},
+		PullPolicy: &v1alpha1.PullPolicy{TimeoutSeconds: new(int32(600)), BackoffLimit: new(int32(3))}}} // as the webhook has set
 	for range r.IntN(5) {
 		simulation.Merge(job, simulation.AnyEdit(r, jobEdits))
 	}

@@ -17,6 +17,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation"
 )
 
+// targets is the resource of the workload whose pods are played.
+const targets = "statefulsets"
+
 // createSet creates the StatefulSet.
 func createSet(u *simulation.User, r *rand.Rand) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}}
@@ -24,13 +27,13 @@ func createSet(u *simulation.User, r *rand.Rand) {
 	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	set.Spec.Template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
-	u.CreateObject(string(resourceStatefulSets), set)
+	u.CreateObject(targets, set)
 }
 
 // runSet has a model of the controller of the StatefulSet create the pods that are missing, about which the webhook is
 // asked. The model also deletes pods that are too many, that have ended, or that want another node than the template.
 func runSet(u *simulation.User) {
-	objects := u.Objects(string(resourceStatefulSets))
+	objects := u.Objects(targets)
 	if len(objects) == 0 || objects[0].GetDeletionTimestamp() != nil {
 		return
 	}
@@ -56,7 +59,7 @@ func runSet(u *simulation.User) {
 			continue
 		}
 		pod := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-		pod.Name, pod.Namespace, pod.OwnerReferences = name, set.Namespace, []metav1.OwnerReference{*metav1.NewControllerRef(set, statefulSets)}
+		pod.Name, pod.Namespace, pod.OwnerReferences = name, set.Namespace, []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
 		if own := pod.Spec.NodeSelector[simulation.Ring]; own != "" {
 			pod.Annotations = map[string]string{"own-ring": own}
 		}

@@ -65,6 +65,7 @@ func simulated(bug *bug) *simulation.Subject {
 			for _, pod := range u.Pods() {
 				u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"ip":"10.0.0.%d"}}}`, r.IntN(9)))
 			}
+			u.Edit(simulation.AnyEdit(r, rareEdits))
 		},
 		Push:    push,
 		Ignores: []string{string(caches.Claims), string(caches.Revisions)},
@@ -147,9 +148,16 @@ var stateEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"persistentPodAnnotations":%v}}`, "null", `[{"key":"ip"}]`),
 }
 
+// rareEdits are what users change seldom about an element of a list that stays.
+var rareEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"persistentPodAnnotations":[{"key":"%v"}]}}`, "ip", "ip", "other"),
+	simulation.Pick(`{"spec":{"preferredPersistentTopology":[%v]}}`, `{"weight":5,"preference":{"nodeTopologyKeys":["zone"]}}`, `{"weight":9,"preference":{"nodeTopologyKeys":["zone"]}}`,
+		`{"weight":5,"preference":{"nodeTopologyKeys":["ring"]}}`),
+}
+
 // act is what users do in a step, to the PersistentPodState, to the StatefulSet or to its pods.
 func act(u *simulation.User, r *rand.Rand) {
-	sets, pod := string(resourceStatefulSets), u.AnyPod(r)
+	sets, pod := targets, u.AnyPod(r)
 	switch n := r.IntN(20); {
 	case n < 3:
 		u.Edit(simulation.AnyEdit(r, stateEdits))
@@ -175,8 +183,8 @@ func push(u *simulation.User) {
 	for i, ring := range []string{"a", "b", "a", "b", "a"} {
 		u.ReadyNode(fmt.Sprint("n", i+1), ring)
 	}
-	if len(u.Objects(string(resourceStatefulSets))) == 0 {
+	if len(u.Objects(targets)) == 0 {
 		createSet(u, rand.New(rand.NewPCG(0, 0)))
 	}
-	u.Patch(string(resourceStatefulSets), "web", `{"spec":{"replicas":4,"template":{"spec":{"nodeSelector":null}}}}`)
+	u.Patch(targets, "web", `{"spec":{"replicas":4,"template":{"spec":{"nodeSelector":null}}}}`)
 }

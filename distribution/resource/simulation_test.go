@@ -37,7 +37,7 @@ func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(&spoil{}), 1)
 }
 
-const secrets, allNamespaces = string(resourceSecrets), string(resourceNamespaces)
+const secrets, allNamespaces = "secrets", "namespaces"
 
 // simulated is what a simulation needs to know of ResourceDistributions, whose controller has a bug.
 func simulated(bug *spoil) *simulation.Subject {
@@ -187,9 +187,9 @@ func act(u *simulation.User, r *rand.Rand) {
 	case n < 10 || secret == nil:
 		u.CreateObject(secrets, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "pull"}, Data: map[string][]byte{"key": []byte("mine")}})
 	case n < 12:
-		u.DeleteObject(secrets, nameOf(secret), metav1.DeletePropagationBackground)
+		u.DeleteObject(secrets, pathOf(secret), metav1.DeletePropagationBackground)
 	default:
-		u.Patch(secrets, nameOf(secret), simulation.AnyEdit(r, drift))
+		u.Patch(secrets, pathOf(secret), simulation.AnyEdit(r, drift))
 	}
 }
 
@@ -201,11 +201,14 @@ var drift = []simulation.Edit{
 	simulation.Pick(`{"metadata":{"ownerReferences":%v}}`, "null"),
 }
 
+// pathOf names an object of any namespace.
+func pathOf(object simulation.Object) string { return object.GetNamespace() + "/" + object.GetName() }
+
 // push is all that users do in the end: the ResourceDistribution is for all, and nothing of others is in the way.
 func push(u *simulation.User) {
 	for _, secret := range u.Objects(secrets) {
-		if ownerOf(secret) == "" {
-			u.DeleteObject(secrets, nameOf(secret), metav1.DeletePropagationBackground)
+		if owner := metav1.GetControllerOfNoCopy(secret); owner == nil || owner.Kind != "ResourceDistribution" {
+			u.DeleteObject(secrets, pathOf(secret), metav1.DeletePropagationBackground)
 		}
 	}
 	u.Edit(`{"spec":{"resource":{"data":{"key":"bGFzdA=="}},"targets":{"allNamespaces":true,"excludedNamespaces":null,"includedNamespaces":null}}}`)

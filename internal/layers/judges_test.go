@@ -25,8 +25,10 @@ var judges = map[string]bool{
 	"examples/tests/faults": true, "examples/tests/faults/invariants": false, "examples/tests/faults/link": false, "examples/tests/testbed/podstate": false,
 }
 
-// players are the files, in packages of kinds, that play users of a history and the controllers of others.
-var players = map[string]bool{"simulation_users_test.go": true, "simulation_model_test.go": true, "simulation_deployment_test.go": true}
+// players are the files, in packages of kinds, that play users of a history and the controllers of others, and do nothing else. Of
+// other files that play histories, TestPlayersShareNothing looks at the functions that play or judge.
+var players = map[string]bool{"simulation_users_test.go": true, "simulation_model_test.go": true, "simulation_deployment_test.go": true,
+	"simulation_agent_test.go": true, "simulation_others_test.go": true, "simulation_gate_test.go": true}
 
 // mustJudgeAlone tells whether a file may import nothing of the product.
 func mustJudgeAlone(name string) bool {

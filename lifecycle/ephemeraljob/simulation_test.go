@@ -120,8 +120,10 @@ func runEphemeral(u *simulation.User, pod *corev1.Pod, state int) {
 	changed := false
 	for _, c := range pod.Spec.EphemeralContainers {
 		status := corev1.ContainerStatus{Name: c.Name}
-		if was := ephemeralStatus(pod, c.Name); was != nil {
-			status = *was
+		for _, was := range pod.Status.EphemeralContainerStatuses {
+			if was.Name == c.Name {
+				status = was
+			}
 		}
 		if status.State.Terminated == nil {
 			status.State, changed = stateAfter(state), true
@@ -139,7 +141,7 @@ func stateAfter(state int) corev1.ContainerState {
 	case waits:
 		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
 	case cannotRun:
-		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: cannotStart}}
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError"}}
 	case fails:
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: now}}
 	case exits:

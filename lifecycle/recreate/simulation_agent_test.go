@@ -56,7 +56,7 @@ func actAsAgent(u *simulation.User, fails bool) {
 		}
 	}
 	if data, err := json.Marshal(map[string]any{"status": next.Status}); err == nil {
-		u.Patch(string(resourceRequests), request.Name, string(data), "status")
+		u.Patch("containerrecreaterequests", request.Name, string(data), "status")
 	}
 }
 

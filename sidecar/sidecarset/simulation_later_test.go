@@ -77,14 +77,34 @@ func actNeighbour(u *simulation.User, r *rand.Rand) {
 		if pod == nil {
 			return
 		}
-		said := saidUpgradable(pod)
-		said[neighbour] = r.IntN(2) == 0
-		condition, err := json.Marshal(upgradableCondition(pod, said, metav1.Now()))
-		if err != nil {
-			panic(err)
-		}
-		u.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[%s]}}`, condition), "status")
+		sayUpgradable(u, pod, r.IntN(2) == 0)
 	}
+}
+
+// sayUpgradable has the controller of the neighbour say of a pod whether it can update it, beside what others have said. (SCS-33)
+func sayUpgradable(u *simulation.User, pod *corev1.Pod, is bool) {
+	said := map[string]bool{}
+	c := corev1.PodCondition{Type: v1alpha1.SidecarSetUpgradable, LastTransitionTime: metav1.Now()}
+	for _, before := range pod.Status.Conditions {
+		if before.Type == c.Type {
+			c = before
+			_ = json.Unmarshal([]byte(c.Message), &said) // otherwise nothing is said
+		}
+	}
+	if said == nil {
+		said = map[string]bool{}
+	}
+	said[neighbour] = is
+	was := c.Status
+	c.Status, c.Reason = corev1.ConditionTrue, v1alpha1.AllSidecarSetUpgradableReason
+	if slices.Contains(slices.Collect(maps.Values(said)), false) {
+		c.Status, c.Reason = corev1.ConditionFalse, v1alpha1.UpdateImmutableFieldReason
+	}
+	if was != c.Status {
+		c.LastTransitionTime = metav1.Now()
+	}
+	c.Message = encoded(said)
+	u.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[%s]}}`, encoded(c)), "status")
 }
 
 // laterEdits are what users change about fields that came after OpenKruise 1.4.

@@ -3,7 +3,6 @@
 package sidecarset
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,23 +11,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/podpatch"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// otherSet is a SidecarSet beside, with a controller of its own.
-var otherSet = &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "gate"}, Spec: v1alpha1.SidecarSetSpec{
-	Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"gate": "open"}},
-	Containers: []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: "gate", Image: "gate:1"},
-		UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}},
-}}
-
-// injecting has those who create pods act, into which a webhook injects with these features.
-type injecting struct{ injection.Features }
+// injecting has those who create pods act. The webhook injects what the SidecarSet has for a pod; nil: it refuses the pod.
+type injecting struct {
+	webhook func(*simulation.User, *v1alpha1.SidecarSet, *corev1.Pod) *corev1.Pod
+}
 
 // populate creates pods.
 func (i injecting) populate(u *simulation.User, r *rand.Rand) {
@@ -49,19 +40,21 @@ func (i injecting) createPod(u *simulation.User, r *rand.Rand, name string) {
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue}}
 	}
-	sets, missed := []*v1alpha1.SidecarSet{otherSet}, r.IntN(10) == 0
+	missed := r.IntN(10) == 0
 	if set, ok := u.Workload().(*v1alpha1.SidecarSet); ok && !missed {
-		sets = append(sets, set)
+		pod = i.webhook(u, set, pod)
 	}
-	result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets, Revisions: u.Revisions(), Features: i.Features, Now: time.Now()})
-	if err != nil {
+	if pod == nil {
 		return // the webhook refuses it
 	}
-	if r.IntN(8) == 0 { // of a static one, which an earlier webhook injected into
-		result.Pod.Spec.NodeName = "static"
-		metav1.SetMetaDataAnnotation(&result.Pod.ObjectMeta, corev1.MirrorPodAnnotationKey, "hash-of-the-file")
+	if pod.Labels["gate"] == "open" {
+		injectGate(pod)
 	}
-	u.CreatePod(result.Pod)
+	if r.IntN(8) == 0 { // of a static one, which an earlier webhook injected into
+		pod.Spec.NodeName = "static"
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, corev1.MirrorPodAnnotationKey, "hash-of-the-file")
+	}
+	u.CreatePod(pod)
 }
 
 // actOthers is what those do in a step who have pods, and update them in place, and the
@@ -79,25 +72,83 @@ func (i injecting) actOthers(u *simulation.User, r *rand.Rand) {
 	case n < 7:
 		finishUpdate(u, pod)
 	default:
-		updateOther(u, pod, fmt.Sprint("gate:", r.IntN(4)))
+		updateGate(u, pod, fmt.Sprint("gate:", r.IntN(4)))
 	}
 }
 
-// updateInPlace begins an update of a pod by its workload, as CloneSets do.
+// updateInPlace begins an update of a pod by its workload, as CloneSets do: out of service, then a record with the image, or
+// with a grace period before it. An update that is under way in its grace period is waited for.
 func updateInPlace(u *simulation.User, pod *corev1.Pod, image string, grace int32) {
-	p := &podpatch.Patch{}
-	update := &inplace.Update{Revision: image, Images: map[string]string{"main": image}}
-	if pod.DeletionTimestamp == nil && inplace.Begin(p, pod, update, inplace.BeginOptions{Now: time.Now(), GracePeriodSeconds: grace}) == nil {
-		write(u, p, pod, "begins the in-place update to "+image)
+	if pod.DeletionTimestamp != nil || pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" {
+		return
 	}
+	after := pod.DeepCopy()
+	state, _ := readUpdate(pod)
+	state.Revision, state.UpdateTimestamp = image, metav1.Now()
+	serve(after, false)
+	if grace > 0 {
+		annotateJSON(after, inplacev1alpha1.GraceAnnotation, inplacev1alpha1.Grace{Revision: image, GraceSeconds: grace, ContainerImages: map[string]string{"main": image}})
+		annotateJSON(after, inplacev1alpha1.StateAnnotation, state)
+	} else {
+		replaceMain(after, &state, image)
+	}
+	u.UpdatePod("begins the in-place update to "+image, after)
+}
+
+// readUpdate reads the record of an update of a pod, and what it waits for: an empty string if it is complete. What it
+// records is gone if it is complete.
+func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
+	readJSON(pod, inplacev1alpha1.StateAnnotation, &state)
+	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == "main" })
+	last, replaced := state.LastContainers["main"]
+	switch {
+	case !replaced:
+	case pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation:
+		return state, "the kubelet"
+	case i < 0 || pod.Status.ContainerStatuses[i].Image != last.Image || pod.Status.ContainerStatuses[i].ContainerID == "":
+		return state, "the container"
+	}
+	state.LastContainerStatuses, state.LastContainers, state.ContainerBatchesRecord = nil, nil, nil
+	return state, ""
+}
+
+// replaceMain gives the container of the workload an image, and records which it had.
+func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
+	main := &pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })]
+	if main.Image != image {
+		last, inherited := state.LastContainers["main"]
+		last.Images, last.Image = append(last.Images, main.Image), image
+		for _, s := range pod.Status.ContainerStatuses {
+			if s.Name == "main" && !inherited {
+				last.ContainerID = s.ContainerID
+				state.LastContainerStatuses = map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: s.ImageID}}
+			}
+		}
+		state.LastContainers = map[string]inplacev1alpha1.LastContainer{"main": last}
+		main.Image = image
+	}
+	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord, inplacev1alpha1.ContainerBatch{Timestamp: metav1.Now(), Containers: []string{"main"}})
+	annotateJSON(pod, inplacev1alpha1.StateAnnotation, state)
 }
 
 // finishUpdate takes the update of a pod by its workload further.
 func finishUpdate(u *simulation.User, pod *corev1.Pod) {
-	p := &podpatch.Patch{}
-	if _, err := inplace.Refresh(p, pod, time.Now()); err == nil && pod.DeletionTimestamp == nil {
-		write(u, p, pod, "goes on with the in-place update")
+	if pod.DeletionTimestamp != nil {
+		return
 	}
+	state, waiting := readUpdate(pod)
+	var grace inplacev1alpha1.Grace
+	after := pod.DeepCopy()
+	switch waits := readJSON(pod, inplacev1alpha1.GraceAnnotation, &grace); {
+	case waits && time.Since(state.UpdateTimestamp.Time) < time.Duration(grace.GraceSeconds)*time.Second:
+		return
+	case waits:
+		delete(after.Annotations, inplacev1alpha1.GraceAnnotation)
+		replaceMain(after, &state, grace.ContainerImages["main"])
+	case waiting != "" || !serve(after, true):
+		return
+	}
+	u.UpdatePod("goes on with the in-place update", after)
 }
 
 func finishUpdates(u *simulation.User) {
@@ -106,44 +157,29 @@ func finishUpdates(u *simulation.User) {
 	}
 }
 
-func write(u *simulation.User, p *podpatch.Patch, pod *corev1.Pod, what string) {
-	if !p.Changes(pod) {
-		return
+// serve takes a pod that has the readiness gate out of service, or puts it back. It tells whether that changes the pod.
+func serve(pod *corev1.Pod, is bool) bool {
+	if !slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == inplacev1alpha1.InPlaceUpdateReady }) {
+		return false
 	}
-	after, err := p.Apply(pod)
-	if err != nil {
-		panic(err)
+	want := corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse, Reason: inplacev1alpha1.ReasonStartInPlaceUpdate, LastTransitionTime: metav1.Now()}
+	if is {
+		want.Status, want.Reason = corev1.ConditionTrue, ""
 	}
-	u.UpdatePod(what, after)
-}
-
-// updateOther has the other SidecarSet write into a pod what it does in an update.
-func updateOther(u *simulation.User, pod *corev1.Pod, image string) {
-	records, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
-	record, is := records[otherSet.Name]
-	if err != nil || !is || pod.DeletionTimestamp != nil {
-		return
-	}
-	after := pod.DeepCopy()
-	for i := range after.Spec.Containers {
-		if c := &after.Spec.Containers[i]; c.Name == "gate-1" {
-			c.Image = image
+	kept := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == want.Type })
+	was := len(kept) < len(pod.Status.Conditions)
+	for i := range pod.Status.Conditions {
+		switch c := &pod.Status.Conditions[i]; {
+		case c.Type == want.Type && c.Status == want.Status:
+			return false
+		case c.Type == want.Type:
+			*c = want
+		case c.Type == corev1.PodReady && !is && c.Status == corev1.ConditionTrue:
+			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "ReadinessGatesNotReady", metav1.Now()
 		}
 	}
-	record.SidecarSetHash, record.UpdateTimestamp = image, metav1.Now()
-	records[otherSet.Name] = record
-	annotate := func(key string, value any) {
-		data, err := json.Marshal(value)
-		if err != nil {
-			panic(err)
-		}
-		after.Annotations[key] = string(data)
+	if !was {
+		pod.Status.Conditions = append(pod.Status.Conditions, want)
 	}
-	annotate(v1alpha1.SidecarSetHashAnnotation, records)
-	states := map[string]v1alpha1.SidecarSetInPlaceUpdateState{}
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise there are none
-	states[otherSet.Name] = v1alpha1.SidecarSetInPlaceUpdateState{Revision: image, UpdateTimestamp: metav1.Now(),
-		LastContainerStatuses: map[string]inplacev1alpha1.ContainerStatus{"gate-1": {ImageID: image}}}
-	annotate(v1alpha1.SidecarSetInPlaceUpdateStateAnnotation, states)
-	u.UpdatePod("updates the other sidecar", after)
+	return true
 }

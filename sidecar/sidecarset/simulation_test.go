@@ -5,17 +5,16 @@ package sidecarset
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/inplace/rollout"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -38,12 +37,34 @@ func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(bug{}), 1)
 }
 
+// TestGate compares what the played webhook of the SidecarSet beside injects with what the webhook of the product would. So the
+// golden hashes are those of its containers.
+func TestGate(t *testing.T) {
+	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: gate}, Spec: v1alpha1.SidecarSetSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"gate": "open"}},
+		Containers: []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: gate, Image: "gate:1"},
+			UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}}}}
+	synctest.Test(t, func(t *testing.T) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: simulation.Web.Namespace, Name: "web-0", Labels: map[string]string{"gate": "open"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
+		result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		injectGate(pod)
+		delete(result.Pod.Annotations, "kubectl.kubernetes.io/default-container") // kubectl reads it, and no controller
+		if diff := cmp.Diff(result.Pod, pod); diff != "" {
+			t.Errorf("injected (-by the product +by the one that is played):\n%s", diff)
+		}
+	})
+}
+
 // simulated is what a simulation needs to know of SidecarSets, whose controllers have a bug.
 func simulated(bug bug) *simulation.Subject { return simulatedWith(bug, injection.Features{}) }
 
 // simulatedWith is what a simulation needs to know of SidecarSets that inject with features.
 func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
-	inject := injecting{features}
+	inject := injecting{webhookOf(features)}
 	return &simulation.Subject{
 		Resource:    setResource,
 		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
@@ -61,39 +82,29 @@ func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
 	}
 }
 
+// webhookOf injects into new pods with features. It is as much under test as the controller.
+func webhookOf(features injection.Features) func(*simulation.User, *v1alpha1.SidecarSet, *corev1.Pod) *corev1.Pod {
+	return func(u *simulation.User, set *v1alpha1.SidecarSet, pod *corev1.Pod) *corev1.Pod {
+		result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: []*v1alpha1.SidecarSet{set},
+			Revisions: u.Revisions(), Features: features, Now: time.Now()})
+		if err != nil {
+			return nil
+		}
+		return result.Pod
+	}
+}
+
 // judgedAs judges a controller that has these features.
 func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Judge {
 	return func(uint64) simulation.Judge {
 		past := invariants.NewPast()
-		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
-			PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
+		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
 			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
 				hashes, err := inject.HashesOf(set)
 				return hashes.Containers, hashes.WithoutImage, err
 			}}
 		return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 	}
-}
-
-// inOrder sorts candidates for the update as SidecarSets of simulations ask for that scatter
-// them, by all values of a label.
-func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod {
-	o := rollout.UpdateOptions{All: all, Priority: set.Spec.UpdateStrategy.PriorityStrategy, KeepOrder: true}
-	for _, term := range set.Spec.UpdateStrategy.ScatterStrategy {
-		var values []string
-		for _, pod := range all {
-			values = append(values, pod.Labels[term.Key])
-		}
-		slices.Sort(values)
-		for _, value := range slices.Compact(values) {
-			o.Scatter = append(o.Scatter, inplacev1alpha1.UpdateScatterTerm{Key: term.Key, Value: value})
-		}
-	}
-	sorted, err := rollout.SortForUpdate(candidates, o)
-	if err != nil {
-		panic(err) // the judge does not ask then
-	}
-	return sorted
 }
 
 func startSimulated(p *simulation.Process, bug bug, features injection.Features) (simulation.Controller, error) {

@@ -74,6 +74,9 @@ func act(u *simulation.User, r *rand.Rand) {
 // rareEdits are what users change seldom, beside its containers.
 var rareEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"imagePullSecrets":%v}}`, "null", `[{"name":"pull"}]`, `[{"name":"pull"},{"name":"more"}]`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":[%v]}}}`, `{"key":"ring","value":"*"}`, `{"key":"ring","value":"a"}`, `{"key":"app","value":"*"}`),
+	simulation.Pick(`{"spec":{"patchPodMetadata":[%v]}}`, `{"annotations":{"kept":"ours"},"patchPolicy":"Retain"}`, `{"annotations":{"kept":"mine"},"patchPolicy":"Retain"}`,
+		`{"annotations":{"kept":"ours"},"patchPolicy":"Overwrite"}`),
 	simulation.Pick(`{"spec":{"volumes":%v}}`, "null", `[{"name":"shared","emptyDir":{}}]`, `[{"name":"shared","emptyDir":{}},{"name":"more","emptyDir":{}}]`),
 }
 
@@ -103,7 +106,9 @@ func actRarely(u *simulation.User, r *rand.Rand) {
 
 // editRarely changes fields of a container that are seldom changed. The type of an upgrade stays when it is set.
 func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
-	switch r.IntN(7) {
+	switch r.IntN(10) {
+	case 7, 8, 9:
+		editField(c, r)
 	case 5:
 		c.ShareVolumeDevicePolicy = []*v1alpha1.ShareVolumePolicy{nil, {Type: v1alpha1.ShareVolumePolicyEnabled}, {Type: v1alpha1.ShareVolumePolicyDisabled}}[r.IntN(3)]
 	case 6:
@@ -121,8 +126,34 @@ func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
 			c.UpgradeStrategy.HotUpgradeEmptyImage = []string{"", "empty:1"}[r.IntN(2)]
 		}
 	default:
-		c.TransferEnv = [][]v1alpha1.TransferEnvVar{nil, {{SourceContainerName: "main", EnvName: "A"}, {SourceContainerName: "main", EnvNames: []string{"B", "C"}}},
-			{{EnvName: "A", SourceContainerNameFrom: &v1alpha1.SourceContainerNameSource{FieldRef: &v1alpha1.PodFieldSelector{APIVersion: "v1", FieldPath: "metadata.labels['app']"}}}}}[r.IntN(3)]
+		from := func(version, path string) *v1alpha1.SourceContainerNameSource {
+			return &v1alpha1.SourceContainerNameSource{FieldRef: &v1alpha1.PodFieldSelector{APIVersion: version, FieldPath: path}}
+		}
+		c.TransferEnv = [][]v1alpha1.TransferEnvVar{nil,
+			{{SourceContainerName: "main", EnvName: "A"}, {SourceContainerName: "main", EnvNames: []string{"B", "C"}}},
+			{{SourceContainerName: "other", EnvName: "B"}, {SourceContainerName: "main", EnvNames: []string{"C"}}},
+			{{EnvName: "A", SourceContainerNameFrom: from("v1", "metadata.labels['app']")}},
+			{{EnvName: "A", SourceContainerNameFrom: from("", "metadata.labels['app']")}},
+			{{EnvName: "A", SourceContainerNameFrom: from("v1", "metadata.labels['ring']")}}}[r.IntN(6)]
+	}
+}
+
+// containerFields are fields of Kubernetes that users set, and which running pods cannot get.
+var containerFields = []string{
+	`{"command":["run"]}`, `{"args":["-v"]}`, `{"workingDir":"/tmp"}`, `{"stdin":true}`, `{"stdin":true,"stdinOnce":true}`, `{"tty":true}`,
+	`{"ports":[{"containerPort":80}]}`, `{"env":[{"name":"B","value":"2"}]}`, `{"envFrom":[{"configMapRef":{"name":"more"}}]}`, `{"volumeMounts":[{"name":"shared","mountPath":"/shared"}]}`,
+	`{"resources":{"requests":{"cpu":"1m"}}}`, `{"resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"}]}`, `{"imagePullPolicy":"Always"}`,
+	`{"terminationMessagePath":"/dev/log"}`, `{"terminationMessagePolicy":"FallbackToLogsOnError"}`, `{"securityContext":{"privileged":false}}`,
+	`{"livenessProbe":{"exec":{"command":["live"]}}}`, `{"readinessProbe":{"exec":{"command":["ready"]}}}`, `{"lifecycle":{"preStop":{"exec":{"command":["stop"]}}}}`,
+}
+
+// editField sets a field of a container, and takes back those that were set before at times.
+func editField(c *v1alpha1.SidecarContainer, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		c.Container = corev1.Container{Name: c.Name, Image: c.Image, Env: c.Env, RestartPolicy: c.RestartPolicy, StartupProbe: c.StartupProbe}
+	}
+	if err := json.Unmarshal([]byte(containerFields[r.IntN(len(containerFields))]), &c.Container); err != nil {
+		panic(err)
 	}
 }
 

@@ -209,14 +209,17 @@ func another(u *simulation.User, r *rand.Rand) {
 	u.CreateAs(anyPod(r))
 }
 
+// recreations is the resource of the requests that have containers stopped.
+const recreations = "containerrecreaterequests"
+
 // act is what users do in a step.
 func act(u *simulation.User, r *rand.Rand) {
-	pod, request := u.Workload().(*corev1.Pod), u.AnyObject(string(resourceRequests), r)
+	pod, request := u.Workload().(*corev1.Pod), u.AnyObject(recreations, r)
 	switch n := r.IntN(8); {
 	case n == 0 || hasEnded(pod):
 		another(u, r)
 	case n == 4 && request != nil: // (ST-E10)
-		u.DeleteObject(string(resourceRequests), request.GetName(), metav1.DeletePropagationBackground)
+		u.DeleteObject(recreations, request.GetName(), metav1.DeletePropagationBackground)
 	default:
 		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d"}}}`, r.IntN(9)))
 	}
@@ -275,7 +278,7 @@ func goOn(pod *corev1.Pod, r *rand.Rand) bool {
 // actAsAgent has the agent of a pod's node go on with its requests, and what admission and the manager do about them. A dead one does nothing, and of
 // a silent one the manager says so.
 func actAsAgent(u *simulation.User, pod, next *corev1.Pod) {
-	for _, o := range u.Objects(string(resourceRequests)) {
+	for _, o := range u.Objects(recreations) {
 		request := o.(*lifecyclev1alpha1.ContainerRecreateRequest)
 		if request.Name != v1alpha1.SidecarTerminationRequestPrefix+string(pod.UID) || request.Status.CompletionTime != nil || pod.Labels["agent"] == "dead" {
 			continue
@@ -284,7 +287,7 @@ func actAsAgent(u *simulation.User, pod, next *corev1.Pod) {
 			filled := request.DeepCopy()
 			fillIn(filled, pod)
 			data, _ := json.Marshal(map[string]any{"spec": filled.Spec}) // which always encodes
-			u.Patch(string(resourceRequests), request.Name, string(data))
+			u.Patch(recreations, request.Name, string(data))
 			continue
 		}
 		over := time.Since(request.CreationTimestamp.Time) >= time.Minute
@@ -293,7 +296,7 @@ func actAsAgent(u *simulation.User, pod, next *corev1.Pod) {
 			over = reflect.DeepEqual(pod.Status, next.Status)
 		}
 		if over {
-			u.Patch(string(resourceRequests), request.Name, fmt.Sprintf(`{"status":{"phase":"Completed","completionTime":%q}}`, time.Now().UTC().Format(time.RFC3339)), "status")
+			u.Patch(recreations, request.Name, fmt.Sprintf(`{"status":{"phase":"Completed","completionTime":%q}}`, time.Now().UTC().Format(time.RFC3339)), "status")
 		}
 	}
 }

@@ -61,8 +61,7 @@ func played(bug bug, fields fields) *simulation.Subject {
 // judgedBy returns the judges of seeds, for controllers that have more features than those of the seed.
 func judgedBy(more func(*invariants.CloneSetFeatures)) func(uint64) simulation.Judge {
 	return func(seed uint64) simulation.Judge {
-		f, past := featuresOf(seed), invariants.NewPast()
-		features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
+		features, past := rulesOf(seed), invariants.NewPast()
 		more(&features)
 		return simulation.Judge{
 			Observe: past.Observe,
@@ -76,9 +75,15 @@ func judgedBy(more func(*invariants.CloneSetFeatures)) func(uint64) simulation.J
 	}
 }
 
+// rulesOf are those by which the controller of a seed is judged.
+func rulesOf(seed uint64) invariants.CloneSetFeatures {
+	return invariants.CloneSetFeatures{PartitionRollback: seed%3 == 1, ExcludePreparingDelete: seed%5 == 1}
+}
+
 // featuresOf are the features of the controller of a seed.
 func featuresOf(seed uint64) Features {
-	return Features{PartitionRollback: seed%3 == 1, ExcludePreparingDelete: seed%5 == 1, ShortHash: seed%7 == 1}
+	rules := rulesOf(seed)
+	return Features{PartitionRollback: rules.PartitionRollback, ExcludePreparingDelete: rules.ExcludePreparingDelete, ShortHash: seed%7 == 1}
 }
 
 // push is what users do in the end. They push a template whose image runs. They
@@ -149,8 +154,13 @@ var (
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	), simulation.Rarely(simulation.RareHooks...), true}
+	), simulation.Rarely(append(slices.Clone(simulation.RareHooks), rareEdits...)...), true}
 )
+
+// rareEdits are what users change seldom: by which label pods are scattered, of a term that stays.
+var rareEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":[%v]}}}`, `{"key":"version","value":"1"}`, `{"key":"version","value":"2"}`, `{"key":"track","value":"a"}`),
+}
 
 // anySet is a CloneSet of a seed.
 func (f fields) anySet(r *rand.Rand) simulation.Object {

@@ -29,7 +29,7 @@ type cluster struct {
 	reconciler Reconciler
 }
 
-var web = fixture.Web
+var web = types.NamespacedName{Namespace: "default", Name: "web"}
 
 // inCluster plays a story with StatefulSets.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {

@@ -49,7 +49,7 @@ func later(b bug) *simulation.Subject {
 			act(u, r)
 		}
 	})
-	w.Push = func(u *simulation.User) { push(u, laterFeatures) }
+	w.Push = func(u *simulation.User) { push(u, laterRules) }
 	w.Judge = func(uint64) simulation.Judge {
 		past := invariants.NewPast()
 		past.StatefulSets = laterRules

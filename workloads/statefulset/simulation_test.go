@@ -41,7 +41,7 @@ func simulated(bug bug) *simulation.Subject {
 		Act:      bug.Act(act),
 		Rare:     simulation.Rarely(rareEdits...),
 		Release:  (*simulation.User).AnswerHooks,
-		Push:     func(u *simulation.User) { push(u, Features{}) },
+		Push:     func(u *simulation.User) { push(u, invariants.StatefulSetFeatures{}) },
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
 			return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}

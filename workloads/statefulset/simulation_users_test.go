@@ -155,7 +155,7 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 
 // push is all that users do in the end. They push a template whose pods run. They take back what asks for a standstill, or what
 // nothing else can undo by the rules. All else is for the controller to overcome.
-func push(u *simulation.User, features Features) {
+func push(u *simulation.User, rules invariants.StatefulSetFeatures) {
 	set := u.Workload().(*v1beta1.StatefulSet)
 	edit := func(patch string) {
 		u.Edit(patch)
@@ -168,7 +168,7 @@ func push(u *simulation.User, features Features) {
 	}
 	edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
 		"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"paused":false}}}}`)
-	free(u, set, features)
+	free(u, set, rules)
 }
 
 // merged returns what a merge patch makes of a set.
@@ -198,8 +198,8 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 //   - the record of an update of a pod that waits for its preNormal hook was spoilt (STS-36);
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
 //     (STS-20).
-func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
-	wanted := invariants.WantedOrdinals(set, invariants.StatefulSetFeatures{StartOrdinal: features.StartOrdinal})
+func free(u *simulation.User, set *v1beta1.StatefulSet, rules invariants.StatefulSetFeatures) {
+	wanted := invariants.WantedOrdinals(set, rules)
 	lower, recreate := false, false
 	known := map[string]bool{}
 	for _, r := range u.Revisions() {
@@ -218,7 +218,7 @@ func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
 			u.DeletePod(pod.Name, nil)
 		case own && isWanted:
 			spoilt := pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
-			if spoilt && features.PreNormal && pod.Labels[lifecyclev1alpha1.StateLabel] == string(lifecyclev1alpha1.StatePreparingNormal) {
+			if spoilt && rules.PreNormal && pod.Labels[lifecyclev1alpha1.StateLabel] == string(lifecyclev1alpha1.StatePreparingNormal) {
 				u.PatchPod(pod.Name, `{"metadata":{"annotations":{"`+inplacev1alpha1.StateAnnotation+`":null}}}`)
 			}
 			lower = lower || !works || spoilt && !simulation.Ready(pod)

@@ -118,7 +118,7 @@ func growing(b bug) *simulation.Subject {
 		if tooLarge(u.Workload().(*v1beta1.StatefulSet)) {
 			u.Edit(`{"spec":{"volumeClaimTemplates":` + claimTemplates(simulation.ClassOnline, 9, 3) + `}}`)
 		}
-		push(u, features)
+		push(u, rules)
 	}
 	w.Judge = func(uint64) simulation.Judge {
 		past := invariants.NewPast()

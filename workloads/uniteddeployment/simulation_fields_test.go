@@ -13,7 +13,9 @@ import (
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
 	editing.Check(t, editing.Subject[v1alpha1.UnitedDeployment]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
-		"selector": `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
+		"topology.subsets[].nodeSelectorTerm": `{"topology":{"subsets":[{"name":"a","nodeSelectorTerm":{"matchExpressions":[{"key":"zone","operator":"Exists"}]}}]}}`,
+		"topology.subsets[].tolerations":      `{"topology":{"subsets":[{"name":"b","nodeSelectorTerm":{"matchExpressions":[{"key":"zone","operator":"In","values":["b"]}]}}]}}`,
+		"selector":                            `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
 	}, Elsewhere: map[string]string{
 		"template.advancedStatefulSetTemplate.metadata": "TestEveryFieldOfATemplateReachesTheWorkload", "template.advancedStatefulSetTemplate.spec": "TestEveryFieldOfATemplateReachesTheWorkload",
 		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "TestAdaptive",

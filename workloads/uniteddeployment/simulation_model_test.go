@@ -15,16 +15,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
+
+// These are the resources of the workloads of subsets that are played.
+const childCloneSets, childDeployments, childStatefulSets = "clonesets", "deployments", "statefulsets"
+
+var playedKinds = []string{childCloneSets, childDeployments, childStatefulSets}
 
 // model is a workload of a subset as the model of its controller sees it. All kinds name their pods by ordinals, and update
 // from the highest on.
 type model struct {
 	simulation.Object
-	resource  podwright.Resource
+	resource  string
 	owner     metav1.OwnerReference
 	replicas  int
 	partition int
@@ -42,18 +46,18 @@ func modelOf(object simulation.Object) *model {
 	m := &model{Object: object}
 	switch o := object.(type) {
 	case *v1alpha1.CloneSet:
-		m.resource, m.replicas, m.pods, m.paused = resourceCloneSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.UpdateStrategy.Paused
+		m.resource, m.replicas, m.pods, m.paused = childCloneSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.UpdateStrategy.Paused
 		if p := o.Spec.UpdateStrategy.Partition; p != nil {
 			m.partition, _ = intstr.GetScaledValueFromIntOrPercent(p, m.replicas, true)
 		}
 		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
 		m.owner = *metav1.NewControllerRef(o, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
 	case *appsv1.Deployment:
-		m.resource, m.replicas, m.pods, m.paused = resourceDeployments, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.Paused
+		m.resource, m.replicas, m.pods, m.paused = childDeployments, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.Paused
 		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
 		m.owner = *metav1.NewControllerRef(o, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	case *appsv1.StatefulSet:
-		m.resource, m.replicas, m.pods, m.inOrder = resourceStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+		m.resource, m.replicas, m.pods, m.inOrder = childStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 		m.waits = true
 		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 			m.partition = int(ptr.Deref(rolling.Partition, 0))
@@ -66,8 +70,8 @@ func modelOf(object simulation.Object) *model {
 
 // models are all workloads of subsets, and those of others beside them.
 func models(u *simulation.User) (all []*model) {
-	for _, resource := range []podwright.Resource{resourceCloneSets, resourceDeployments, resourceStatefulSets} {
-		for _, object := range u.Objects(string(resource)) {
+	for _, resource := range playedKinds {
+		for _, object := range u.Objects(resource) {
 			if object.GetDeletionTimestamp() == nil {
 				all = append(all, modelOf(object))
 			}
@@ -108,7 +112,7 @@ func (m *model) run(u *simulation.User) {
 		}
 	}
 	if has := int32(len(pods)); m.observed != m.GetGeneration() || m.has != has || m.ready != ready {
-		u.Patch(string(m.resource), m.GetName(), fmt.Sprintf(`{"status":{"observedGeneration":%d,"replicas":%d,"readyReplicas":%d}}`, m.GetGeneration(), has, ready), "status")
+		u.Patch(m.resource, m.GetName(), fmt.Sprintf(`{"status":{"observedGeneration":%d,"replicas":%d,"readyReplicas":%d}}`, m.GetGeneration(), has, ready), "status")
 		return
 	}
 	ordinal := func(pod *corev1.Pod) int32 {

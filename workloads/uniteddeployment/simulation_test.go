@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	rand32 "k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
@@ -230,29 +232,29 @@ func act(u *simulation.User, r *rand.Rand) {
 
 // actOnChild is what users do to the workload of a subset, or beside it.
 func actOnChild(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) {
-	resource := []podwright.Resource{resourceCloneSets, resourceDeployments, resourceStatefulSets}[r.IntN(3)]
-	child := u.AnyObject(string(resource), r)
-	for _, other := range []podwright.Resource{resourceCloneSets, resourceDeployments, resourceStatefulSets} {
+	resource := playedKinds[r.IntN(3)]
+	child := u.AnyObject(resource, r)
+	for _, other := range playedKinds {
 		if child == nil {
 			resource = other
-			child = u.AnyObject(string(resource), r)
+			child = u.AnyObject(resource, r)
 		}
 	}
 	if child == nil {
 		return
 	}
 	name := child.GetName()
-	patch := func(patch string) { u.Patch(string(resource), name, patch) }
+	patch := func(patch string) { u.Patch(resource, name, patch) }
 	switch r.IntN(10) {
 	case 0, 1:
-		u.DeleteObject(string(resource), name, []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[r.IntN(3)])
+		u.DeleteObject(resource, name, []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[r.IntN(3)])
 	case 2, 3:
 		patch(fmt.Sprintf(`{"spec":{"replicas":%d}}`, r.IntN(6)))
 	case 4:
 		switch resource {
-		case resourceCloneSets:
+		case childCloneSets:
 			patch(simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 1, `"50%"`)(r))
-		case resourceStatefulSets:
+		case childStatefulSets:
 			patch(simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 1)(r))
 		default:
 			patch(simulation.Pick(`{"spec":{"paused":%v}}`, true, false)(r))
@@ -272,15 +274,22 @@ func actOnChild(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand
 
 // takeName has another client create a workload, of the name that the one of a subset is to get.
 func takeName(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) {
-	p := &planner{Snapshot: &Snapshot{Set: set}, plan: &Plan{}}
 	subset := []string{"a", "b", "c", "d"}[r.IntN(4)]
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: p.newName(subset), Namespace: set.Namespace}}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: firstName(set, subset), Namespace: set.Namespace}}
 	if r.IntN(2) == 0 { // which is like that of a subset, perhaps of one that there is not
 		d.Labels = map[string]string{"app": "web", v1alpha1.SubsetNameLabel: []string{subset, "z"}[r.IntN(2)]}
 	}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "theirs"}}
-	u.CreateObject(string(resourceDeployments), d)
+	u.CreateObject(childDeployments, d)
+}
+
+// firstName is the name that the workload of a subset gets, unless another one has it. (UD-6)
+func firstName(set *v1alpha1.UnitedDeployment, subset string) string {
+	hash := fnv.New32a()
+	fmt.Fprintf(hash, "%s/%s/0", set.UID, subset)
+	generated := rand32.SafeEncodeString(fmt.Sprint(hash.Sum32()))
+	return set.Name + "-" + subset + "-" + generated[max(0, len(generated)-5):]
 }
 
 // push is all that users do in the end: they push an image that runs, to subsets that can be split.

@@ -117,12 +117,15 @@ func startSimulated(p *simulation.Process, resource string, spoil func(body map[
 	}, nil
 }
 
+// simulatedJobs is the resource of ImagePullJobs.
+const simulatedJobs = "imagepulljobs"
+
 // pullSome plays the controller of ImagePullJobs for one of them: it begins, fails on a node, or with 3 ends.
 func pullSome(u *simulation.User, how int) {
-	for _, object := range u.Objects(string(resourceJobs)) {
+	for _, object := range u.Objects(simulatedJobs) {
 		job := object.(*v1alpha1.ImagePullJob)
 		if job.Status.CompletionTime != nil && job.Status.ObservedGeneration != job.Generation {
-			u.Patch(string(resourceJobs), job.Name, fmt.Sprintf(`{"status":{"observedGeneration":%d}}`, job.Generation), "status")
+			u.Patch(simulatedJobs, job.Name, fmt.Sprintf(`{"status":{"observedGeneration":%d}}`, job.Generation), "status")
 		}
 		if job.Status.CompletionTime != nil || job.DeletionTimestamp != nil {
 			continue
@@ -144,7 +147,7 @@ func pullSome(u *simulation.User, how int) {
 		if err != nil {
 			panic(err)
 		}
-		u.Patch(string(resourceJobs), job.Name, string(data), "status")
+		u.Patch(simulatedJobs, job.Name, string(data), "status")
 		if how < 3 {
 			return
 		}
@@ -153,8 +156,8 @@ func pullSome(u *simulation.User, how int) {
 
 // anyList is the ImageListPullJob of a seed.
 func anyList(r *rand.Rand) *v1alpha1.ImageListPullJob {
-	job := &v1alpha1.ImageListPullJob{Spec: v1alpha1.ImageListPullJobSpec{Images: []string{"a", "b"}, CompletionPolicy: v1alpha1.CompletionPolicy{Type: v1alpha1.Always}}}
-	Default(job)
+	job := &v1alpha1.ImageListPullJob{Spec: v1alpha1.ImageListPullJobSpec{Images: []string{"a", "b"}, CompletionPolicy: v1alpha1.CompletionPolicy{Type: v1alpha1.Always},
+		PullPolicy: &v1alpha1.PullPolicy{TimeoutSeconds: new(int32(600)), BackoffLimit: new(int32(3))}}} // as the webhook has set
 	for range r.IntN(5) {
 		simulation.Merge(job, simulation.AnyEdit(r, listEdits))
 	}
@@ -178,17 +181,17 @@ var listEdits = []simulation.Edit{
 
 // actOnList is what users do in a step.
 func actOnList(u *simulation.User, r *rand.Rand) {
-	job := u.AnyObject(string(resourceJobs), r)
+	job := u.AnyObject(simulatedJobs, r)
 	switch n := r.IntN(8); {
 	case n < 4 || job == nil:
 		u.Edit(simulation.AnyEdit(r, listEdits))
 	case n == 4:
 		u.Delete(metav1.DeletePropagationBackground)
 	case n == 5:
-		u.DeleteObject(string(resourceJobs), job.GetName(), metav1.DeletePropagationBackground)
+		u.DeleteObject(simulatedJobs, job.GetName(), metav1.DeletePropagationBackground)
 	case n == 6:
-		u.Patch(string(resourceJobs), job.GetName(), simulation.Pick(`{"spec":{"image":"%v"}}`, "a", "b", "x")(r))
+		u.Patch(simulatedJobs, job.GetName(), simulation.Pick(`{"spec":{"image":"%v"}}`, "a", "b", "x")(r))
 	default:
-		u.Patch(string(resourceJobs), job.GetName(), fmt.Sprintf(`{"spec":{"completionPolicy":{"ttlSecondsAfterFinished":%d}}}`, r.IntN(90)))
+		u.Patch(simulatedJobs, job.GetName(), fmt.Sprintf(`{"spec":{"completionPolicy":{"ttlSecondsAfterFinished":%d}}}`, r.IntN(90)))
 	}
 }

@@ -99,7 +99,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"nodes get no NodePodProbe", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Create = nil })},
 		{"NodePodProbes outlive their nodes", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = false })},
 		{"a marker goes before its probes", invariants.Ownership, 0, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
-			u.DeleteObject(string(resourceMarkers), simulation.Web.Name, metav1.DeletePropagationBackground)
+			u.DeleteObject(markersPlayed, simulation.Web.Name, metav1.DeletePropagationBackground)
 		}}}},
 		{"results hit whatever pod has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid")))

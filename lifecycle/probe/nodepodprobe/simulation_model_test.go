@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -78,7 +79,7 @@ func populate(u *simulation.User, r *rand.Rand) {
 		createPod(u, i, "web", "")
 	}
 	if r.IntN(2) == 0 {
-		u.CreateObject(string(resourceMarkers), anyMarker("eb", r))
+		u.CreateObject(markersPlayed, anyMarker("eb", r))
 	}
 	if r.IntN(2) == 0 {
 		u.LabelNode("n2", isVirtual)
@@ -101,7 +102,7 @@ func provide(u *simulation.User, pod *corev1.Pod, conditionType string, status c
 
 // act is what users do in a step.
 func act(u *simulation.User, r *rand.Rand) {
-	markers, pod := string(resourceMarkers), u.AnyPod(r)
+	markers, pod := markersPlayed, u.AnyPod(r)
 	name := append(simulatedMarkers, simulation.Web.Name)[r.IntN(3)]
 	switch n := r.IntN(21); {
 	case n == 20:
@@ -127,6 +128,23 @@ func act(u *simulation.User, r *rand.Rand) {
 	}
 }
 
+// actRarely is what users change seldom about a probe that stays: what it is of, and what becomes of its result.
+func actRarely(u *simulation.User, r *rand.Rand) {
+	m := u.Workload().DeepCopyObject().(*v1alpha1.PodProbeMarker)
+	probe := &m.Spec.Probes[r.IntN(len(m.Spec.Probes))]
+	of := anyProbes[r.IntN(len(anyProbes))].DeepCopy()
+	switch r.IntN(3) {
+	case 0:
+		probe.ContainerName = []string{"main", "main", "side"}[r.IntN(3)]
+	case 1:
+		probe.PodConditionType = of.PodConditionType
+	default:
+		probe.MarkerPolicy = of.MarkerPolicy
+	}
+	probes, _ := json.Marshal(m.Spec.Probes)
+	u.Edit(fmt.Sprintf(`{"spec":{"probes":%s}}`, probes))
+}
+
 // initialize has the init containers of a pod end that is on a node.
 func initialize(u *simulation.User, pod *corev1.Pod) {
 	if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && !v1alpha1.CanBeProbed(pod) {
@@ -141,7 +159,7 @@ func report(u *simulation.User, r *rand.Rand) {
 		provide(u, pod, []string{"Idle", "Busy"}[r.IntN(2)], []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown}[r.IntN(3)])
 		return
 	}
-	n, _ := u.AnyObject(string(resourceNodePodProbes), r).(*v1alpha1.NodePodProbe)
+	n, _ := u.AnyObject(reportsPlayed, r).(*v1alpha1.NodePodProbe)
 	if n == nil {
 		return
 	}
@@ -161,14 +179,23 @@ func report(u *simulation.User, r *rand.Rand) {
 
 // reportOn is a report on all that a node asks for, given what the last one said of it.
 func reportOn(n *v1alpha1.NodePodProbe, state func(before v1alpha1.ProbeState) v1alpha1.ProbeState) *v1alpha1.NodePodProbeStatus {
-	before := states(n)
+	type probe struct {
+		pod  types.UID
+		name string
+	}
+	before := map[probe]v1alpha1.ProbeState{}
+	for _, pod := range n.Status.PodProbeStatuses {
+		for _, s := range pod.ProbeStates {
+			before[probe{pod.UID, s.Name}] = s.State
+		}
+	}
 	status := &v1alpha1.NodePodProbeStatus{PodProbeStatuses: []v1alpha1.PodProbeStatus{}}
 	for i := range n.Spec.PodProbes {
 		pod := &n.Spec.PodProbes[i]
 		s := v1alpha1.PodProbeStatus{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 		for j := range pod.Probes {
 			name := pod.Probes[j].Name
-			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: name, State: state(before[stateName{pod.UID, name}].state)})
+			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: name, State: state(before[probe{pod.UID, name}])})
 		}
 		status.PodProbeStatuses = append(status.PodProbeStatuses, s)
 	}
@@ -177,7 +204,7 @@ func reportOn(n *v1alpha1.NodePodProbe, state func(before v1alpha1.ProbeState) v
 
 func write(u *simulation.User, n *v1alpha1.NodePodProbe, status *v1alpha1.NodePodProbeStatus) {
 	data, _ := json.Marshal(map[string]any{"status": status})
-	u.Patch(string(resourceNodePodProbes), n.Name, string(data), "status")
+	u.Patch(reportsPlayed, n.Name, string(data), "status")
 }
 
 // reportMissing is what happens in the end: init containers end, and agents report on what they have not.
@@ -189,7 +216,7 @@ func reportMissing(u *simulation.User) {
 			provide(u, pod, "Idle", corev1.ConditionTrue)
 		}
 	}
-	for _, object := range u.Objects(string(resourceNodePodProbes)) {
+	for _, object := range u.Objects(reportsPlayed) {
 		n := object.(*v1alpha1.NodePodProbe)
 		if n.DeletionTimestamp != nil {
 			continue
@@ -207,6 +234,9 @@ func reportMissing(u *simulation.User) {
 		}
 	}
 }
+
+// These are the resources of the markers, and of what nodes report.
+const markersPlayed, reportsPlayed = "podprobemarkers", "nodepodprobes"
 
 // push is all that users do in the end: there is a marker, pods that it selects, and nodes for them.
 func push(u *simulation.User) {

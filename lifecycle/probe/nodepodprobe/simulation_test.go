@@ -63,6 +63,7 @@ func simulated(bug *bug) *simulation.Subject {
 		Others:       report,
 		Release:      reportMissing,
 		Act:          bug.controller.Act(act),
+		Rare:         actRarely,
 		Push:         push,
 		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
 		Judge: func(uint64) simulation.Judge {

@@ -9,15 +9,22 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/internal/testing/simulation"
 )
+
+// inline is how a container of Kubernetes that stands inline is called at the end of a path. Users have to edit each of its fields.
+const inline = "Container"
+
+var container = reflect.TypeFor[corev1.Container]()
 
 // What is looked at of each history: so many seeds, and so many moves of the users of each.
 const seeds, moves = 6, 800
@@ -34,6 +41,8 @@ type Subject[T any] struct {
 	// Elsewhere are the fields that no history of the kind edits, with the test of the package that does. It names each step of the
 	// path, or what it calls and reads in the tests of the package does.
 	Elsewhere map[string]string
+	// Unedited are the fields that no history edits, nor a test elsewhere, with the reason.
+	Unedited map[string]string
 }
 
 // Check checks that users edit each field of the spec of a kind in one of its histories, unless it is immutable. It also checks that
@@ -73,6 +82,13 @@ func (k *Subject[T]) fields(t *testing.T) map[string]bool {
 	}
 	missing := map[string]bool{}
 	for _, path := range verdicts.Paths(spec.Type) {
+		if around, is := strings.CutSuffix(path, inline); is {
+			for i := range container.NumField() {
+				name, _, _ := strings.Cut(container.Field(i).Tag.Get("json"), ",")
+				missing[around+name] = true
+			}
+			continue
+		}
 		missing[path] = true
 	}
 	files, err := testFiles()
@@ -88,6 +104,11 @@ func (k *Subject[T]) fields(t *testing.T) map[string]bool {
 		}
 		delete(missing, path)
 	}
+	for path := range k.Unedited {
+		if !missing[path] {
+			t.Errorf("spec.%s is in the table of what is not edited, and no field", path)
+		}
+	}
 	return missing
 }
 
@@ -95,7 +116,7 @@ func (k *Subject[T]) fields(t *testing.T) map[string]bool {
 func (k *Subject[T]) report(t *testing.T, missing map[string]bool) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(missing)) {
-		if !k.immutable(path) {
+		if !k.immutable(path) && k.Unedited[path] == "" {
 			t.Errorf("no history edits spec.%s in a way that admission accepts: add a move of users, or say why it is immutable", path)
 		}
 	}
@@ -111,12 +132,15 @@ func (k *Subject[T]) look(t *testing.T, e simulation.Edited, missing map[string]
 	for _, path := range slices.Sorted(maps.Keys(missing)) {
 		steps := strings.Split(path, ".")
 		switch {
-		case reflect.DeepEqual(values(before, steps), values(after, steps)):
+		case !edited(before, after, steps):
 		case k.immutable(path):
 			t.Errorf("spec.%s is said to be immutable, and admission accepts an edit of it", path)
 			fallthrough
 		default:
 			delete(missing, path)
+		}
+		if k.Unedited[path] != "" && !missing[path] {
+			t.Errorf("spec.%s is said not to be edited, and is", path)
 		}
 	}
 }
@@ -146,11 +170,18 @@ func (k *Subject[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simula
 			continue
 		}
 		errs := k.Update(any(after).(*T), any(before).(*T))
-		if !slices.ContainsFunc(errs, func(err *field.Error) bool { return within(err.Field, "spec."+path) || within("spec."+path, err.Field) }) {
+		if !slices.ContainsFunc(errs, func(err *field.Error) bool {
+			return within(anyElement(err), "spec."+path) || within("spec."+path, anyElement(err))
+		}) {
 			t.Errorf("spec.%s is said to be immutable, and of %s admission says %v", path, patch, errs)
 		}
 	}
 }
+
+var places = regexp.MustCompile(`\[[0-9]+\]`)
+
+// anyElement is the path of what is wrong, of whatever element of a list.
+func anyElement(err *field.Error) string { return places.ReplaceAllString(err.Field, "[]") }
 
 // changed returns an object of the histories that admission accepts, and what a patch that changes a field makes of it.
 // It returns nil if there is no such object.
@@ -163,7 +194,7 @@ func (k *Subject[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Ob
 		object.SetNamespace(simulation.Web.Namespace)
 		changed := object.DeepCopyObject().(simulation.Object)
 		simulation.Merge(changed, `{"spec":`+patch+`}`)
-		if len(k.Create(any(object).(*T))) == 0 && !reflect.DeepEqual(values(specOf(t, object), steps), values(specOf(t, changed), steps)) {
+		if len(k.Create(any(object).(*T))) == 0 && edited(specOf(t, object), specOf(t, changed), steps) {
 			return object, changed
 		}
 	}
@@ -182,6 +213,49 @@ func specOf(t *testing.T, object simulation.Object) any {
 		t.Fatal(err)
 	}
 	return tree["spec"]
+}
+
+// edited tells whether what is at a path differs. If it is in elements of a list it does if it differs in an element that is there
+// before and after: by its name, or else by its place in a list that is as long as it was. Names differ if others are there.
+func edited(before, after any, steps []string) bool {
+	was, _ := before.(map[string]any)
+	is, _ := after.(map[string]any)
+	if len(steps) == 0 || was == nil || is == nil {
+		return !reflect.DeepEqual(values(before, steps), values(after, steps))
+	}
+	name, isList := strings.CutSuffix(steps[0], "[]")
+	if !isList || len(steps) == 2 && steps[1] == "name" {
+		if _, found := was[name]; !found || isList || strings.HasSuffix(name, "{}") {
+			return !reflect.DeepEqual(values(before, steps), values(after, steps))
+		}
+		return edited(was[name], is[name], steps[1:])
+	}
+	olds, _ := was[name].([]any)
+	news, _ := is[name].([]any)
+	for i, element := range news {
+		if old := sameElement(olds, element, i, len(olds) == len(news)); old != nil && edited(old, element, steps[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameElement is the element of a list as it was before; nil if it was not there.
+func sameElement(olds []any, element any, at int, sameLength bool) any {
+	object, _ := element.(map[string]any)
+	name, named := object["name"].(string)
+	if !named {
+		if sameLength {
+			return olds[at]
+		}
+		return nil
+	}
+	for _, old := range olds {
+		if of, _ := old.(map[string]any); of["name"] == name {
+			return old
+		}
+	}
+	return nil
 }
 
 // values are those that there are at a path, in their order. A step that ends with [] goes into all elements of a list, one

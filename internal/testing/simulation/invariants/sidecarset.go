@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -19,17 +21,15 @@ import (
 )
 
 // SidecarContract is what the contract of SidecarSets says about their bytes. Tests of
-// packages that know it give it, and other tests see that these are right.
+// packages that know it give it, and tests with golden data see that these are right.
 type SidecarContract struct {
 	// Default sets the defaults of a SidecarSet.
 	Default func(*v1alpha1.SidecarSet)
 	// Hashes are those of its containers, with and without images.
 	Hashes func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error)
-	// Data is what a revision of it holds, and Read gives that to a SidecarSet.
-	Data func(*v1alpha1.SidecarSet) ([]byte, error)
-	Read func(*v1alpha1.SidecarSet, *appsv1.ControllerRevision) error
-	// Order returns candidates for the update in their order, if the SidecarSet scatters them; all are its pods.
-	Order func(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod
+	// Owned says that pods are those of workloads. If one loses a pod amid an in-place update, the pod stays out of service: another
+	// controller may not adopt it, nor open the gate. (CS-1, IP-26)
+	Owned bool
 	// Natives says that native sidecars count as containers. (SCI-42)
 	Natives bool
 	// These are what the controller does as OpenKruise 1.9. (SCS-30, SCS-32, SCS-33)
@@ -203,16 +203,28 @@ func (j *sidecarSetJudge) isLatest(s *State, name string) bool {
 	return latest != nil && r != nil && r.Revision == latest.Revision && metav1.IsControlledBy(r, j.set) && j.holdsSpec(r)
 }
 
+// revised is what a revision holds of the spec. (SCI-17)
+type revised struct {
+	Containers, InitContainers []v1alpha1.SidecarContainer
+	Volumes                    []corev1.Volume
+	ImagePullSecrets           []v1alpha1.SidecarSetPullSecret
+	PatchPodMetadata           []v1alpha1.SidecarSetPatchPodMetadata
+}
+
 // holdsSpec tells whether a revision holds what revisions hold of the spec. (SCS-R2)
 func (j *sidecarSetJudge) holdsSpec(r *appsv1.ControllerRevision) bool {
-	held := j.set.DeepCopy()
-	if j.contract.Read(held, r) != nil {
+	var data struct{ Spec *revised }
+	if json.Unmarshal(r.Data.Raw, &data) != nil || data.Spec == nil {
 		return false
 	}
+	held, is := &v1alpha1.SidecarSet{}, data.Spec
+	held.Spec.Containers, held.Spec.InitContainers, held.Spec.Volumes = is.Containers, is.InitContainers, is.Volumes
+	held.Spec.ImagePullSecrets, held.Spec.PatchPodMetadata = is.ImagePullSecrets, is.PatchPodMetadata
 	j.contract.Default(held)
-	is, err := j.contract.Data(held)
-	want, otherErr := j.contract.Data(j.set)
-	return err == nil && otherErr == nil && string(is) == string(want)
+	of := func(s v1alpha1.SidecarSetSpec) revised {
+		return revised{s.Containers, s.InitContainers, s.Volumes, s.ImagePullSecrets, s.PatchPodMetadata}
+	}
+	return equality.Semantic.DeepEqual(of(held.Spec), of(j.set.Spec))
 }
 
 // historyLimit is how many revisions stay. (SCS-R5)

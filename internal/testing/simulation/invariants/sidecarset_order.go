@@ -4,6 +4,8 @@ package invariants
 
 import (
 	"cmp"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,18 +15,81 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// inOrder returns candidates for the update in their order. What scatters them is the contract. (SCS-9, SCS-10, SCS-29)
+// inOrder returns candidates for the update in their order; all are the pods that are matched. (SCS-9, SCS-10, SCS-29)
 func (j *sidecarSetJudge) inOrder(candidates, all []*corev1.Pod) []*corev1.Pod {
-	if len(j.set.Spec.UpdateStrategy.ScatterStrategy) > 0 {
-		return j.contract.Order(j.set, candidates, all)
-	}
 	ordered := slices.Clone(candidates)
 	slices.SortStableFunc(ordered, func(a, b *corev1.Pod) int {
 		return cmp.Or(slices.Compare(j.priority(a), j.priority(b)), slices.Compare(servesLess(a), servesLess(b)), strings.Compare(a.Name, b.Name))
 	})
-	return ordered
+	return scattered(ordered, all, j.set.Spec.UpdateStrategy.ScatterStrategy)
+}
+
+// scattered spreads pods that match a term among the others, term after term. The terms that most of them match come first. (CS-30, SCS-10)
+func scattered(order, all []*corev1.Pod, terms []v1alpha1.UpdateScatterTerm) []*corev1.Pod {
+	var each []v1alpha1.UpdateScatterTerm
+	for _, term := range terms {
+		values := map[string]bool{term.Value: true}
+		if term.Value == "*" {
+			values = map[string]bool{}
+			for _, pod := range all {
+				if value, has := pod.Labels[term.Key]; has {
+					values[value] = true
+				}
+			}
+		}
+		for _, value := range slices.Sorted(maps.Keys(values)) {
+			each = append(each, v1alpha1.UpdateScatterTerm{Key: term.Key, Value: value})
+		}
+	}
+	slices.SortStableFunc(each, func(a, b v1alpha1.UpdateScatterTerm) int {
+		return cmp.Compare(len(having(order, b)), len(having(order, a)))
+	})
+	for _, term := range each {
+		order = spread(order, all, term)
+	}
+	return order
+}
+
+// having are the pods that match a term, in their order.
+func having(pods []*corev1.Pod, term v1alpha1.UpdateScatterTerm) (found []*corev1.Pod) {
+	for _, pod := range pods {
+		if value, has := pod.Labels[term.Key]; has && value == term.Value {
+			found = append(found, pod)
+		}
+	}
+	return found
+}
+
+// spread has groups of pods that match a term take turns with groups of the others, as CS-30 says.
+func spread(order, all []*corev1.Pod, term v1alpha1.UpdateScatterTerm) []*corev1.Pod {
+	matched := having(order, term)
+	others := slices.DeleteFunc(slices.Clone(order), func(pod *corev1.Pod) bool { return slices.Contains(matched, pod) })
+	if len(matched) < 2 || len(others) < 2 {
+		return order
+	}
+	last := matched[len(matched)-1]
+	matched = matched[:len(matched)-1]
+	m, u := len(matched), len(others)
+	a := len(having(all, term)) - 1
+	b := len(all) - a - 1
+	rounded := func(of, by int) int { return int(math.Round(float64(of) / float64(by))) }
+	groups := min(m, u)
+	sizeM, sizeU, lead := rounded(m, groups), rounded(u, groups), 0
+	if b*m < u*a { // matched ones are rarer than among all
+		sizeM, sizeU = rounded(a, min(a, b)), rounded(b, min(a, b))
+		groups = min(m/sizeM, u/sizeU)
+		lead = u - groups*sizeU
+	}
+	turns, others := others[:lead:lead], others[lead:]
+	for range groups {
+		nM, nU := min(sizeM, len(matched)), min(sizeU, len(others))
+		turns = slices.Concat(turns, matched[:nM], others[:nU])
+		matched, others = matched[nM:], others[nU:]
+	}
+	return append(slices.Concat(turns, matched, others), last)
 }
 
 // servesLess is smaller for pods that serve less. (CS-28)

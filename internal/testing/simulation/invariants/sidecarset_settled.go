@@ -7,8 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -230,10 +232,17 @@ func (j *sidecarSetJudge) checkConverged(s *State) {
 		case inService(pod) && stuck >= j.maxUnavailable:
 		case j.candidate(pod):
 			j.add(Settled, "pod %s is not updated", pod.Name)
-		case j.isUpdated(pod) && !j.available(pod) && !j.brokenBeside(pod):
+		case j.isUpdated(pod) && !j.available(pod) && !j.brokenBeside(pod) && !j.lost(pod):
 			j.add(Settled, "pod %s is updated, and not available", pod.Name)
 		}
 	}
+}
+
+// lost tells whether a workload has lost a pod that it keeps out of service.
+func (j *sidecarSetJudge) lost(pod *corev1.Pod) bool {
+	gated := slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == inplacev1alpha1.InPlaceUpdateReady })
+	c := condition(pod, inplacev1alpha1.InPlaceUpdateReady)
+	return j.contract.Owned && gated && metav1.GetControllerOfNoCopy(pod) == nil && (c == nil || c.Status != corev1.ConditionTrue)
 }
 
 // brokenBeside tells whether a container of a pod that is not the SidecarSet's does not serve.

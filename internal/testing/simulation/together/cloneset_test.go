@@ -47,15 +47,9 @@ func cloneSets(bug *bug) *simulation.Subject {
 	}
 }
 
-// pushCloneSet is all that users of the CloneSet do in the end. They push an image that runs to all pods, and delete
-// the pods that they took out.
+// pushCloneSet is all that users of the CloneSet do in the end: they push an image that runs, to all pods.
 func pushCloneSet(u *simulation.User) {
 	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0}}}`)
-	for _, pod := range u.Pods() {
-		if metav1.GetControllerOfNoCopy(pod) == nil {
-			u.DeletePod(pod.Name, nil)
-		}
-	}
 }
 
 func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
@@ -128,6 +122,8 @@ func actOnCloneSet(u *simulation.User, r *rand.Rand) {
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 	case n == 18:
 		u.Disown(pod)
+	case metav1.GetControllerOfNoCopy(pod) == nil && r.IntN(2) == 0: // which no controller replaces or takes back
+		u.DeletePod(pod.Name, nil)
 	default:
 		u.Quarantine(pod)
 	}

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -38,25 +37,19 @@ func sidecarSets(bug *bug) *simulation.Subject {
 			editImages(u, func(c *v1alpha1.SidecarContainer) string { return "9" })
 			u.Edit(`{"spec":{"updateStrategy":{"paused":false,"partition":0,"maxUnavailable":1}}}`)
 		},
-		Judge: func(uint64) simulation.Judge {
-			past := invariants.NewPast()
-			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
-				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-					hashes, err := injection.HashesOf(set)
-					return hashes.Containers, hashes.WithoutImage, err
-				}}
-			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
-		},
+		Judge: judgesSidecars,
 	}
 }
 
-// inOrder sorts candidates for the update, none of which is to be scattered.
-func inOrder(_ *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod {
-	sorted, err := rollout.SortForUpdate(candidates, rollout.UpdateOptions{All: all})
-	if err != nil {
-		panic(err) // never without a priority
-	}
-	return sorted
+// judgesSidecars judges the controller of SidecarSets.
+func judgesSidecars(uint64) simulation.Judge {
+	past := invariants.NewPast()
+	past.Sidecars = invariants.SidecarContract{Default: injection.Default, Owned: true,
+		Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+			hashes, err := injection.HashesOf(set)
+			return hashes.Containers, hashes.WithoutImage, err
+		}}
+	return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 }
 
 func startSidecarSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
