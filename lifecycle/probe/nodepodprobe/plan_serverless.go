@@ -21,8 +21,10 @@ func virtual(node *corev1.Node) bool { return node != nil && node.Labels["type"]
 func handedOver(pods []*corev1.Pod) map[types.UID]map[string]bool {
 	markers := map[types.UID]map[string]bool{}
 	for _, pod := range pods {
-		markers[pod.UID] = map[string]bool{}
 		for _, name := range v1alpha1.MarkersOf(pod) {
+			if markers[pod.UID] == nil {
+				markers[pod.UID] = map[string]bool{}
+			}
 			markers[pod.UID][name] = true
 		}
 	}

@@ -30,15 +30,20 @@ type room struct {
 	markers map[types.NamespacedName]string
 }
 
-// measure finds out once what the probes of a marker cost.
+// measure finds out once what the probes of a marker are, and what they cost.
 func (m *marker) measure() {
-	if m.costs != nil {
+	if m.probes != nil {
 		return
 	}
-	m.costs, m.tooLarge = m.ProbeSizes()
-	for i := range m.costs {
+	costs, tooLarge := m.ProbeSizes()
+	m.probes = make([]wanted, len(costs))
+	for i := range costs {
 		of := &m.Spec.Probes[i]
-		m.costs[i] += len(m.Name) + len(of.Name) + stateCost(&of.Probe, of.HideOutput) // the state has the name, too
+		m.probes[i] = wanted{
+			marker: m.PodProbeMarker, of: of,
+			probe: v1alpha1.ContainerProbe{Name: v1alpha1.ProbeName(m.Name, of.Name), ContainerName: of.ContainerName, Probe: of.Probe, HideOutput: of.HideOutput},
+			cost:  costs[i] + len(m.Name) + len(of.Name) + stateCost(&of.Probe, of.HideOutput), tooLarge: tooLarge[i], // the state has the name, too
+		}
 	}
 }
 
