@@ -27,8 +27,8 @@ func Feasible(pod *corev1.Pod, u *Update) error {
 	return err
 }
 
-// feasible also returns the state of an earlier update that may still be running; nil if there is none, or if the pod is
-// in its grace period.
+// feasible also returns the state of an earlier update that may still be running. It is nil if there is none, or if the
+// pod is in its grace period.
 func feasible(pod *corev1.Pod, u *Update) (old *v1alpha1.State, err error) {
 	if u == nil {
 		return nil, podError(pod, "Begin needs an update, got nil; Calculate gives none if the pod must be recreated")

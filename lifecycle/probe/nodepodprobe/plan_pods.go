@@ -24,23 +24,23 @@ func (p *planner) planPods() {
 		status := &p.NodePodProbe.Status.PodProbeStatuses[i]
 		pod := p.byName[nameOfStatus(status)]
 		delete(left, status.UID)
-		if pod == nil || pod.UID != status.UID || !podstate.Active(pod) || len(p.wanted[pod.UID]) == 0 {
+		if pod == nil || pod.UID != status.UID || !podstate.Active(pod) {
 			continue
 		}
-		p.planPod(pod, status)
+		p.planPod(pod, p.wanted[pod.UID], status)
 	}
 	for _, pod := range p.pods {
 		if left[pod.UID] != nil { // there is no report on it
-			p.planPod(pod, &v1alpha1.PodProbeStatus{})
+			p.planPod(pod, p.wanted[pod.UID], &v1alpha1.PodProbeStatus{})
 		}
 	}
 	slices.SortFunc(p.plan.Patches, func(a, b PodPatch) int { return strings.Compare(nameOf(a.Pod).String(), nameOf(b.Pod).String()) })
 }
 
-// planPod plans what the results of a pod change about it.
-func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
+// planPod plans what the results of the probes that a pod should have change about it.
+func (p *planner) planPod(pod *corev1.Pod, all []*wanted, status *v1alpha1.PodProbeStatus) {
 	r := &results{planner: p, patch: PodPatch{Pod: pod}}
-	for _, w := range p.wanted[pod.UID] {
+	for _, w := range all {
 		state := p.stateFor(pod, status, w)
 		if state == nil {
 			continue
@@ -55,7 +55,7 @@ func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
 		return
 	}
 	var said []string
-	for _, w := range p.wanted[pod.UID] {
+	for _, w := range all {
 		if state := p.stateFor(pod, status, w); state != nil {
 			said = append(said, fmt.Sprintf("%s@%s/%d=%s", w.probe.Name, w.marker.UID, w.marker.Generation, state.State))
 		}

@@ -68,15 +68,23 @@ func newPlanner(s *Snapshot) *planner {
 	if p.serverless {
 		p.stands = handedOver(s.Pods)
 	}
+	wants := map[string]int{} // how much room, by namespace
 	for _, pod := range p.pods {
 		if s.NodePodProbe != nil { // it names pods
 			p.byName[nameOf(pod)] = pod
 		}
-		if v1alpha1.CanBeProbed(pod) {
-			p.wanted[pod.UID] = p.wantedOf(pod)
+		if !v1alpha1.CanBeProbed(pod) {
+			continue
+		}
+		all := p.wantedOf(pod)
+		p.wanted[pod.UID] = all
+		for _, w := range all {
+			if w.tooLarge == "" {
+				wants[pod.Namespace] += w.cost
+			}
 		}
 	}
-	p.measure()
+	p.measure(wants)
 	return p
 }
 

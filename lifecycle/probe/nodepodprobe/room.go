@@ -55,18 +55,10 @@ func stateCost(probe *corev1.Probe, hidden bool) int {
 	return stateBytes + v1alpha1.MaxProbeMessage
 }
 
-// measure shares the room among the namespaces that want some: one that wants less than an equal share leaves the rest to the
-// others. (PPM-3.8)
-func (p *planner) measure() {
+// measure shares the room among the namespaces that want some for their pods. One that wants less than an equal share leaves the
+// rest to the others. (PPM-3.8)
+func (p *planner) measure(wants map[string]int) {
 	p.room = room{used: map[string]int{}, leftOut: map[types.UID]map[string]string{}, markers: map[types.NamespacedName]string{}}
-	wants := map[string]int{}
-	for _, pod := range p.pods {
-		for _, w := range p.wanted[pod.UID] {
-			if w.tooLarge == "" {
-				wants[pod.Namespace] += w.cost
-			}
-		}
-	}
 	if p.Namespace != "" && p.NodePodProbe != nil { // those of others stand there
 		for i := range p.NodePodProbe.Spec.PodProbes {
 			entry := &p.NodePodProbe.Spec.PodProbes[i]
