@@ -38,15 +38,12 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 	if InGrace(pod) {
 		return podError(pod, "it is in the grace period of an earlier in-place update, whose change would be lost; wait until Refresh has applied it")
 	}
-	if err := Feasible(pod, u); err != nil {
-		return err
-	}
-	wanted, _ := change{u.Images, u.RefMetadata}.known(pod)
-	resources := maps.Clone(u.Resources)
-	old, err := unfinished(pod)
+	old, err := feasible(pod, u)
 	if err != nil {
 		return err
 	}
+	wanted := change{u.Images, u.RefMetadata} // the pod has all of these containers
+	resources := maps.Clone(u.Resources)
 	state := &v1alpha1.State{
 		Revision:              u.Revision,
 		UpdateTimestamp:       metav1.NewTime(o.Now),

@@ -23,24 +23,29 @@ import (
 // It decides by the pod and the update alone, and allocates nothing for a pod
 // in service.
 func Feasible(pod *corev1.Pod, u *Update) error {
+	_, err := feasible(pod, u)
+	return err
+}
+
+// feasible also returns the state of an earlier update that may still be running. It is nil if there is none, or if the
+// pod is in its grace period.
+func feasible(pod *corev1.Pod, u *Update) (old *v1alpha1.State, err error) {
 	if u == nil {
-		return podError(pod, "Begin needs an update, got nil; Calculate gives none if the pod must be recreated")
+		return nil, podError(pod, "Begin needs an update, got nil; Calculate gives none if the pod must be recreated")
 	}
 	if missing := missingContainer(pod, u); missing != "" {
-		return podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
+		return nil, podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
 	}
 	if why := unresizable(pod, u); why != "" {
-		return podError(pod, "the update to revision %s changes cpu or memory, and cannot for this pod: %s; recreate the pod", u.Revision, why)
+		return nil, podError(pod, "the update to revision %s changes cpu or memory, and cannot for this pod: %s; recreate the pod", u.Revision, why)
 	}
 	if InGrace(pod) {
-		return feasibleGrace(pod)
+		return nil, feasibleGrace(pod)
 	}
-	old, err := unfinished(pod)
-	if err != nil || old == nil || !old.UpdateEnvFromMetadata || u.EnvFromMetadata {
-		return err
+	if old, err = unfinished(pod); err == nil && old != nil && old.UpdateEnvFromMetadata && !u.EnvFromMetadata {
+		_, err = readMeta(pod)
 	}
-	_, err = readMeta(pod)
-	return err
+	return old, err
 }
 
 // feasibleGrace tells whether the change that waits for the end of the grace

@@ -141,10 +141,11 @@ func Settled(pod *corev1.Pod) bool {
 		return false
 	}
 	state, _, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
-	if !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
-		return !found
+	if !found { // pods in service are not looked at for the gate: it lies apart in memory
+		return inService(pod) || !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady)
 	}
-	return inService(pod) && !strings.Contains(state, partOfNextContainer) && !strings.Contains(state, updatesResources)
+	return inService(pod) && !strings.Contains(state, partOfNextContainer) && !strings.Contains(state, updatesResources) &&
+		readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady)
 }
 
 // partOfNextContainer stands in every state in which containers wait for anything. It begins

@@ -3,7 +3,6 @@
 package podstate
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,17 +75,26 @@ func (n *Nodes) with(key, value string) []*corev1.Node {
 // any tells whether there is a node with all of the labels, one at least, that is also as asked for; nil
 // asks for nothing. The one that is likely is looked at first; empty for none.
 func (n *Nodes) any(likely string, labels map[string]string, asked func(*corev1.Node) bool) bool {
-	fits := func(node *corev1.Node) bool { return contains(node.Labels, labels) && (asked == nil || asked(node)) }
+	key, value := lowest(labels)
+	fits := func(node *corev1.Node) bool {
+		got, found := node.Labels[key] // of most nodes it tells already
+		return found && got == value && contains(node.Labels, labels) && (asked == nil || asked(node))
+	}
 	if node := n.get(likely); node != nil && fits(node) {
 		return true
 	}
-	return slices.ContainsFunc(n.with(lowest(labels)), fits)
+	return slices.ContainsFunc(n.with(key, value), fits)
 }
 
 // lowest is the first label, by its key.
 func lowest(labels map[string]string) (key, value string) {
-	key = slices.Min(slices.Collect(maps.Keys(labels)))
-	return key, labels[key]
+	first := true
+	for k, v := range labels {
+		if first || k < key {
+			key, value, first = k, v, false
+		}
+	}
+	return key, value
 }
 
 // contains tells whether all of the labels are among others.

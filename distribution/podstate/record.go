@@ -54,7 +54,7 @@ type Record struct {
 func Compute(in Input) *Record {
 	r := &Record{Status: v1alpha1.PersistentPodStateStatus{ObservedGeneration: in.State.Generation}}
 	before := in.State.Status.PodStates
-	states := map[string]v1alpha1.PodState{}
+	states := make(map[string]v1alpha1.PodState, len(in.Pods))
 	if in.Workload != nil && !in.Workload.Deleting {
 		if !ofAnother(&in.State.Status, in.Workload.UID) {
 			maps.Copy(states, before)
@@ -63,16 +63,18 @@ func Compute(in Input) *Record {
 		in.retain(states)
 	}
 	r.Refused = limit(in.State, states)
-	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if old, found := before[name]; !found || !same(old, states[name]) {
+	for name, state := range states {
+		if old, found := before[name]; !found || !same(old, state) {
 			r.Recorded = append(r.Recorded, name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
+	for name := range before {
 		if _, found := states[name]; !found {
 			r.Dropped = append(r.Dropped, name)
 		}
 	}
+	slices.Sort(r.Recorded)
+	slices.Sort(r.Dropped)
 	in.lose(states, r)
 	if len(states) > 0 {
 		r.Status.PodStates, r.Status.WorkloadUID = states, in.Workload.UID
@@ -129,11 +131,12 @@ func (in *Input) retain(states map[string]v1alpha1.PodState) {
 // lose finds the states whose required topology no node is in. (PPS-17)
 func (in *Input) lose(states map[string]v1alpha1.PodState, r *Record) {
 	keys := requiredKeys(in.State)
-	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if required := podstate.Pick(states[name].NodeTopologyLabels, keys...); len(required) > 0 && !in.Nodes.any(states[name].NodeName, required, nil) {
+	for name, state := range states {
+		if required := podstate.Pick(state.NodeTopologyLabels, keys...); len(required) > 0 && !in.Nodes.any(state.NodeName, required, nil) {
 			r.Lost = append(r.Lost, name)
 		}
 	}
+	slices.Sort(r.Lost)
 }
 
 // conditions says in words what is lost, what does not fit and what of the spec is not done. (PPS-10, PPS-18, PPS-34)

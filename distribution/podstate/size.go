@@ -5,7 +5,6 @@ package podstate
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -23,9 +22,11 @@ const restSize = 16 << 10
 // limit takes out of the states those for which there is no room, and returns their names. Those
 // that stand in the object come first, then those of the lowest ordinals: so what is kept stays. (PPS-10)
 func limit(s *v1alpha1.PersistentPodState, states map[string]v1alpha1.PodState) (refused []string) {
-	total := 0
+	total, kept := 0, make([]order, 0, len(states))
 	for name, state := range states {
-		total += sizeOf(name, state)
+		size := sizeOf(name, state)
+		total += size
+		kept = append(kept, order{name: name, size: size})
 	}
 	room := MaxSize - restSize
 	if total > room/2 { // the object itself counts only if it may decide
@@ -34,13 +35,15 @@ func limit(s *v1alpha1.PersistentPodState, states map[string]v1alpha1.PodState) 
 	if total <= room {
 		return nil
 	}
-	names := slices.Collect(maps.Keys(states))
-	slices.SortFunc(names, func(a, b string) int { return rank(s, a).compare(rank(s, b)) })
+	for i := range kept {
+		kept[i].rank(s)
+	}
+	slices.SortFunc(kept, order.compare)
 	used := 0
-	for _, name := range names {
-		if used += sizeOf(name, states[name]); used > room {
-			refused = append(refused, name)
-			delete(states, name)
+	for i := range kept {
+		if used += kept[i].size; used > room {
+			refused = append(refused, kept[i].name)
+			delete(states, kept[i].name)
 		}
 	}
 	slices.Sort(refused)
@@ -68,15 +71,17 @@ func sizeOf(pod string, state v1alpha1.PodState) int {
 		key    = len(`"":"",`) + len(`"f:":{},`)
 	)
 	size := each + 2*jsonLength(pod) + field + 2*len("nodeName") + jsonLength(state.NodeName) + len(`""`)
-	for name, values := range map[string]map[string]string{"nodeTopologyLabels": state.NodeTopologyLabels, "annotations": state.Annotations} {
+	add := func(name string, values map[string]string) {
 		if len(values) == 0 {
-			continue
+			return
 		}
 		size += object + 2*len(name)
 		for k, v := range values {
 			size += key + 2*jsonLength(k) + jsonLength(v)
 		}
 	}
+	add("nodeTopologyLabels", state.NodeTopologyLabels)
+	add("annotations", state.Annotations)
 	return size
 }
 
@@ -91,17 +96,19 @@ func jsonLength(s string) int {
 	return n
 }
 
-// order is the order in which states are kept.
+// order says which states are kept first, and what each takes.
 type order struct {
 	isNew   bool
 	ordinal int32
 	name    string
+	size    int
 }
 
-func rank(s *v1alpha1.PersistentPodState, pod string) order {
-	_, found := s.Status.PodStates[pod]
-	_, ordinal, _ := podplan.SplitOrdinal(pod)
-	return order{!found, ordinal, pod}
+// rank reads the rest from the name.
+func (o *order) rank(s *v1alpha1.PersistentPodState) {
+	_, found := s.Status.PodStates[o.name]
+	_, o.ordinal, _ = podplan.SplitOrdinal(o.name)
+	o.isNew = !found
 }
 
 func (o order) compare(other order) int {
@@ -111,5 +118,8 @@ func (o order) compare(other order) int {
 	case o.isNew != other.isNew:
 		return 1
 	}
-	return cmp.Or(cmp.Compare(o.ordinal, other.ordinal), cmp.Compare(o.name, other.name))
+	if o.ordinal != other.ordinal {
+		return cmp.Compare(o.ordinal, other.ordinal)
+	}
+	return cmp.Compare(o.name, other.name)
 }

@@ -199,7 +199,7 @@ func (c *computer) misplaced() {
 			continue
 		}
 		left -= surplus
-		for _, pod := range slices.SortedStableFunc(slices.Values(c.groups[i]), c.dispensable) {
+		for _, pod := range c.dispensable(c.groups[i]) {
 			age := c.Now.Sub(pod.CreationTimestamp.Time)
 			if surplus == 0 || !c.counts(pod) || pod.Status.Phase != corev1.PodPending || lifecycle.Unschedulable(pod) || c.adopted[pod] || age > misplacedFor {
 				continue
@@ -226,7 +226,7 @@ func (c *computer) adoptedBy(subset int) (names []string) {
 
 // counts tells whether a pod has a part of what the workload wants in the end.
 func (c *computer) counts(pod *corev1.Pod) bool {
-	return podstate.Active(pod) && c.Workload.latest(revisionOf(pod))
+	return podstate.Active(pod) && c.Workload.isOfLatest(pod)
 }
 
 // tallies counts the pods of the latest revision in every subset, and how many of them are still to

@@ -45,7 +45,7 @@ func (c *computer) costs() (result []Cost) {
 		limit := limit(&subsets[i], c.Workload.Wants())
 		var surplus []*corev1.Pod
 		if limit != Unlimited && len(pods) > int(limit) {
-			pods = slices.SortedStableFunc(slices.Values(pods), c.dispensable)
+			pods = c.dispensable(pods)
 			surplus, pods = pods[:len(pods)-int(limit)], pods[len(pods)-int(limit):]
 			anySurplus = true
 		}
@@ -77,7 +77,7 @@ func (c *computer) graded(subset int, pods []*corev1.Pod) (result []Cost) {
 		places[placeCost(place, weight)] = place
 	}
 	var homeless []*corev1.Pod
-	for _, pod := range slices.Backward(slices.SortedStableFunc(slices.Values(pods), c.dispensable)) {
+	for _, pod := range slices.Backward(c.dispensable(pods)) {
 		cost, found := costOf(pod)
 		if _, free := places[cost]; found && free {
 			delete(places, cost)
@@ -148,30 +148,71 @@ func changed(pods []*corev1.Pod, subset string, cost int32) (result []Cost) {
 func costOf(pod *corev1.Pod) (int32, bool) {
 	text := pod.Annotations[corev1.PodDeletionCost]
 	cost, err := strconv.ParseInt(text, 10, 32)
-	return int32(cost), err == nil && strconv.FormatInt(cost, 10) == text
+	var room [16]byte
+	return int32(cost), err == nil && string(strconv.AppendInt(room[:0], cost, 10)) == text
 }
 
 func active(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return !podstate.Active(pod) })
 }
 
-// dispensable sorts pods by which is surplus first. Pods of old revisions come first, then those
+// dispensable returns pods by which is surplus first. Pods of old revisions come first, then those
 // without a node, then Pending before Unknown before Running. Then come those that are not ready,
 // ready for the shorter time, with more restarts, younger. (WS-15)
-func (c *computer) dispensable(a, b *corev1.Pod) int {
-	return cmp.Or(
-		yes(c.Workload.latest(revisionOf(a)))-yes(c.Workload.latest(revisionOf(b))),
-		yes(a.Spec.NodeName != "")-yes(b.Spec.NodeName != ""),
-		phases[a.Status.Phase]-phases[b.Status.Phase],
-		yes(readiness.Ready(a))-yes(readiness.Ready(b)),
-		readySince(b).Compare(readySince(a)),
-		cmp.Compare(restarts(b), restarts(a)),
-		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
-		cmp.Compare(b.Name, a.Name),
-	)
+func (c *computer) dispensable(pods []*corev1.Pod) []*corev1.Pod {
+	backing, keys := make([]surplusKey, len(pods)), make([]*surplusKey, len(pods))
+	for i, pod := range pods {
+		keys[i] = &backing[i]
+		backing[i] = surplusKey{pod: pod, index: i, stage: c.stage(pod), readySince: readySince(pod), restarts: restarts(pod), created: pod.CreationTimestamp.Time}
+	}
+	slices.SortFunc(keys, (*surplusKey).compare)
+	sorted := make([]*corev1.Pod, len(pods))
+	for i, k := range keys {
+		sorted[i] = k.pod
+	}
+	return sorted
 }
 
-var phases = map[corev1.PodPhase]int{corev1.PodPending: 0, corev1.PodUnknown: 1, corev1.PodRunning: 2}
+// surplusKey is what pods are compared by, read from each once.
+type surplusKey struct {
+	pod                 *corev1.Pod
+	index               int // the place in the list that was given
+	stage               int // how far it got: the higher, the more it would be missed
+	restarts            int32
+	readySince, created time.Time
+}
+
+// stage is made of what decides first: the revision, the node, the phase, and whether a pod is ready.
+func (c *computer) stage(pod *corev1.Pod) int {
+	return yes(c.Workload.isOfLatest(pod))<<4 + yes(pod.Spec.NodeName != "")<<3 + rankOf(pod.Status.Phase)<<1 + yes(readiness.Ready(pod))
+}
+
+// rankOf ranks the phases of pods that have not ended.
+func rankOf(phase corev1.PodPhase) int {
+	switch phase {
+	case corev1.PodRunning:
+		return 2
+	case corev1.PodUnknown:
+		return 1
+	}
+	return 0
+}
+
+func (k *surplusKey) compare(other *surplusKey) int {
+	switch {
+	case k.stage != other.stage:
+		return cmp.Compare(k.stage, other.stage)
+	case !k.readySince.Equal(other.readySince):
+		return other.readySince.Compare(k.readySince)
+	case k.restarts != other.restarts:
+		return cmp.Compare(other.restarts, k.restarts)
+	case !k.created.Equal(other.created):
+		return other.created.Compare(k.created)
+	case k.pod.Name != other.pod.Name:
+		return cmp.Compare(other.pod.Name, k.pod.Name)
+	}
+	return cmp.Compare(k.index, other.index)
+}
 
 func yes(is bool) int {
 	if is {

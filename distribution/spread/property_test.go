@@ -151,7 +151,7 @@ func (m *model) scaleIn(pods []*corev1.Pod, n int) {
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
 		costA, _ := costOf(a)
 		costB, _ := costOf(b)
-		return cmp.Or(yes(a.Spec.NodeName != "")-yes(b.Spec.NodeName != ""), phases[a.Status.Phase]-phases[b.Status.Phase],
+		return cmp.Or(yes(a.Spec.NodeName != "")-yes(b.Spec.NodeName != ""), rankOf(a.Status.Phase)-rankOf(b.Status.Phase),
 			yes(readiness.Ready(a))-yes(readiness.Ready(b)), cmp.Compare(costA, costB))
 	})
 	for _, pod := range pods[:n] {

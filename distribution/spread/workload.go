@@ -127,3 +127,8 @@ func revisionOf(pod *corev1.Pod) string {
 func (w *Workload) latest(revision string) bool {
 	return w == nil || w.Revision == "" || revision == w.Revision || revision != "" && strings.HasSuffix(w.Revision, "-"+revision)
 }
+
+// isOfLatest tells so of a pod. It does not look at the pod if all revisions are alike.
+func (w *Workload) isOfLatest(pod *corev1.Pod) bool {
+	return w == nil || w.Revision == "" || w.latest(revisionOf(pod))
+}

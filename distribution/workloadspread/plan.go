@@ -87,12 +87,14 @@ func NewPlan(s *Snapshot) *Plan {
 // patchPods plans one patch for each pod that is adopted or costs something else, but for those that
 // are deleted. (WS-23)
 func (p *Plan) patchPods() {
-	patches := map[string]*PodPatch{}
+	patches := make(map[string]*PodPatch, max(len(p.Adopt), len(p.Costs)))
 	patch := func(pod *corev1.Pod, subset string) *PodPatch {
-		if patches[pod.Name] == nil {
-			patches[pod.Name] = &PodPatch{Pod: pod, Subset: subset, Annotations: map[string]*string{}}
+		to := patches[pod.Name]
+		if to == nil {
+			to = &PodPatch{Pod: pod, Subset: subset, Annotations: map[string]*string{}}
+			patches[pod.Name] = to
 		}
-		return patches[pod.Name]
+		return to
 	}
 	for _, a := range p.Adopt {
 		to := patch(a.Pod, a.Subset)
@@ -105,6 +107,7 @@ func (p *Plan) patchPods() {
 	for _, d := range p.Deletions {
 		delete(patches, d.Pod.Name)
 	}
+	p.Patches = slices.Grow(p.Patches, len(patches))
 	for _, name := range slices.Sorted(maps.Keys(patches)) {
 		p.Patches = append(p.Patches, *patches[name])
 	}

@@ -49,11 +49,7 @@ type held struct {
 
 // hold lists something that holds a subset up, once.
 func (p *Plan) hold(subset, kind, name string, pod *corev1.Pod, rule rollout.Rule, message string) {
-	h := rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, In: &rollout.Subject{Kind: "subset", Name: subset}, Pod: pod}
-	if pod == nil {
-		h.Reason = &rollout.Reason{Rule: rule, Message: message}
-	}
-	is := held{subset, h.Subject}
+	is := held{subset, rollout.Subject{Kind: kind, Name: name}}
 	if p.holds[is] {
 		return
 	}
@@ -61,6 +57,10 @@ func (p *Plan) hold(subset, kind, name string, pod *corev1.Pod, rule rollout.Rul
 		p.holds = map[held]bool{}
 	}
 	p.holds[is] = true
+	h := rollout.Wait{Subject: is.of, In: &rollout.Subject{Kind: "subset", Name: subset}, Pod: pod}
+	if pod == nil {
+		h.Reason = &rollout.Reason{Rule: rule, Message: message}
+	}
 	p.Held = append(p.Held, h)
 }
 

@@ -17,7 +17,6 @@ import (
 // sortKey is what pods are compared by, read from the pod once. Deletions and
 // updates use the same order; updates leave some fields at zero.
 type sortKey struct {
-	pod  *corev1.Pod
 	name string
 	node string
 	// readySince and created are Unix times in seconds; an unknown time counts
@@ -46,7 +45,7 @@ func newSortKeys(pods []*corev1.Pod, costs bool) []*sortKey {
 	for i, pod := range pods {
 		k := &backing[i]
 		keys[i] = k
-		k.pod, k.name, k.node, k.index = pod, pod.Name, pod.Spec.NodeName, int32(i)
+		k.name, k.node, k.index = pod.Name, pod.Spec.NodeName, int32(i)
 		k.created = seconds(pod.CreationTimestamp)
 		if costs {
 			k.deletionCost = deletionCost(pod)

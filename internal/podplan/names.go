@@ -46,17 +46,21 @@ func SortByName[T any](all []T, name func(T) string) {
 
 // keysOf returns the sort keys of names.
 func keysOf[T any](all []T, name func(T) string) []uint64 {
-	keys, first, common := make([]uint64, len(all)), "", 0
-	for i, one := range all {
-		if i == 0 {
-			first = name(one)
-			common = len(first)
-		}
-		common = commonBeginning(first[:common], name(one))
+	keys := make([]uint64, len(all))
+	if len(all) == 0 {
+		return keys
 	}
-	for i, one := range all {
+	common := name(all[0]) // with which all names so far begin
+	for _, one := range all[:min(len(all), 8)] {
+		common = commonBeginning(common, name(one))
+	}
+	for i := 0; i < len(all); i++ {
+		next, found := strings.CutPrefix(name(all[i]), common)
+		if !found { // seldom: the first few names mostly tell
+			common, i = commonBeginning(common, name(all[i])), -1
+			continue
+		}
 		keys[i] = uint64(i)
-		next := name(one)[common:]
 		for b := range min(keyBytes, len(next)) {
 			keys[i] |= uint64(next[b]) << (56 - 8*b)
 		}
@@ -85,13 +89,13 @@ func inOrder(keys []uint64) []uint64 {
 	return keys
 }
 
-// commonBeginning is how many bytes a and b have in common at their beginning.
-func commonBeginning(a, b string) int {
+// commonBeginning is the text with which both a and b begin.
+func commonBeginning(a, b string) string {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {
-			return i
+			return a[:i]
 		}
 	}
-	return n
+	return a[:n]
 }

@@ -95,11 +95,8 @@ func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 // Settled tells, without decoding anything, that no key keeps the pod out of service, and that Initial changes nothing: most
 // pods are like that. Of a pod for which it does not tell so, Remove and Initial decide.
 func Settled(pod *corev1.Pod) bool {
-	if !HasGate(pod, v1alpha1.KruisePodReady) {
-		return true
-	}
 	c := Condition(pod, v1alpha1.KruisePodReady)
-	return c != nil && (c.Message == "" || c.Message == "[]")
+	return c != nil && (c.Message == "" || c.Message == "[]") || !HasGate(pod, v1alpha1.KruisePodReady)
 }
 
 // Keys returns the keys listed on the pod's KruisePodReady condition: who

@@ -24,40 +24,41 @@ func (p *planner) planPods() {
 		status := &p.NodePodProbe.Status.PodProbeStatuses[i]
 		pod := p.byName[nameOfStatus(status)]
 		delete(left, status.UID)
-		if pod == nil || pod.UID != status.UID || !podstate.Active(pod) || len(p.wanted[pod.UID]) == 0 {
+		if pod == nil || pod.UID != status.UID || !podstate.Active(pod) {
 			continue
 		}
-		p.planPod(pod, status)
+		p.planPod(pod, p.wanted[pod.UID], status)
 	}
 	for _, pod := range p.pods {
 		if left[pod.UID] != nil { // there is no report on it
-			p.planPod(pod, &v1alpha1.PodProbeStatus{})
+			p.planPod(pod, p.wanted[pod.UID], &v1alpha1.PodProbeStatus{})
 		}
 	}
 	slices.SortFunc(p.plan.Patches, func(a, b PodPatch) int { return strings.Compare(nameOf(a.Pod).String(), nameOf(b.Pod).String()) })
 }
 
-// planPod plans what the results of a pod change about it.
-func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
-	r := &results{planner: p, patch: PodPatch{Pod: pod}, types: map[string]string{}}
-	var said []string
-	for _, w := range p.wanted[pod.UID] {
-		state := stateOf(status, w.probe.Name)
-		if why := p.room.leftOut[pod.UID][w.probe.Name]; why != "" {
-			state = &v1alpha1.ContainerProbeState{Name: w.probe.Name, State: v1alpha1.ProbeUnknown, Message: "the probe is left out: " + why}
-		}
-		if state == nil || state.State == "" {
+// planPod plans what the results of the probes that a pod should have change about it.
+func (p *planner) planPod(pod *corev1.Pod, all []*wanted, status *v1alpha1.PodProbeStatus) {
+	r := &results{planner: p, patch: PodPatch{Pod: pod}}
+	for _, w := range all {
+		state := p.stateFor(pod, status, w)
+		if state == nil {
 			continue
 		}
-		said = append(said, fmt.Sprintf("%s@%s/%d=%s", w.probe.Name, w.marker.UID, w.marker.Generation, state.State))
 		if !p.serverless { // there the condition is the report
-			r.condition(&w, state)
+			r.condition(w, state)
 		}
-		r.removals(&w, state.State)
-		r.policies(&w, state.State)
+		r.removals(w, state.State)
+		r.policies(w, state.State)
 	}
 	if !r.patch.Changes(pod) {
 		return
+	}
+	var said []string
+	for _, w := range all {
+		if state := p.stateFor(pod, status, w); state != nil {
+			said = append(said, fmt.Sprintf("%s@%s/%d=%s", w.probe.Name, w.marker.UID, w.marker.Generation, state.State))
+		}
 	}
 	r.patch.Results = strings.Join(said, " ")
 	if wrote, found := p.Wrote[pod.UID]; found && wrote.Results == r.patch.Results && p.Now.Before(wrote.At.Add(againAfter)) {
@@ -66,6 +67,17 @@ func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
 		return
 	}
 	p.plan.Patches = append(p.plan.Patches, r.patch)
+}
+
+// stateFor is the state of a probe that a pod should have; nil if nothing is known of it.
+func (p *planner) stateFor(pod *corev1.Pod, status *v1alpha1.PodProbeStatus, w *wanted) *v1alpha1.ContainerProbeState {
+	if why := p.room.leftOut[pod.UID][w.probe.Name]; why != "" {
+		return &v1alpha1.ContainerProbeState{Name: w.probe.Name, State: v1alpha1.ProbeUnknown, Message: "the probe is left out: " + why}
+	}
+	if state := stateOf(status, w.probe.Name); state != nil && state.State != "" {
+		return state
+	}
+	return nil
 }
 
 func stateOf(status *v1alpha1.PodProbeStatus, name string) *v1alpha1.ContainerProbeState {
@@ -96,6 +108,9 @@ func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
 	case taken:
 		r.ignore(r.patch.Pod, w.probe.Name, "the condition %s is that of the probe %s", conditionType, first)
 		return
+	}
+	if r.types == nil {
+		r.types = map[string]string{}
 	}
 	r.types[conditionType] = w.probe.Name
 	c := corev1.PodCondition{

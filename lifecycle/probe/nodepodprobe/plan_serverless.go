@@ -21,8 +21,10 @@ func virtual(node *corev1.Node) bool { return node != nil && node.Labels["type"]
 func handedOver(pods []*corev1.Pod) map[types.UID]map[string]bool {
 	markers := map[types.UID]map[string]bool{}
 	for _, pod := range pods {
-		markers[pod.UID] = map[string]bool{}
 		for _, name := range v1alpha1.MarkersOf(pod) {
+			if markers[pod.UID] == nil {
+				markers[pod.UID] = map[string]bool{}
+			}
 			markers[pod.UID][name] = true
 		}
 	}
@@ -49,16 +51,17 @@ func (p *planner) planServerless() {
 		return
 	}
 	for _, pod := range p.pods {
-		if status := p.told(pod); len(status.ProbeStates) > 0 {
-			p.planPod(pod, status)
+		all := p.wanted[pod.UID]
+		if status := p.told(pod, all); len(status.ProbeStates) > 0 {
+			p.planPod(pod, all, status)
 		}
 	}
 }
 
-// told is what the conditions of a pod say of its probes. Of two probes with the same type the first counts. (PPM-3.4)
-func (p *planner) told(pod *corev1.Pod) *v1alpha1.PodProbeStatus {
+// told is what the conditions of a pod say of the probes that it should have. Of two probes with the same type the first counts. (PPM-3.4)
+func (p *planner) told(pod *corev1.Pod, all []*wanted) *v1alpha1.PodProbeStatus {
 	status, first := &v1alpha1.PodProbeStatus{}, map[string]string{}
-	for _, w := range p.wanted[pod.UID] {
+	for _, w := range all {
 		t := w.of.PodConditionType
 		c := readiness.Condition(pod, corev1.PodConditionType(t))
 		switch {

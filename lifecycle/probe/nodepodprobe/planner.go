@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -24,22 +25,21 @@ type planner struct {
 	pods    []*corev1.Pod // by namespace and name
 	byName  map[types.NamespacedName]*corev1.Pod
 	markers map[string][]marker // by namespace, sorted by name
-	wanted  map[types.UID][]wanted
+	wanted  map[types.UID][]*wanted
 	stands  map[types.UID]map[string]bool // the markers whose probes a pod has
 	room    room
 	// serverless says that the node is virtual, and what runs its pods probes them by their annotations. (PPM-3.9)
 	serverless bool
 }
 
-// marker is a marker with its selector, and with what its probes cost once a pod is selected.
+// marker is a marker with its selector, and with its probes once a pod is selected.
 type marker struct {
 	*v1alpha1.PodProbeMarker
 	selector labels.Selector
-	costs    []int
-	tooLarge []string
+	probes   []wanted
 }
 
-// wanted is a probe that a pod should have.
+// wanted is a probe that pods should have, the same for all that a marker selects.
 type wanted struct {
 	marker *v1alpha1.PodProbeMarker
 	of     *v1alpha1.PodContainerProbe
@@ -52,11 +52,11 @@ type wanted struct {
 func newPlanner(s *Snapshot) *planner {
 	p := &planner{
 		Snapshot: s, plan: &Plan{}, pods: slices.Clone(s.Pods),
-		byName: map[types.NamespacedName]*corev1.Pod{}, markers: map[string][]marker{}, wanted: map[types.UID][]wanted{},
+		byName:  map[types.NamespacedName]*corev1.Pod{},
+		markers: map[string][]marker{}, wanted: make(map[types.UID][]*wanted, len(s.Pods)),
 	}
-	slices.SortFunc(p.pods, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	podplan.SortByName(p.pods, (*corev1.Pod).GetName)
+	slices.SortStableFunc(p.pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	for namespace, all := range s.Markers {
 		for _, m := range all {
 			selector, _ := m.PodSelector()
@@ -68,13 +68,23 @@ func newPlanner(s *Snapshot) *planner {
 	if p.serverless {
 		p.stands = handedOver(s.Pods)
 	}
+	wants := map[string]int{} // how much room, by namespace
 	for _, pod := range p.pods {
-		p.byName[nameOf(pod)] = pod
-		if v1alpha1.CanBeProbed(pod) {
-			p.wanted[pod.UID] = p.wantedOf(pod)
+		if s.NodePodProbe != nil { // it names pods
+			p.byName[nameOf(pod)] = pod
+		}
+		if !v1alpha1.CanBeProbed(pod) {
+			continue
+		}
+		all := p.wantedOf(pod)
+		p.wanted[pod.UID] = all
+		for _, w := range all {
+			if w.tooLarge == "" {
+				wants[pod.Namespace] += w.cost
+			}
 		}
 	}
-	p.measure()
+	p.measure(wants)
 	return p
 }
 
@@ -88,20 +98,19 @@ func nameOf(pod *corev1.Pod) types.NamespacedName {
 
 // wantedOf lists the probes that a pod should have, by the names of their markers, each marker's in its own order. Of two
 // of the same name the first counts. (PPM-3.2)
-func (p *planner) wantedOf(pod *corev1.Pod) (all []wanted) {
+func (p *planner) wantedOf(pod *corev1.Pod) (all []*wanted) {
 	for i := range p.markers[pod.Namespace] {
 		m := &p.markers[pod.Namespace][i]
 		if m.DeletionTimestamp != nil || !m.selector.Matches(labels.Set(pod.Labels)) && !(p.stands[pod.UID][m.Name] && m.Keeps(pod)) {
 			continue
 		}
 		m.measure()
-		for i := range m.Spec.Probes {
-			of := &m.Spec.Probes[i]
-			name := v1alpha1.ProbeName(m.Name, of.Name)
-			if _, found := find(all, name); of.Name == "" || found {
+		for i := range m.probes {
+			w := &m.probes[i]
+			if w.of.Name == "" || find(all, w.probe.Name) != nil {
 				continue
 			}
-			all = append(all, wanted{m.PodProbeMarker, of, v1alpha1.ContainerProbe{Name: name, ContainerName: of.ContainerName, Probe: of.Probe, HideOutput: of.HideOutput}, m.costs[i], m.tooLarge[i]})
+			all = append(all, w)
 		}
 	}
 	return all
@@ -125,12 +134,14 @@ func standing(n *v1alpha1.NodePodProbe) map[types.UID]map[string]bool {
 	return markers
 }
 
-func find(all []wanted, name string) (wanted, bool) {
-	i := slices.IndexFunc(all, func(w wanted) bool { return w.probe.Name == name })
-	if i < 0 {
-		return wanted{}, false
+// find returns the probe of a name, nil if there is none.
+func find(all []*wanted, name string) *wanted {
+	for _, w := range all {
+		if w.probe.Name == name {
+			return w
+		}
 	}
-	return all[i], true
+	return nil
 }
 
 // planSpec makes the spec what the pods and the markers ask for. (PPM-3.2)
@@ -199,15 +210,15 @@ func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.Container
 			after = append(after, *probe)
 			continue
 		}
-		w, found := find(all, probe.Name)
+		w := find(all, probe.Name)
 		switch {
 		case p.serverless:
 			p.drop(entry, probe.Name, "the node is virtual: what runs its pods probes them by their annotations")
-		case !found:
+		case w == nil:
 			p.drop(entry, probe.Name, "no PodProbeMarker asks for it any more")
 		case placed[probe.Name]:
 			p.drop(entry, probe.Name, "the probe stands here twice")
-		case !p.place(entry, &w):
+		case !p.place(entry, w):
 			p.drop(entry, probe.Name, p.room.leftOut[entry.UID][probe.Name])
 		case equality.Semantic.DeepEqual(*probe, w.probe):
 			after = append(after, *probe)
@@ -217,7 +228,7 @@ func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.Container
 		placed[probe.Name] = true
 	}
 	for i := range all {
-		if !placed[all[i].probe.Name] && p.place(entry, &all[i]) {
+		if !placed[all[i].probe.Name] && p.place(entry, all[i]) {
 			after = append(after, all[i].probe)
 		}
 	}

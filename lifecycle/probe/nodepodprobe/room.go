@@ -30,15 +30,20 @@ type room struct {
 	markers map[types.NamespacedName]string
 }
 
-// measure finds out once what the probes of a marker cost.
+// measure finds out once what the probes of a marker are, and what they cost.
 func (m *marker) measure() {
-	if m.costs != nil {
+	if m.probes != nil {
 		return
 	}
-	m.costs, m.tooLarge = m.ProbeSizes()
-	for i := range m.costs {
+	costs, tooLarge := m.ProbeSizes()
+	m.probes = make([]wanted, len(costs))
+	for i := range costs {
 		of := &m.Spec.Probes[i]
-		m.costs[i] += len(m.Name) + len(of.Name) + stateCost(&of.Probe, of.HideOutput) // the state has the name, too
+		m.probes[i] = wanted{
+			marker: m.PodProbeMarker, of: of,
+			probe: v1alpha1.ContainerProbe{Name: v1alpha1.ProbeName(m.Name, of.Name), ContainerName: of.ContainerName, Probe: of.Probe, HideOutput: of.HideOutput},
+			cost:  costs[i] + len(m.Name) + len(of.Name) + stateCost(&of.Probe, of.HideOutput), tooLarge: tooLarge[i], // the state has the name, too
+		}
 	}
 }
 
@@ -50,18 +55,10 @@ func stateCost(probe *corev1.Probe, hidden bool) int {
 	return stateBytes + v1alpha1.MaxProbeMessage
 }
 
-// measure shares the room among the namespaces that want some: one that wants less than an equal share leaves the rest to the
-// others. (PPM-3.8)
-func (p *planner) measure() {
+// measure shares the room among the namespaces that want some for their pods. One that wants less than an equal share leaves the
+// rest to the others. (PPM-3.8)
+func (p *planner) measure(wants map[string]int) {
 	p.room = room{used: map[string]int{}, leftOut: map[types.UID]map[string]string{}, markers: map[types.NamespacedName]string{}}
-	wants := map[string]int{}
-	for _, pod := range p.pods {
-		for _, w := range p.wanted[pod.UID] {
-			if w.tooLarge == "" {
-				wants[pod.Namespace] += w.cost
-			}
-		}
-	}
 	if p.Namespace != "" && p.NodePodProbe != nil { // those of others stand there
 		for i := range p.NodePodProbe.Spec.PodProbes {
 			entry := &p.NodePodProbe.Spec.PodProbes[i]
