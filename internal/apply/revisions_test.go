@@ -46,6 +46,31 @@ func (s *fixture) removeRevision(name string) {
 	s.must(s.user.AppsV1().ControllerRevisions("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{}))
 }
 
+// Revisions of a workload without a namespace stand in another one: there they are created, adopted and deleted.
+func TestRevisionNamespace(t *testing.T) {
+	s := newFixture(t)
+	s.RevisionNamespace = "system"
+	revisions := s.user.AppsV1().ControllerRevisions("system")
+	r := history("web-2", "nginx:2")
+	r.Namespace = "system"
+	a := s.applier(&rollout.Plan{Revisions: revision.Changes{Create: r, Current: r}})
+	if settled, err := a.WriteRevisions(t.Context()); err != nil || !settled {
+		t.Fatalf("settled %t, error %v", settled, err)
+	}
+	stored, err := revisions.Get(t.Context(), "web-2", metav1.GetOptions{})
+	s.must(err)
+	s.must(s.AdoptRevisions(t.Context(), []*appsv1.ControllerRevision{stored}, owner("set")))
+	stored, err = revisions.Get(t.Context(), "web-2", metav1.GetOptions{})
+	s.must(err)
+	if len(stored.OwnerReferences) != 1 || stored.OwnerReferences[0].UID != "set" {
+		t.Errorf("owners %v", stored.OwnerReferences)
+	}
+	s.must(s.DeleteRevisions(t.Context(), []*appsv1.ControllerRevision{stored}))
+	if _, err := revisions.Get(t.Context(), "web-2", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want it deleted", err)
+	}
+}
+
 // A workload adopts only while it exists: what it adopts while it is being deleted would be deleted with it. The API server is asked only
 // if there is something to adopt.
 func TestAdopt(t *testing.T) {
