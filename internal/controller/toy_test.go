@@ -101,8 +101,8 @@ func subresources(name string) []string {
 	return []string{name}
 }
 
-// The check-list of CONTRIBUTING names these files of a kind. The toy has each, or its part of one that has more. It stands in no area, so
-// what a real kind has in examples is in a test there, and its row of the README in testdata.
+// The check-list of CONTRIBUTING names these files of a kind. The toy has each, or its part of one that has more. It stands in no area.
+// So what a real kind has in examples is in a test there, and its row of the README is in testdata.
 var listed = map[string]string{
 	"AREA/v1alpha1/KIND_types.go":     "v1alpha1/toy_types.go", // types are not counted
 	"AREA/KIND/plan.go":               "plan.go",

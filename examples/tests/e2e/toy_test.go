@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/toy/v1alpha1"
 )
 
-// The manager of these tests runs no toys. So the test of the toy kind is compiled, and does not run.
+// No manager runs toys here. So the test of the toy kind is compiled, and does not run.
 var _, _ = toyRules, testToys
 
 // The test of the toy kind begins here: internal/controller/toy_test.go counts its lines.
