@@ -6,9 +6,9 @@ import "github.com/podwright/podwright"
 
 // Features switches what differs between installations. All programs that ask for the same budgets should have the same.
 type Features struct {
-	// ResizesAlone has a resize of cpu and memory that restarts nothing protected from only by budgets that list RESIZE. It is
-	// the gate InPlacePodVerticalScaling of OpenKruise 1.9. Default false: a budget that protects from
-	// updates protects from resizes as well. (PUB-19)
+	// ResizesAlone has only budgets that list RESIZE judge a resize of cpu and memory which restarts nothing. It is the gate
+	// InPlacePodVerticalScaling of OpenKruise 1.9. Default false: a budget that protects from updates protects from
+	// resizes as well. (PUB-19)
 	ResizesAlone bool
 	// AnnotatedTotal has the annotation pub.kruise.io/protect-total-replicas say how many pods there should be, whatever the
 	// workloads want and with targetRef too, as in OpenKruise 1.9. Default false: it is read with selector

@@ -33,8 +33,8 @@ type Stuck struct {
 	After time.Duration
 }
 
-// FindStuck returns the pods of the workload that wait for a node that does not exist, by name. Of what a pod asks for by
-// itself nothing is found. (PPS-19, PPS-20)
+// FindStuck returns the pods of the workload, by name, that wait for a node which does not exist. It looks at what the state asks
+// for, and not at what the pod's own template does. (PPS-19, PPS-20)
 func FindStuck(in Input) (all []Stuck) {
 	for _, pod := range in.Pods {
 		if !podstate.Active(pod) || pod.Spec.NodeName != "" || pod.Annotations[v1alpha1.InjectedPersistentPodStateAnnotation] != in.State.Name {

@@ -107,12 +107,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, RetryWhenDue: true,
 		Writer: r.writer, Forget: r.forget,
-		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
-			if resource == resourcePods {
-				return controller.Holds(s.Pods)
-			}
-			return controller.HoldsNone
-		},
+		SnapshotHolds: controller.HoldsOf(resourcePods, func(s *Snapshot) []*corev1.Pod { return s.Pods }, controller.HoldsNone),
 	}
 }
 

@@ -36,7 +36,7 @@ type Status[S any] interface {
 }
 
 // Applier applies one plan for a workload whose status is an S. Its methods are the steps that kinds share. A kind takes them in
-// this order: WriteRevisions, and Hold or Abandon if that fails; Outdated; CreateClaims, ApplyPods and PullAhead; Report; and
+// this order: Adopt; WriteOrHold, and Abandon if that fails; Outdated; CreateClaims, ApplyPods and PullAhead; Report; and
 // TruncateHistory. One failure does not stop the rest: errors are joined, so that the reconcile is repeated.
 type Applier[S any] struct {
 	Sync      *Sync
@@ -73,9 +73,20 @@ func (a *Applier[S]) WriteRevisions(ctx context.Context) (settled bool, err erro
 	return state == Settled, err
 }
 
-// Hold goes on with a plan without the update revision, which RefusedRevision has found to be refused: missing pods come from the
+// WriteOrHold is WriteRevisions. While the API server refuses the update revision, the reconcile goes on with another plan. without
+// makes that plan, and is told why the revision is refused. (CT-9)
+func (a *Applier[S]) WriteOrHold(ctx context.Context, without func(refused error) *rollout.Plan) (settled bool, err error) {
+	settled, err = a.WriteRevisions(ctx)
+	if refused := RefusedRevision(&a.Plan.Revisions, err); refused != nil {
+		a.hold(without(refused), err)
+		return true, nil
+	}
+	return settled, err
+}
+
+// hold goes on with a plan without the update revision, which RefusedRevision has found to be refused: missing pods come from the
 // current one. The status keeps its numbers, which are about revisions that there are, and says why. (CT-9)
-func (a *Applier[S]) Hold(plan *rollout.Plan, refused error) {
+func (a *Applier[S]) hold(plan *rollout.Plan, refused error) {
 	_ = a.failures.Add(a.Reporting.FailedUpdate, refused)
 	a.Plan, a.Status, a.Uncreated, a.refused = plan, nil, nil, refused
 	a.Plan.Revisions.Delete = nil
@@ -123,7 +134,7 @@ func (a *Applier[S]) SetStatus(status *S) {
 // stored is the status as it was observed, or written by this reconcile.
 func (a *Applier[S]) stored() *S { return cmp.Or(a.written, a.Observed) }
 
-// Held tells whether the plan is that of Hold.
+// Held tells whether the plan is one without the update revision, see WriteOrHold.
 func (a *Applier[S]) Held() bool { return a.refused != nil }
 
 // Report writes the status, with what went wrong, and returns why the plan is held, too.

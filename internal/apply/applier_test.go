@@ -174,14 +174,42 @@ func TestRefusedRevision(t *testing.T) {
 	}
 }
 
+// While the update revision is refused, another plan takes the place of the one that needs it. (CT-9)
+func TestWriteOrHold(t *testing.T) {
+	for _, test := range []struct {
+		name                 string
+		err                  error
+		settled, held, fails bool
+	}{
+		{"it is created", nil, true, false, false},
+		{"CT-9: it is refused", errQuota, true, true, false},
+		{"the server fails", errInternal, false, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newFixture(t)
+			s.fail("create controllerrevisions", test.err)
+			first, without := created(), &rollout.Plan{}
+			a := s.applier(first)
+			var told error
+			settled, err := a.WriteOrHold(t.Context(), func(refused error) *rollout.Plan { told = refused; return without })
+			if settled != test.settled || (err != nil) != test.fails || a.Held() != test.held || (told != nil) != test.held {
+				t.Errorf("settled %t, held %t, told %v, error %v", settled, a.Held(), told, err)
+			}
+			if (a.Plan == without) != test.held || (a.Plan == first) == test.held {
+				t.Errorf("the plan is %v", a.Plan)
+			}
+		})
+	}
+}
+
 // A plan that is held keeps the numbers of the status and the whole history, and says why. (CT-9)
-func TestHold(t *testing.T) {
+func TestHeldPlan(t *testing.T) {
 	s := newFixture(t)
 	old := s.stored(history("web-0", "nginx:0"))
 	a := s.applier(created())
 	a.Uncreated = a.Observed.DeepCopy()
 	plan := &rollout.Plan{Revisions: revision.Changes{Delete: []*appsv1.ControllerRevision{old}}}
-	a.Hold(plan, errQuota)
+	a.hold(plan, errQuota)
 	if err := a.Report(t.Context()); !errors.Is(err, errQuota) || !a.Held() {
 		t.Errorf("error %v, held %t", err, a.Held())
 	}
@@ -212,7 +240,7 @@ func TestOutdated(t *testing.T) {
 		{"CS-3: pods are gone", func(_ *fixture, a *applier) { a.Shrinks = true }, []string{write}, false, false, 5},
 		{"CS-3: the current revision is gone", func(_ *fixture, a *applier) { a.Plan.Revisions.Missing = "web-1" }, []string{write}, false, false, 5},
 		{"CS-3: pods are gone, and the planned status counts others", func(_ *fixture, a *applier) { a.Shrinks, a.Uncreated = true, a.Observed }, []string{write}, false, false, 3},
-		{"CT-9: the plan is held", func(_ *fixture, a *applier) { a.Hold(a.Plan, errQuota) }, []string{write}, false, false, 3},
+		{"CT-9: the plan is held", func(_ *fixture, a *applier) { a.hold(a.Plan, errQuota) }, []string{write}, false, false, 3},
 		{"CS-3: a conflict", func(s *fixture, a *applier) { a.Shrinks = true; s.fail("patch statefulsets/status", conflict) }, []string{write}, true, true, 3},
 		{"another failure", func(s *fixture, a *applier) { a.Shrinks = true; s.fail("patch statefulsets/status", errInternal) }, []string{write}, false, false, 3},
 		{"CS-3: the workload is gone", func(s *fixture, a *applier) {

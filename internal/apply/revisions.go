@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,11 +19,29 @@ import (
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/caches"
 )
 
 func (p *Sync) revisions() appsv1client.ControllerRevisionInterface {
 	return p.Kubernetes.AppsV1().ControllerRevisions(cmp.Or(p.RevisionNamespace, p.Key.Namespace))
+}
+
+// Adopt adopts the revisions of the plan, which have no controller, for the owner. The pods to adopt are among the patches. For either
+// the workload must still exist, so live reads it past all caches. What one that is being deleted adopts would be deleted with it.
+func (a *Applier[S]) Adopt(ctx context.Context, owner metav1.OwnerReference, live func() (metav1.Object, error)) error {
+	revisions := a.Plan.Revisions.Adopt
+	if len(revisions) == 0 && !slices.ContainsFunc(a.Plan.Patch, func(p rollout.PodPatch) bool { return p.Kind == rollout.PatchAdopt }) {
+		return nil
+	}
+	workload, err := live()
+	if err != nil {
+		return fmt.Errorf("adopt pods and revisions: read the %s: %w", owner.Kind, err)
+	}
+	if workload.GetUID() != owner.UID || workload.GetDeletionTimestamp() != nil {
+		return fmt.Errorf("adopt pods and revisions: the %s with UID %s is gone or being deleted", owner.Kind, owner.UID)
+	}
+	return a.Sync.AdoptRevisions(ctx, revisions, owner)
 }
 
 // AdoptRevisions makes owner an owner of revisions. Those that are gone

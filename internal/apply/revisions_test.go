@@ -4,6 +4,7 @@ package apply
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // history is a revision whose template runs an image.
@@ -42,6 +44,80 @@ func (s *fixture) stored(r *appsv1.ControllerRevision) *appsv1.ControllerRevisio
 func (s *fixture) removeRevision(name string) {
 	s.t.Helper()
 	s.must(s.user.AppsV1().ControllerRevisions("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{}))
+}
+
+// Revisions of a workload without a namespace stand in another one: there they are created, adopted and deleted.
+func TestRevisionNamespace(t *testing.T) {
+	s := newFixture(t)
+	s.RevisionNamespace = "system"
+	revisions := s.user.AppsV1().ControllerRevisions("system")
+	r := history("web-2", "nginx:2")
+	r.Namespace = "system"
+	a := s.applier(&rollout.Plan{Revisions: revision.Changes{Create: r, Current: r}})
+	if settled, err := a.WriteRevisions(t.Context()); err != nil || !settled {
+		t.Fatalf("settled %t, error %v", settled, err)
+	}
+	stored, err := revisions.Get(t.Context(), "web-2", metav1.GetOptions{})
+	s.must(err)
+	s.must(s.AdoptRevisions(t.Context(), []*appsv1.ControllerRevision{stored}, owner("set")))
+	stored, err = revisions.Get(t.Context(), "web-2", metav1.GetOptions{})
+	s.must(err)
+	if len(stored.OwnerReferences) != 1 || stored.OwnerReferences[0].UID != "set" {
+		t.Errorf("owners %v", stored.OwnerReferences)
+	}
+	s.must(s.DeleteRevisions(t.Context(), []*appsv1.ControllerRevision{stored}))
+	if _, err := revisions.Get(t.Context(), "web-2", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v, want it deleted", err)
+	}
+}
+
+// A workload adopts only while it exists: what it adopts while it is being deleted would be deleted with it. The API server is asked only
+// if there is something to adopt.
+func TestAdopt(t *testing.T) {
+	of := func(uid types.UID, edit func(*metav1.ObjectMeta)) func() (metav1.Object, error) {
+		return func() (metav1.Object, error) {
+			live := &metav1.ObjectMeta{UID: uid}
+			if edit != nil {
+				edit(live)
+			}
+			return live, nil
+		}
+	}
+	pods := []rollout.PodPatch{{Kind: rollout.PatchAdopt}}
+	for _, test := range []struct {
+		name          string
+		patch         []rollout.PodPatch
+		revision      bool
+		live          func() (metav1.Object, error)
+		adopted, asks bool
+		want          string
+	}{
+		{"nothing", []rollout.PodPatch{{Kind: rollout.PatchRefresh}}, false, of("set", nil), false, false, ""},
+		{"a revision", nil, true, of("set", nil), true, true, ""},
+		{"a pod", pods, false, of("set", nil), false, true, ""},
+		{"the workload is another one", nil, true, of("other", nil), false, true, "the StatefulSet with UID set is gone or being deleted"},
+		{"the workload is being deleted", pods, true, of("set", func(o *metav1.ObjectMeta) { o.DeletionTimestamp = &metav1.Time{} }), false, true,
+			"the StatefulSet with UID set is gone or being deleted"},
+		{"the workload cannot be read", pods, false, func() (metav1.Object, error) { return nil, errInternal }, false, true, "read the StatefulSet"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newFixture(t)
+			plan, asked := &rollout.Plan{}, false
+			plan.Patch = test.patch
+			if test.revision {
+				plan.Revisions.Adopt = []*appsv1.ControllerRevision{s.stored(history("web-1", "nginx:1"))}
+			}
+			mine := owner("set")
+			mine.Kind = "StatefulSet"
+			err := s.applier(plan).Adopt(t.Context(), mine, func() (metav1.Object, error) { asked = true; return test.live() })
+			if asked != test.asks || (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("asked %t, error %v, want %q", asked, err, test.want)
+			}
+			if adopted := slices.Contains(s.requests(), "patch controllerrevisions web-1"); adopted != test.adopted {
+				t.Errorf("adopted %t, requests %q", adopted, s.requests())
+			}
+		})
+	}
 }
 
 func TestAdoptRevisions(t *testing.T) {

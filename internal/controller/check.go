@@ -101,3 +101,14 @@ func Holds[T metav1.Object](objects []T) func(name string) bool {
 // HoldsAll and HoldsNone are Holds for what a kind does not read, and for what it has none of.
 func HoldsAll(string) bool  { return true }
 func HoldsNone(string) bool { return false }
+
+// HoldsOf is the Definition.SnapshotHolds of a kind that creates objects of one resource, which a snapshot lists. others is the
+// answer for the other resources.
+func HoldsOf[S any, T metav1.Object](resource podwright.Resource, list func(*S) []T, others func(string) bool) func(*S, podwright.Resource) func(string) bool {
+	return func(s *S, of podwright.Resource) func(string) bool {
+		if of == resource {
+			return Holds(list(s))
+		}
+		return others
+	}
+}

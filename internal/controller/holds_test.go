@@ -37,6 +37,28 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// A kind that creates one resource finds it in its list, and answers for the others at once.
+func TestHoldsOf(t *testing.T) {
+	type snapshot struct{ pods []*corev1.Pod }
+	s := &snapshot{podsNamed(1)}
+	list := func(s *snapshot) []*corev1.Pod { return s.pods }
+	for _, test := range []struct {
+		others   func(string) bool
+		resource podwright.Resource
+		name     string
+		want     bool
+	}{
+		{HoldsNone, "pods", s.pods[0].Name, true},
+		{HoldsAll, "pods", "other", false},
+		{HoldsAll, "jobs", "other", true},
+		{HoldsNone, "jobs", s.pods[0].Name, false},
+	} {
+		if got := HoldsOf("pods", list, test.others)(s, test.resource)(test.name); got != test.want {
+			t.Errorf("%s %s: %t, want %t", test.resource, test.name, got, test.want)
+		}
+	}
+}
+
 // BenchmarkUnseen looks for the pods that a reconcile has created, a tenth of all.
 func BenchmarkUnseen(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {

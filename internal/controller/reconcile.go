@@ -38,7 +38,7 @@ type Definition[S, P any] struct {
 	reads []Read
 	// synced tells how far the caches are.
 	synced apiwriter.Synced
-	// WrapLive wraps the Live of all reads. Optional.
+	// WrapLive wraps the LiveReader of each read. Optional.
 	WrapLive func(apiwriter.Live) apiwriter.Live
 	// Writer writes.
 	Writer Writer
@@ -63,11 +63,11 @@ type Definition[S, P any] struct {
 	// plan, the longer, see SettleTime.
 	FixedSettleTime time.Duration
 	// RunsOnNode goes on with caches that cannot tell how far they are, which may be those of a kubelet. It asks no API server
-	// how far it is. Its default of firstRetry is FirstNodeRetry, that of LastRetry LastNodeRetry.
+	// how far it is. It retries first after FirstNodeRetry, and LastRetry defaults to LastNodeRetry.
 	RunsOnNode bool
 
-	// firstRetry and LastRetry are the first and the longest back-off of a key
-	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
+	// firstRetry and LastRetry are the shortest and the longest back-off of a key
+	// whose reconciles fail. Default 5 ms, which suits conflicts, and 5 minutes.
 	firstRetry, LastRetry time.Duration
 	// RetryWhenDue has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
@@ -78,7 +78,7 @@ type Definition[S, P any] struct {
 type Writer interface {
 	// Writes are those of earlier reconciles.
 	Writes() *apiwriter.Store
-	// wroteStatus tells whether the status of the kind's object is the one that the controller
+	// WroteStatus tells whether the status of the kind's object is the one that the controller
 	// itself wrote last.
 	WroteStatus(key types.NamespacedName, resourceVersion string, status any) bool
 	// Forget drops what is remembered of an object that no longer exists.

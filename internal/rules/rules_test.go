@@ -30,7 +30,7 @@ func TestRules(t *testing.T) {
 
 // head is how each page begins, for its users. It says what the package does, what it promises by which rules, and what
 // it never does. It also says where its numbers come from, and how to read on.
-var head = regexp.MustCompile(`^# Rules of .+\n\n(?:.+\n)+\n(?:- [^*].+\n(?:  .+\n)*){3,4}- \*\*It never\*\* (?:.+\n)+?- \*\*Numbers:\*\* (?:.+\n)+?- \*\*Reading:\*\* .+\n\n`)
+var head = regexp.MustCompile(`^# Rules of .+\n\n(?:.+\n)*?.*\bYou\s+can\s+rely\s+on\s+this:\n\n(?:- [^*].+\n(?:  .+\n)*){3,4}- \*\*It never\*\* (?:.+\n)+?- \*\*Numbers:\*\* (?:.+\n)+?- \*\*Reading:\*\* .+\n\n`)
 
 func TestHeads(t *testing.T) {
 	files, err := readRepository(os.DirFS(root))

@@ -71,8 +71,8 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // if there is no such pod, or nothing to decide about it: then the ConfigMap
 // is not read.
 //
-// The ConfigMap comes from the API server itself. So a reconcile sees what
-// the one before it wrote, and one that a user has deleted is missed.
+// It reads the ConfigMap from the API server and not from a cache. So a reconcile sees
+// what the one before it wrote, and notices that a user has deleted the ConfigMap.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := caches.Object[corev1.Pod](r.options.Reader, caches.Pods, "pod", key)
 	if pod == nil || err != nil {

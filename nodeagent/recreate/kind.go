@@ -38,7 +38,7 @@ type reconciler struct {
 	options Options
 	stopper *stop.Stopper
 
-	// memory is since when requests are known.
+	// memory has since when the agent knows each request.
 	memory memory
 	// underway are the stops, which Reconcile waits for and Answer cuts short.
 	underway underway

@@ -15,7 +15,7 @@ import (
 
 // planResets empties the hot containers that an upgrade has left behind. A pod that serves is
 // out of service while its kubelet stops one, so that the strategy holds that back like an
-// update. (SCS-18)
+// update. Those that were refused come last: they hold up themselves alone. (SCS-15, SCS-18, CT-10)
 func (p *planner) planResets() {
 	var flipping []*pod
 	out := int32(0) // others have the place of their update, and serve
@@ -27,7 +27,7 @@ func (p *planner) planResets() {
 			out++
 		}
 	}
-	for _, pod := range p.refusedLast(flipping) {
+	for _, pod := range rollout.RefusedLast(&p.Refused, flipping, (*pod).shared) {
 		reason := p.awaitsReset(pod)
 		if reason == nil && pod.serves() && out >= p.plan.Rollout.MaxUnavailable {
 			reason = p.full(out)
@@ -47,22 +47,6 @@ func (p *planner) planResets() {
 			out++
 		}
 	}
-}
-
-// refusedLast puts those last whose write the API server refused before: they hold up themselves alone. (SCS-15)
-func (p *planner) refusedLast(pods []*pod) []*pod {
-	if len(p.Refused.Pods) == 0 {
-		return pods
-	}
-	first, last := make([]*pod, 0, len(pods)), []*pod(nil)
-	for _, pod := range pods {
-		if p.Refused.Pods[pod.UID] == nil {
-			first = append(first, pod)
-		} else {
-			last = append(last, pod)
-		}
-	}
-	return append(first, last...)
 }
 
 // awaitsReset says why the hot containers of a pod that do not work any more cannot be

@@ -5,12 +5,16 @@ package sidecarset
 import (
 	stdcmp "cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -239,6 +243,42 @@ func TestResetWithinStrategy(t *testing.T) {
 		w.edit("{updateStrategy: {" + strategy + "}}")
 		if plan := w.sync(); len(resets(plan)) != want.resets || waits(plan, "c") != stdcmp.Or(want.waits, "MaxUnavailable") {
 			t.Errorf("%s: %s", strategy, plan)
+		}
+	}
+}
+
+// A pod whose write was refused, or that an exhausted budget protects, takes the place of no other that is to be emptied. (SCS-15, SCS-18, CT-10)
+func TestResetsThatAreRefusedComeLast(t *testing.T) {
+	w := newWorld(t, mesh)
+	w.add("a", "b", "c")
+	w.settle()
+	w.edit("{updateStrategy: {maxUnavailable: 3}}")
+	w.image("mesh", "mesh:v2")
+	w.sync()
+	w.kubelet()
+	w.edit("{updateStrategy: {maxUnavailable: 1}}")
+	denied := func(pods ...string) (all map[types.UID]rollout.Denial) {
+		all = map[types.UID]rollout.Denial{}
+		for i, pod := range pods {
+			at := noon.Add(time.Duration(i) * time.Second)
+			all[w.pod(pod).UID] = rollout.Denial{Budget: pod, Since: at, Asked: at}
+		}
+		return all
+	}
+	for _, test := range []struct {
+		name    string
+		refused rollout.Refusals
+		want    string
+	}{
+		{"none", rollout.Refusals{}, "a"},
+		{"the API server refused one", rollout.Refusals{Until: noon.Add(-time.Second), Pods: map[types.UID]error{w.pod("a").UID: errors.New("no")}}, "b"},
+		{"budgets denied two", rollout.Refusals{Denied: denied("a", "b")}, "c"},
+		{"budgets denied all, and take turns", rollout.Refusals{Denied: denied("b", "a", "c")}, "b"},
+	} {
+		s := w.snapshot()
+		s.Refused = test.refused
+		if plan := NewPlan(s); len(resets(plan)) != 1 || resets(plan)[0] != test.want {
+			t.Errorf("%s: want %s emptied:\n%s", test.name, test.want, plan)
 		}
 	}
 }

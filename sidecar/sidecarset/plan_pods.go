@@ -30,6 +30,9 @@ type pod struct {
 	states *states // nil: not read yet
 }
 
+// shared is the pod as the caches have it.
+func (pod *pod) shared() *corev1.Pod { return pod.Pod }
+
 // listed tells whether a pod says that a SidecarSet was injected. Pods without a list, from
 // before there was one, say so by their records. (SCS-1)
 func listed(pod *corev1.Pod, name string) bool {

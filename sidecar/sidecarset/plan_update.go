@@ -143,10 +143,9 @@ func (p *planner) order(candidates []*pod) ([]*pod, error) {
 		}
 		options.Scatter = scatterTerms(p.set.Spec.UpdateStrategy.ScatterStrategy, options.All)
 	}
-	podOf := func(pod *pod) *corev1.Pod { return pod.Pod }
-	sorted, err := rollout.SortForUpdateOf(candidates, podOf, options)
+	sorted, err := rollout.SortForUpdateOf(candidates, (*pod).shared, options)
 	if r := &p.plan.Rollout; err == nil && r.Unavailable < r.MaxUnavailable { // otherwise the others may wait for those that were refused
-		sorted = rollout.RefusedLast(&p.Refused, sorted, podOf)
+		sorted = rollout.RefusedLast(&p.Refused, sorted, (*pod).shared)
 	}
 	return sorted, err
 }

@@ -71,7 +71,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	defer r.rememberUnused(s, &a.tried)
-	if settled, err := a.revisions(ctx); err != nil {
+	if settled, err := a.WriteOrHold(ctx, a.planWithout); err != nil {
 		return 0, a.Abandon(ctx, err)
 	} else if !settled {
 		return controller.StaleRetry, nil
@@ -85,18 +85,12 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return a.RequeueAfter(), apply.WorthRetrying(err)
 }
 
-// revisions writes the revisions. While the API server refuses the update revision, the plan goes on without it. (CT-9)
-func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
-	settled, err = a.WriteRevisions(ctx)
-	refused := apply.RefusedRevision(&a.plan.Revisions, err)
-	if refused == nil {
-		return settled, err
-	}
+// planWithout plans anew, without the update revision that the API server refuses. (CT-9)
+func (a *applier) planWithout(refused error) *rollout.Plan {
 	held := *a.snapshot
 	held.Refused.Revision = refused
 	a.plan = NewPlan(&held)
-	a.Hold(&a.plan.Plan, err)
-	return true, nil
+	return &a.plan.Plan
 }
 
 // applyPods applies the stages of the plan, and records an event when

@@ -10,8 +10,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planner holds what all steps of NewPlan share. What one step decides for the next
-// ones it returns.
+// planner holds what all steps of NewPlan share: what the first steps read and count, and the plan to
+// which the others add. What else a step decides, it returns to the next ones.
 type planner struct {
 	podplan.Planner
 	*Snapshot

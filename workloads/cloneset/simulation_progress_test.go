@@ -33,7 +33,7 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 		{"a status counts pods that could not be created", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
 			controller.KindOf(r).Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				a := controller.KindOf(r).Self.(*reconciler).begin(s, p)
-				if settled, err := a.revisions(ctx); err != nil || !settled {
+				if settled, err := a.WriteOrHold(ctx, a.planWithout); err != nil || !settled {
 					return controller.StaleRetry, err
 				}
 				err := errors.Join(a.disownClaims(ctx), a.CreateClaims(ctx), a.applyPods(ctx), a.Report(ctx), a.prune(ctx))

@@ -54,7 +54,7 @@ func parse(text string) (cron.Schedule, error) {
 	return schedule, nil
 }
 
-// anyTime is when the next five years are looked at for a time of a schedule.
+// anyTime begins the five years in which a schedule must have a time.
 var anyTime = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // namesZone tells whether a schedule names a time zone itself. (ACJ-7.1)

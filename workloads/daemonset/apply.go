@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,46 +91,23 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return a.RequeueAfter(), apply.WorthRetrying(err)
 }
 
-// revisions adopts and writes revisions. While the API server refuses the update revision, the plan goes on without it. (CT-9)
+// revisions adopts and writes revisions. (DS-3)
 func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
-	if err := a.adopt(ctx); err != nil {
+	live := func() (metav1.Object, error) {
+		return a.options.Workloads.DaemonSets(a.set.Namespace).Get(ctx, a.set.Name, metav1.GetOptions{})
+	}
+	if err := a.Adopt(ctx, *metav1.NewControllerRef(a.set, v1alpha1.SchemeGroupVersion.WithKind(kind)), live); err != nil {
 		return false, err
 	}
-	settled, err = a.WriteRevisions(ctx)
-	refused := apply.RefusedRevision(&a.plan.Revisions, err)
-	if refused == nil {
-		return settled, err
-	}
+	return a.WriteOrHold(ctx, a.planWithout)
+}
+
+// planWithout plans anew, without the update revision that the API server refuses. (CT-9)
+func (a *applier) planWithout(refused error) *rollout.Plan {
 	held := *a.snapshot
 	held.Refused.Revision = refused
 	a.plan = NewPlan(&held)
-	a.Hold(&a.plan.Plan, err)
-	return true, nil
-}
-
-// adopt adopts revisions without a controller. The pods to adopt are among the
-// patches; for either the DaemonSet must still exist. (DS-3)
-func (a *applier) adopt(ctx context.Context) error {
-	revisions := a.plan.Revisions.Adopt
-	if len(revisions) > 0 || slices.ContainsFunc(a.plan.Patch, func(p rollout.PodPatch) bool { return p.Kind == rollout.PatchAdopt }) {
-		if err := a.mayAdopt(ctx); err != nil {
-			return err
-		}
-	}
-	return a.AdoptRevisions(ctx, revisions, *metav1.NewControllerRef(a.set, v1alpha1.SchemeGroupVersion.WithKind(kind)))
-}
-
-// mayAdopt asks the API server itself whether the DaemonSet still exists: what
-// one that is being deleted adopts would be deleted with it.
-func (a *applier) mayAdopt(ctx context.Context) error {
-	live, err := a.options.Workloads.DaemonSets(a.set.Namespace).Get(ctx, a.set.Name, metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("adopt pods and revisions: read the DaemonSet: %w", err)
-	}
-	if live.UID != a.set.UID || live.DeletionTimestamp != nil {
-		return fmt.Errorf("adopt pods and revisions: the DaemonSet with UID %s is gone or being deleted", a.set.UID)
-	}
-	return nil
+	return &a.plan.Plan
 }
 
 // Create creates the pod of a node, and remembers whether it could. (DS-7)

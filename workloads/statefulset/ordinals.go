@@ -15,7 +15,7 @@ import (
 type window struct {
 	// wanted lists them, ascending.
 	wanted []int
-	// start is the first ordinal that may be wanted. End is the last wanted one plus one, and start if none is wanted.
+	// start is the first ordinal that may be wanted. end is the last wanted one plus one, or start if none is wanted.
 	start, end int
 	reserved   workload.Reserved
 }

@@ -4,7 +4,7 @@
 // it keeps objects in memory. It is for unit tests.
 //
 // It does no more than client-go's own fakes. It validates and defaults nothing, and counts no
-// generations and no resource versions. It writes spec and status alike whichever method is called.
+// generations and no resource versions. Every method writes spec and status alike.
 // What is applied is merged into an object that exists; fields have no owners.
 package fake
 

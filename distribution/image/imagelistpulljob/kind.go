@@ -81,12 +81,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
-			if resource == resourceJobs {
-				return controller.Holds(s.Jobs)
-			}
-			return controller.HoldsAll
-		},
+		SnapshotHolds: controller.HoldsOf(resourceJobs, func(s *Snapshot) []*v1alpha1.ImagePullJob { return s.Jobs }, controller.HoldsAll),
 	}
 }
 

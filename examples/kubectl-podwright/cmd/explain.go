@@ -161,10 +161,7 @@ func indent(text string) string {
 
 // outlook says what the next reconcile does about pods or workloads, as long as a manager runs.
 func outlook(s *explain.Situation) string {
-	what, rows := "pod", s.Plan.Rows()
-	if s.Object.GetKind() == "UnitedDeployment" {
-		what = "workload"
-	}
+	what, rows := s.Object.Kind().Makes(), s.Plan.Rows()
 	var actions []string
 	pods := map[string][]string{}
 	for _, row := range rows {

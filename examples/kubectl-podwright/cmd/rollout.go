@@ -11,7 +11,7 @@ import (
 // rolledOut are the kinds that have rollouts, as completion offers them.
 var rolledOut = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "uniteddeployment", "sidecarset", "deployment", "statefulset", "daemonset"}
 
-// rollout is kubectl's command, whose functions package rollout of ours replaces. (KC-4 to KC-8)
+// rollout is the command of kubectl, with the functions of our own package rollout. (KC-4 to KC-8)
 func (c *commands) rollout() *cobra.Command {
 	cmd := rollout.NewCmdRollout("kubectl", c.factory, c.IOStreams) // apply, which undo speaks of, is its command
 	cmd.Long = templates.LongDesc(`

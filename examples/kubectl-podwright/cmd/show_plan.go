@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -73,14 +74,14 @@ func (c *commands) plan() *cobra.Command {
 				fmt.Fprintln(c.Out, cmp.Or(p.Text, nothing))
 				return
 			}
-			if !exists || filename != "" && o.GetKind() == "CloneSet" {
-				p.ForgetNames(o.GetKind())
+			if !exists || filename != "" && o.Kind().NamesPodsBy(workload.NamesOfVersion) {
+				p.ForgetNames(o.Kind())
 			}
 			if output != "" {
 				cmdutil.CheckErr(c.encode(output, planned{Of: o.Title(), Problems: problems(p), Next: list(p.Rows())}))
 				return
 			}
-			cmdutil.CheckErr(c.printPlan(o.GetKind(), p))
+			cmdutil.CheckErr(c.printPlan(o.Kind(), p))
 		},
 	}
 	cmd.Flags().StringVarP(&filename, "filename", "f", "", "The manifest of the workload as it would be. What kubectl apply would make of it is planned for.")
@@ -233,7 +234,7 @@ func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan,
 	return planner.Plan(ctx, o)
 }
 
-func (c *commands) printPlan(kind string, p *plan.Plan) error {
+func (c *commands) printPlan(kind *workload.Entry, p *plan.Plan) error {
 	for _, problem := range problems(p) {
 		fmt.Fprintln(c.Out, problem)
 	}
@@ -243,11 +244,7 @@ func (c *commands) printPlan(kind string, p *plan.Plan) error {
 		return nil
 	}
 	table := printers.GetNewTabWriter(c.Out)
-	heading := "POD"
-	if kind == "UnitedDeployment" {
-		heading = "WORKLOAD"
-	}
-	fmt.Fprintln(table, heading+"\tACTION\tDETAIL")
+	fmt.Fprintln(table, strings.ToUpper(kind.Makes())+"\tACTION\tDETAIL")
 	for _, row := range rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", row.Pod, row.Action, row.Detail)
 	}

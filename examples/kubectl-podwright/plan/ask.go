@@ -122,8 +122,8 @@ func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 				break
 			}
 		}
-		if next, err = p.next(ctx, o); err == nil && !justCreated && o.GetKind() == "CloneSet" {
-			next.ForgetNames(o.GetKind())
+		if next, err = p.next(ctx, o); err == nil && !justCreated && o.Kind().NamesPodsBy(workload.NamesOfVersion) {
+			next.ForgetNames(o.Kind())
 		}
 	}
 	return next, err

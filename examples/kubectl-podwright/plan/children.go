@@ -64,20 +64,21 @@ func (p *Planner) fill(ctx context.Context, child *Child) error {
 		return err
 	}
 	child.Plan = &Plan{}
-	child.Plan.Pods, err = p.podsOf(ctx, child.Child.Object)
+	child.Plan.Pods, err = p.podsOf(ctx, child.Object)
 	return err
 }
 
 // podsOf returns the pods that the selector of a workload of Kubernetes finds.
-func (p *Planner) podsOf(ctx context.Context, of metav1.Object) ([]*corev1.Pod, error) {
-	var labels *metav1.LabelSelector
-	switch of := of.(type) {
-	case *appsv1.StatefulSet:
-		labels = of.Spec.Selector
-	case *appsv1.Deployment:
-		labels = of.Spec.Selector
+func (p *Planner) podsOf(ctx context.Context, of *workload.Object) ([]*corev1.Pod, error) {
+	var read struct {
+		Spec struct {
+			Selector *metav1.LabelSelector `json:"selector"`
+		} `json:"spec"`
 	}
-	selector, err := metav1.LabelSelectorAsSelector(labels)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(of.Object, &read); err != nil {
+		return nil, err
+	}
+	selector, err := metav1.LabelSelectorAsSelector(read.Spec.Selector)
 	if err != nil {
 		return nil, err
 	}

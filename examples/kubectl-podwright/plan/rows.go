@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 )
@@ -86,11 +87,11 @@ func (p *Plan) waits() []Row {
 	return rows
 }
 
-// ForgetNames says that the workload, which is of a kind, does not exist yet, or, of a CloneSet, will be written before
-// it is reconciled. Names that are generated for what it creates then depend on what it will be, and end in an asterisk.
-func (p *Plan) ForgetNames(kind string) {
+// ForgetNames says that the workload, which is of a kind, does not exist yet, or will be written before it is reconciled.
+// Names that are generated for what it creates then depend on what it will be, and end in an asterisk.
+func (p *Plan) ForgetNames(kind *workload.Entry) {
 	short := func(name string) string { return name[:strings.LastIndexByte(name, '-')+1] + "*" }
-	if kind == "CloneSet" || kind == "DaemonSet" {
+	if kind.NamesPodsBy(workload.NamesOfUID) || kind.NamesPodsBy(workload.NamesOfVersion) {
 		for i := range p.Create {
 			p.Create[i].Pod = p.Create[i].Pod.DeepCopy()
 			p.Create[i].Pod.Name = short(p.Create[i].Pod.Name)

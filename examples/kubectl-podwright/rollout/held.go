@@ -3,7 +3,6 @@
 package rollout
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -21,13 +20,10 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// injected are the fields of a SidecarSet's spec that its revisions hold: all that pods get of it.
-var injected = []string{"containers", "imagePullSecrets", "initContainers", "patchPodMetadata", "volumes"}
-
 // held are the fields of a workload's spec that its revisions hold.
 func held(o *workload.Object) []string {
-	if o.GetKind() == "SidecarSet" {
-		return injected
+	if fields := o.Kind().Injects; fields != nil {
+		return fields
 	}
 	return []string{"template"}
 }
@@ -78,16 +74,14 @@ func withoutNullTimestamps(value any) {
 	}
 }
 
+// revised is what revisions hold of kinds without a pod template in a fixed place.
+var revised = map[string]func(*workload.Object) (any, error){"SidecarSet": sidecarData, "UnitedDeployment": subsetTemplate}
+
 // same tells whether revisions of two states of a workload mean the same.
 func same(a, b *workload.Object) bool {
-	switch a.GetKind() {
-	case "SidecarSet":
-		x, errX := sidecarData(a)
-		y, errY := sidecarData(b)
-		return errX == nil && errY == nil && bytes.Equal(x, y)
-	case "UnitedDeployment": // of which the template is more than the pods'
-		x, errX := subsetTemplate(a)
-		y, errY := subsetTemplate(b)
+	if of := revised[a.Kind().Name]; of != nil {
+		x, errX := of(a)
+		y, errY := of(b)
 		return errX == nil && errY == nil && equality.Semantic.DeepEqual(x, y)
 	}
 	x, errX := a.PodTemplate()
@@ -99,7 +93,7 @@ func same(a, b *workload.Object) bool {
 }
 
 // sidecarData is what a revision of a SidecarSet holds, defaults included.
-func sidecarData(o *workload.Object) ([]byte, error) {
+func sidecarData(o *workload.Object) (any, error) {
 	set := &sidecarv1alpha1.SidecarSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, set); err != nil {
 		return nil, err
@@ -108,7 +102,8 @@ func sidecarData(o *workload.Object) ([]byte, error) {
 	return injection.RevisionData(set)
 }
 
-func subsetTemplate(o *workload.Object) (*v1alpha1.SubsetTemplate, error) {
+// subsetTemplate is what a revision of a UnitedDeployment holds, which is more than a template of pods.
+func subsetTemplate(o *workload.Object) (any, error) {
 	set := &v1alpha1.UnitedDeployment{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, set)
 	return &set.Spec.Template, err
@@ -116,7 +111,8 @@ func subsetTemplate(o *workload.Object) (*v1alpha1.SubsetTemplate, error) {
 
 // podTemplate is what pods get of a workload, as far as a pod template can say it: of a SidecarSet its containers and volumes.
 func podTemplate(o *workload.Object) (*corev1.PodTemplateSpec, error) {
-	if o.GetKind() != "SidecarSet" {
+	injected := o.Kind().Injects
+	if injected == nil {
 		return o.PodTemplate()
 	}
 	spec, _, _ := unstructured.NestedMap(o.Object, "spec")
@@ -128,7 +124,7 @@ func podTemplate(o *workload.Object) (*corev1.PodTemplateSpec, error) {
 	}
 	template := &corev1.PodTemplateSpec{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(pod, &template.Spec); err != nil {
-		return nil, fmt.Errorf("the containers of SidecarSet %s: %w", o.GetName(), err)
+		return nil, fmt.Errorf("the containers of %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	return template, nil
 }

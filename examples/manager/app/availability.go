@@ -28,6 +28,10 @@ var podUnavailableBudgetsResource = v1alpha1.SchemeGroupVersion.WithResource("po
 
 var budgetMetrics = metrics.NewBudgets(ctrlmetrics.Registry)
 
+func availabilityKinds(f *pflag.FlagSet) []kind {
+	return []kind{podUnavailableBudgets(f), evictionResponder(f), deletionProtection(f)}
+}
+
 func podUnavailableBudgets(f *pflag.FlagSet) kind {
 	workers := f.Int("podunavailablebudget-workers", 3, "PodUnavailableBudgets reconciled at the same time")
 	mirror := podunavailablebudget.MirrorNone

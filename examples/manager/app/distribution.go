@@ -36,6 +36,10 @@ var (
 
 var distributions = metrics.NewDistributions(ctrlmetrics.Registry)
 
+func distributionKinds(f *pflag.FlagSet) []kind {
+	return []kind{imagePullJobs(f), imageListPullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f)}
+}
+
 // resourceDistributions copy Secrets and ConfigMaps to any namespace, whatever namespace the manager works in. That takes the
 // right to read and write all of them: so the manager does not have it, unless the gate is opened.
 func resourceDistributions(f *pflag.FlagSet) kind {

@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -33,15 +34,13 @@ import (
 )
 
 // kinds returns all that the manager runs and serves, and defines what a kind alone is told as flags. A new kind is one
-// more entry here.
+// more entry in the list of its area.
 func kinds(f *pflag.FlagSet) []kind {
-	return []kind{
-		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f),
-		imagePullJobs(f), imageListPullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f),
-		launchPriorities(), podReadiness(), podProbeMarkers(f), nodePodProbes(f), containerRecreateRequests(f), ephemeralJobs(f), pods(),
-		sidecarSets(f), sidecarSetPolicies(f), sidecarTerminator(f),
-		podUnavailableBudgets(f), evictionResponder(f), deletionProtection(f),
-	}
+	return slices.Concat(workloadKinds(f), distributionKinds(f), lifecycleKinds(f), []kind{pods()}, sidecarKinds(f), availabilityKinds(f))
+}
+
+func workloadKinds(f *pflag.FlagSet) []kind {
+	return []kind{cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f)}
 }
 
 // kind is one kind of objects: the controller that manages them, and the webhook.

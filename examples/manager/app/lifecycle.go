@@ -30,6 +30,10 @@ var (
 	containerRecreateRequestsResource = v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
 )
 
+func lifecycleKinds(f *pflag.FlagSet) []kind {
+	return []kind{launchPriorities(), podReadiness(), podProbeMarkers(f), nodePodProbes(f), containerRecreateRequests(f), ephemeralJobs(f)}
+}
+
 func podProbeMarkers(f *pflag.FlagSet) kind {
 	workers := f.Int("podprobemarker-workers", 3, "PodProbeMarkers reconciled at the same time")
 	return kind{

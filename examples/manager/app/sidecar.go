@@ -25,6 +25,10 @@ var sidecarSetsResource = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidec
 
 var sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
 
+func sidecarKinds(f *pflag.FlagSet) []kind {
+	return []kind{sidecarSets(f), sidecarSetPolicies(f), sidecarTerminator(f)}
+}
+
 func sidecarSets(f *pflag.FlagSet) kind {
 	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
 	return kind{

@@ -117,7 +117,7 @@ func build(ctx context.Context, log io.Writer, t target) (string, error) {
 	return dir, compile(ctx, filepath.Join(module, t.folder), dir, t, p)
 }
 
-// compile runs go build, which knows best what is up to date: when all is, this takes half a second.
+// compile runs go build, which compiles what is out of date. If nothing is, that takes half a second.
 func compile(ctx context.Context, module, dir string, t target, p *progress) error {
 	arguments := append([]string{"build", "-v", "-o", dir + string(filepath.Separator)}, t.arguments...)
 	command := goCommand(ctx, module, append(arguments, t.packages)...)

@@ -61,11 +61,11 @@ func (c *components) start(ctx context.Context, name string) error {
 func gaveUp(name, log string) bool {
 	switch name {
 	case APIServer:
-		// It has a minute for its first look at the addresses and ports of services. A machine may be so busy that a handshake with
-		// itself takes more than ten seconds. Then the look fails, and it takes another one after three minutes only.
+		// The API server has a minute to list the addresses and ports of services. On a busy machine, a handshake with itself may
+		// take more than ten seconds. Then the list fails, and the API server tries again only after three minutes.
 		return strings.Contains(log, `PostStartHook "start-service-ip-repair-controllers" failed`)
 	case Kwok:
-		// It builds the environment of its stages in several goroutines without a lock. If they meet, it dies at once.
+		// Several of its goroutines build the environment of its stages, without a lock. If two do so at once, kwok crashes.
 		return strings.Contains(log, "lifecycle.(*Stage).init")
 	}
 	return false

@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// UpdateSidecar gives a container of a pod another image, as a SidecarSet called logs does
-// at a time. No kubelet has acted on it.
+// UpdateSidecar gives a container of a pod another image, as a SidecarSet named logs does
+// at that time. The kubelet has not acted on it yet.
 func UpdateSidecar(t TB, pod *corev1.Pod, container, image string, at time.Time) {
 	t.Helper()
 	state := &inplacev1alpha1.State{}

@@ -27,8 +27,8 @@ type wrong struct {
 // Now returns what the clock shows.
 func (w wrong) Now() time.Time { return w.RealClock.Now().Add(w.by) }
 
-// clockOf is the clock of the kubelet of a pod. If the kind is not about nodes, each pod has a kubelet of its own. Beside startup
-// probes all clocks are right: when a kubelet has asked is known by its clock alone. (IP-45)
+// clockOf is the clock of the kubelet of a pod. If the kind is not about nodes, each pod has a kubelet of its own. In histories with
+// startup probes all clocks are right, since only the kubelet's clock tells when it has probed. (IP-45)
 func (h *history) clockOf(pod *corev1.Pod) clock.PassiveClock {
 	if h.workload.StartupProbes {
 		return clock.RealClock{}

@@ -151,8 +151,8 @@ func (b *bench) leaveOut(message string) bool {
 	return len(b.alive) < before
 }
 
-// Compile compiles the tests of the package with these files in the place of its own, or beside them. The message is that of
-// the compiler, if it fails.
+// compile compiles the tests of the package with these files in place of its own, or beside them. If that fails, the message is
+// that of the compiler.
 func (b *bench) compile(ctx context.Context, program string, files map[string][]byte) (message string, err error) {
 	replace := map[string]string{}
 	for name, source := range files {

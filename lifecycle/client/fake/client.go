@@ -3,10 +3,10 @@
 // Package fake is a client of the lifecycle kinds that needs no API server:
 // it keeps objects in memory. It is for unit tests.
 //
-// It does no more than client-go's own fakes. It validates and defaults
-// nothing, counts no generations and no resource versions. It writes spec and
-// status alike whichever method is called. What is applied is merged into an object that
-// exists; fields have no owners. For more, see workloads/fakecluster.
+// It does no more than client-go's own fakes. It validates and defaults nothing, and counts no
+// generations and no resource versions. Every method writes spec and status alike. What is
+// applied is merged into an object that exists; fields have no owners. For more, see
+// workloads/fakecluster.
 package fake
 
 import (

@@ -11,15 +11,15 @@ import (
 // Answer is what a client was told that wants to delete, evict or update a pod.
 type Answer struct {
 	// By is the process that answered: a replica of a webhook, or a controller that asked itself. For
-	// is who wanted to know.
+	// is the client that wanted to know.
 	By, For string
-	// Itself tells that it is a controller.
+	// Itself tells that By is a controller.
 	Itself bool
 	// Operation is DELETE, EVICT or UPDATE, of the pod of a name.
 	Operation, Name string
 	DryRun          bool
-	// Budget is the name of the budget of the history. After is the pod that the request asks for; nil if it
-	// is to go, and for a controller.
+	// Budget is the name of the budget of the history. After is the pod as the request would leave it. It is nil if the
+	// pod is to go, and if By is a controller.
 	Budget string
 	After  Object
 	// Began and Ended are when it was asked and answered, Version how far the API server was when
