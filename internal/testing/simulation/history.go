@@ -67,6 +67,7 @@ type history struct {
 	calls     int                 // questions to them so far
 	heard     heard
 	serving   bool    // a request
+	settled   bool    // everything, since the disturbances ended
 	ending    *ending // nil: the namespace of the workload does not end
 	callers   []*caller
 	drains    map[types.UID]*drain

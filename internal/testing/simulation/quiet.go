@@ -53,6 +53,8 @@ func (h *history) quiet() error {
 	if err := h.settleAndJudge(false); err != nil || h.failed() {
 		return err
 	}
+	h.settled = true
+	defer func() { h.settled = false }()
 	h.drainedBy = time.Now().Add(longestDrain)
 	if err := h.push(); err != nil {
 		return err
