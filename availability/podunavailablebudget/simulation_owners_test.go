@@ -92,7 +92,7 @@ func actOwners(u *simulation.User, r *rand.Rand) {
 			u.CreatePod(podOf("bare", "none", nil))
 		}
 	default:
-		playOwners(u, func(pod *corev1.Pod) { u.AskDelete(pod, false) })
+		playOwners(u, u.Insist)
 	}
 }
 

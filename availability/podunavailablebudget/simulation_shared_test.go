@@ -53,7 +53,8 @@ func shared(bug *bug) *simulation.Subject {
 		Patience:     2 * time.Minute,
 		Act:          bug.act(actOnShared),
 		Others:       actOwners,
-		Release:      func(u *simulation.User) { playOwners(u, u.Drain) },
+		Release:      func(u *simulation.User) { playOwners(u, u.Insist) },
+		Ask:          evictAll,
 		Push:         pushShared,
 		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
 		Judge: func(seed uint64) simulation.Judge {
@@ -131,7 +132,7 @@ func anyShared(r *rand.Rand) *v1alpha1.PodUnavailableBudget {
 	case 0, 1:
 		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	case 2:
-		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"of": []string{"web", "widget", "job"}[r.IntN(3)]}}
+		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"of": []string{"web", "widget", "gadget"}[r.IntN(3)]}}
 	case 3:
 		b.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: widgets.GroupVersion().String(), Kind: widgets.Kind, Name: "widget"}
 	default:
@@ -175,6 +176,13 @@ func actOnShared(u *simulation.User, r *rand.Rand) {
 	}
 }
 
+// evictAll has users ask to evict all pods at once.
+func evictAll(u *simulation.User) {
+	for _, pod := range u.Pods() {
+		u.AskEvict(pod, false)
+	}
+}
+
 // pushShared is all that users do in the end. They leave one budget, which lets some pods go, and say how many pods there are if
 // nothing else tells. They roll the Deployment once more.
 func pushShared(u *simulation.User) {
@@ -214,13 +222,13 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"the last pods of ReplicaSets that want none do not count", invariants.Settled, 0, inSnapshot(withoutScaledDown)},
+		{"the last pods of ReplicaSets that want none do not count", invariants.Settled, 0, often(spareNone, inSnapshot(withoutScaledDown))},
 		{"pods of other budgets count", invariants.Availability, 0, inSnapshot(func(s *Snapshot) {
 			s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
 				metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.RelatedPubAnnotation, s.Budget.Name)
 			})
 		})},
-		{"what is not known wants nothing", invariants.Availability, 0, inSnapshot(withoutUnknown)},
+		{"what is not known wants nothing", invariants.Availability, 0, often(protectGadgets, inSnapshot(withoutUnknown))},
 		{"a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
 		})},
@@ -230,6 +238,26 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: shared(&b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
+}
+
+// spareNone has a budget of the Deployment spare nothing but what it has beyond what it wants.
+func spareNone(u *simulation.User, r *rand.Rand) {
+	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.TargetReference == nil || b.Spec.TargetReference.Kind != "Deployment" {
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyShared(r))
+		return
+	}
+	u.Edit(`{"spec":{"maxUnavailable":0,"minAvailable":null}}`)
+}
+
+// protectGadgets has a budget protect pods of a kind that is not read.
+func protectGadgets(u *simulation.User, r *rand.Rand) {
+	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.Selector == nil || b.Spec.Selector.MatchLabels["of"] != "gadget" {
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyShared(r))
+		return
+	}
+	u.Edit(`{"spec":{"maxUnavailable":1,"minAvailable":null},"metadata":{"annotations":null}}`)
 }
 
 // withoutScaledDown drops the pods of ReplicaSets that want none.

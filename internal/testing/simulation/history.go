@@ -72,10 +72,11 @@ type history struct {
 	callers   []*caller
 	drains    map[types.UID]*drain
 	drainedBy time.Time
-	started   int // processes so far
-	sent      int // requests of processes so far
-	refused   int // those of them that a policy refused, or for a name that is taken
-	reads     int // those of them that only read
+	insisted  map[types.UID]time.Time // when controllers last asked to delete pods
+	started   int                     // processes so far
+	sent      int                     // requests of processes so far
+	refused   int                     // those of them that a policy refused, or for a name that is taken
+	reads     int                     // those of them that only read
 
 	step    int
 	trace   []string

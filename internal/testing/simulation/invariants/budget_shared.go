@@ -114,9 +114,9 @@ func protects(b *v1alpha1.PodUnavailableBudget, operation string) bool {
 	return slices.Contains(strings.Split(cmp.Or(b.Annotations[v1alpha1.PubProtectOperationAnnotation], "DELETE,UPDATE,EVICT"), ","), operation)
 }
 
-// Settled judges that each pod knows of a budget that is about it, if there is one. In the end the last pod of a ReplicaSet that
-// wants none is gone. (PUB-3, PUB-20, PUB-24)
-func (b *SharedBudgets) Settled(state *State, pushed bool) []Violation {
+// Settled judges that each pod knows of a budget that is about it, if there is one. Of a ReplicaSet that wants none no pod stays if one
+// is to spare: its owner asks again and again. (PUB-3, PUB-20, PUB-24)
+func (b *SharedBudgets) Settled(state *State, _ bool) []Violation {
 	var v violations
 	s := sharing{state, b.Scaled}
 	for _, name := range slices.Sorted(maps.Keys(state.Pods)) {
@@ -131,8 +131,8 @@ func (b *SharedBudgets) Settled(state *State, pushed bool) []Violation {
 		if of := s.budget(budgetOf(pod)); about && !state.refuses("patch", "pods") && (of == nil || !s.matches(of, pod) && !s.mayMatch(of, pod)) {
 			v.add(Settled, "pod %s names budget %q, and another one is about it", name, budgetOf(pod))
 		}
-		if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); pushed && rs != nil && rs.Spec.Replicas != nil && *rs.Spec.Replicas == 0 {
-			v.add(Settled, "pod %s stays, and its ReplicaSet %s wants none", name, rs.Name)
+		if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); rs != nil && *rs.Spec.Replicas == 0 && !state.refuses("delete", "pods") && s.spares(pod) {
+			v.add(Settled, "pod %s stays, its ReplicaSet %s wants none, and one is to spare", name, rs.Name)
 		}
 	}
 	return v
@@ -188,6 +188,16 @@ func (s sharing) matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool
 	return ref != nil && ref.Kind == of.Kind && ref.Name == of.Name && group(ref.APIVersion) == group(of.APIVersion)
 }
 
+// spares tells whether a pod can go: more pods of its budget serve than have to.
+func (s sharing) spares(pod *corev1.Pod) bool {
+	b := s.budget(budgetOf(pod))
+	if b == nil || !s.matches(b, pod) {
+		return true
+	}
+	serves, desired := s.count(b)
+	return serves > desired
+}
+
 // mayMatch tells whether nothing tells what a pod comes from, so that it may come from what a budget names. (PUB-35)
 func (s sharing) mayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	ref := s.owner(pod)
@@ -221,10 +231,14 @@ func (s sharing) wants(ref *metav1.OwnerReference) (n int32, known bool) {
 // them do not count. (PUB-4, PUB-6, PUB-7, PUB-20, PUB-23)
 func (s sharing) count(b *v1alpha1.PodUnavailableBudget) (serves, desired int32) {
 	view := &budgetView{}
-	bare, unknown := int32(0), false
+	bare, unknown, was := int32(0), false, false
 	seen := map[types.UID]bool{}
 	for _, pod := range s.Pods {
 		other := s.budget(budgetOf(pod))
+		if ref := s.owner(pod); ref != nil && !active(pod) && s.matches(b, pod) { // which a status may still count
+			_, known := s.wants(ref)
+			was = was || !known
+		}
 		if !active(pod) || !s.matches(b, pod) || other != nil && other.Name != b.Name && s.matches(other, pod) {
 			continue
 		}
@@ -242,7 +256,7 @@ func (s sharing) count(b *v1alpha1.PodUnavailableBudget) (serves, desired int32)
 		}
 	}
 	if b.Spec.TargetReference == nil {
-		if fixed, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation]); err == nil && (view.total == 0 || unknown) {
+		if fixed, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation]); err == nil && (view.total == 0 || unknown || was) {
 			view.total, unknown = int32(fixed), false
 		} else if view.total == 0 && !unknown {
 			view.total = bare
