@@ -225,10 +225,7 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		bug    bug
 	}{
 		{"the last pods of ReplicaSets that want none do not count", invariants.Settled, 0, often(spareNone, inSnapshot(withoutScaledDown))},
-			s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
-				metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.RelatedPubAnnotation, s.Budget.Name)
-			})
-		})},
+		{"pods of other budgets count", invariants.Availability, 0, often(shareDeployment, inSnapshot(withOthers))},
 		{"what is not known wants nothing", invariants.Availability, 0, often(protectGadgets, inSnapshot(withoutUnknown))},
 		{"a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
@@ -239,6 +236,25 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: shared(&b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
+}
+
+// shareDeployment has other budgets be about the same pods, and go again.
+func shareDeployment(u *simulation.User, r *rand.Rand) {
+	b := anyShared(r)
+	if b.Name = beside[r.IntN(2)]; r.IntN(3) > 0 {
+		u.CreateObject(budgetResource.Name, b)
+		return
+	}
+	u.DeleteObject(budgetResource.Name, b.Name, metav1.DeletePropagationBackground)
+}
+
+// withOthers takes pods that name other budgets for own ones.
+func withOthers(s *Snapshot) {
+	s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
+		if slices.ContainsFunc(s.Others, func(other *v1alpha1.PodUnavailableBudget) bool { return other.Name == relatedTo(pod) }) {
+			pod.Annotations[v1alpha1.RelatedPubAnnotation] = s.Budget.Name
+		}
+	})
 }
 
 // spareNone has a budget of the Deployment spare nothing but what it has beyond what it wants.
