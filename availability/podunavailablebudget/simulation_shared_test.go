@@ -192,7 +192,13 @@ func pushShared(u *simulation.User) {
 		u.DeleteObject(budgetResource.Name, name, metav1.DeletePropagationBackground)
 	}
 	limit := []string{"1", "1", `"50%"`}[len(u.Pods())%3]
-	u.Edit(fmt.Sprintf(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":"3"}},"spec":{"maxUnavailable":%s,"minAvailable":null}}`, limit))
+	total, selector := 0, u.Workload().(*v1alpha1.PodUnavailableBudget).Spec.Selector
+	for _, pod := range u.Pods() {
+		if simulation.Active(pod) && selector != nil && (selector.MatchLabels["of"] == "" || selector.MatchLabels["of"] == pod.Labels["of"]) {
+			total++
+		}
+	}
+	u.Edit(fmt.Sprintf(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":"%d"}},"spec":{"maxUnavailable":%s,"minAvailable":null}}`, total, limit))
 	for _, pod := range u.Pods() {
 		if strings.HasPrefix(pod.Name, "web") || strings.HasPrefix(pod.Name, "widget") {
 			u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null,"app":"web"}}}`)

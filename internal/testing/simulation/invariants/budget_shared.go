@@ -239,7 +239,7 @@ func (s sharing) count(b *v1alpha1.PodUnavailableBudget) (serves, desired int32)
 			_, known := s.wants(ref)
 			was = was || !known
 		}
-		if !active(pod) || !s.matches(b, pod) || other != nil && other.Name != b.Name && s.matches(other, pod) {
+		if !active(pod) || !s.matches(b, pod) || other != nil && other.Name != b.Name && (s.matches(other, pod) || s.mayMatch(other, pod)) {
 			continue
 		}
 		view.pods = append(view.pods, pod)
