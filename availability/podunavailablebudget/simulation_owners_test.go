@@ -100,7 +100,7 @@ func has(u *simulation.User, name string) bool {
 	return slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return pod.Name == name })
 }
 
-// playOwners has all owners do one thing each: they create a pod that they miss, or take one down that is too much.
+// playOwners has all owners do one thing each: they create a pod that they miss, or take down those that are too many.
 func playOwners(u *simulation.User, down func(*corev1.Pod)) {
 	for _, d := range u.Objects("deployments") {
 		roll(u, d.(*appsv1.Deployment), down)
@@ -117,7 +117,7 @@ func playOwners(u *simulation.User, down func(*corev1.Pod)) {
 	}
 }
 
-// active are the active pods of an owner, those that do not serve first.
+// activeOf are the active pods of an owner, those that do not serve first.
 func activeOf(u *simulation.User, owner simulation.Object) (pods []*corev1.Pod) {
 	for _, pod := range u.Pods() {
 		if metav1.IsControlledBy(pod, owner) && simulation.Active(pod) {
@@ -131,11 +131,13 @@ func activeOf(u *simulation.User, owner simulation.Object) (pods []*corev1.Pod) 
 	return pods
 }
 
-// fill has an owner have so many pods, of which it creates at most some more, or takes one down.
+// fill has an owner have so many pods, of which it creates one if there may be more, or takes down those that are too many.
 func fill(u *simulation.User, owner simulation.Object, kind schema.GroupVersionKind, wants, most int, down func(*corev1.Pod)) {
 	pods := activeOf(u, owner)
 	if len(pods) > wants {
-		down(pods[0])
+		for _, pod := range pods[:len(pods)-wants] {
+			down(pod)
+		}
 		return
 	}
 	label := owner.GetName()

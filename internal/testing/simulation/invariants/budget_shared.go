@@ -268,7 +268,7 @@ func (s sharing) count(b *v1alpha1.PodUnavailableBudget) (serves, desired int32)
 	if view.desire(b); view.broken || view.total == 0 {
 		return serves, 0
 	}
-	if unknown && (b.Spec.MinAvailable == nil || strings.HasSuffix(b.Spec.MinAvailable.StrVal, "%")) {
+	if unknown && (b.Spec.MaxUnavailable != nil || strings.HasSuffix(b.Spec.MinAvailable.StrVal, "%")) {
 		view.desired = max(view.desired, int32(len(view.pods)))
 	}
 	return serves, view.desired
