@@ -117,6 +117,25 @@ func playOwners(u *simulation.User, down func(*corev1.Pod)) {
 	}
 }
 
+// wantedOf is how many pods an owner wants, or all owners together, when the Deployment wants 3.
+func wantedOf(u *simulation.User, owner string) (n int) {
+	for _, resource := range []string{"deployments", "widgets", "gadgets", "jobs"} {
+		for _, object := range u.Objects(resource) {
+			switch custom, is := object.(*unstructured.Unstructured); {
+			case owner != "" && owner != object.GetName():
+			case is:
+				wants, _, _ := unstructured.NestedInt64(custom.Object, "spec", "replicas") // it is always there
+				n += int(wants)
+			case resource == "jobs":
+				n += 2
+			default:
+				n += 3
+			}
+		}
+	}
+	return n
+}
+
 // activeOf are the active pods of an owner, those that do not serve first.
 func activeOf(u *simulation.User, owner simulation.Object) (pods []*corev1.Pod) {
 	for _, pod := range u.Pods() {

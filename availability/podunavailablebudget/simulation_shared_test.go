@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +142,9 @@ func anyShared(r *rand.Rand) *v1alpha1.PodUnavailableBudget {
 	for range r.IntN(3) {
 		simulation.Merge(b, simulation.AnyEdit(r, budgetEdits))
 	}
+	if b.Spec.MinAvailable != nil { // what is merged is not taken away
+		b.Spec.MaxUnavailable = nil
+	}
 	return b
 }
 
@@ -192,19 +194,13 @@ func pushShared(u *simulation.User) {
 		u.DeleteObject(budgetResource.Name, name, metav1.DeletePropagationBackground)
 	}
 	limit := []string{"1", "1", `"50%"`}[len(u.Pods())%3]
-	total, selector := 0, u.Workload().(*v1alpha1.PodUnavailableBudget).Spec.Selector
-	for _, pod := range u.Pods() {
-		if simulation.Active(pod) && selector != nil && (selector.MatchLabels["of"] == "" || selector.MatchLabels["of"] == pod.Labels["of"]) {
-			total++
-		}
+	total := 0
+	if selector := u.Workload().(*v1alpha1.PodUnavailableBudget).Spec.Selector; selector != nil {
+		total = wantedOf(u, selector.MatchLabels["of"])
 	}
 	u.Edit(fmt.Sprintf(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":"%d"}},"spec":{"maxUnavailable":%s,"minAvailable":null}}`, total, limit))
 	for _, pod := range u.Pods() {
-		if strings.HasPrefix(pod.Name, "web") || strings.HasPrefix(pod.Name, "widget") {
-			u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null,"app":"web"}}}`)
-			continue
-		}
-		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null}}}`)
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null,"app":"web"}}}`)
 	}
 	u.Patch("deployments", "web", `{"spec":{"replicas":3,"template":{"metadata":{"labels":{"version":"9"}}}}}`)
 }

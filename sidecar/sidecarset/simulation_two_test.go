@@ -32,11 +32,13 @@ func TestSimulationFindsBugsOfTwo(t *testing.T) {
 	simulation.FindBugs(t, []simulation.Bug{{Name: "containers of the other one are updated", Breaks: invariants.Ownership, Workload: two(alone)}})
 }
 
-// keepRecord leaves a pod the record of one SidecarSet alone.
+// keepRecord leaves a pod the record of one SidecarSet alone, or none.
 func keepRecord(s *Snapshot, pod *corev1.Pod) {
 	records, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
 	if record, is := records[s.Set.Name]; err == nil && is {
 		annotatePod(pod, v1alpha1.SidecarSetHashAnnotation, map[string]v1alpha1.SidecarSetUpgradeRecord{s.Set.Name: record})
+	} else {
+		delete(pod.Annotations, v1alpha1.SidecarSetHashAnnotation)
 	}
 }
 
