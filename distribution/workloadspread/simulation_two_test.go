@@ -5,7 +5,6 @@ package workloadspread
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -37,7 +36,7 @@ func two(bug *bug) *simulation.Subject {
 	}
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
 		c, err := start(p)
-		first, unfinished := c.Reconcile, c.Unfinished
+		first := c.Reconcile
 		c.Reconcile = func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
 			after, err := first(ctx, simulation.Web)
 			other, failed := first(ctx, second)
@@ -46,7 +45,6 @@ func two(bug *bug) *simulation.Subject {
 			}
 			return after, errors.Join(err, failed)
 		}
-		c.Unfinished = unfinished
 		return c, err
 	}
 	w.Act = func(u *simulation.User, r *rand.Rand) {
@@ -65,11 +63,9 @@ func two(bug *bug) *simulation.Subject {
 	}
 	w.Judge = func(uint64) simulation.Judge {
 		return simulation.Judge{
-			Write: func(w *invariants.Write) []invariants.Violation { return nil },
-			Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
-				fmt.Sprint()
-				return nil
-			}}
+			Write:   func(*invariants.Write) []invariants.Violation { return nil },
+			Settled: func(*invariants.State, bool) []invariants.Violation { return nil },
+		}
 	}
 	return w
 }
