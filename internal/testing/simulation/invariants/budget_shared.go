@@ -110,7 +110,7 @@ func (b *SharedBudgets) Witness(w *Write) []Violation {
 }
 
 // protects tells whether a budget protects from an operation. (PUB-14.5)
-func protects(b *v1alpha1.PodUnavailableBudget, operation string) bool {
+func protects(b *podBudget, operation string) bool {
 	return slices.Contains(strings.Split(cmp.Or(b.Annotations[v1alpha1.PubProtectOperationAnnotation], "DELETE,UPDATE,EVICT"), ","), operation)
 }
 
@@ -144,12 +144,12 @@ type sharing struct {
 	scaled []string
 }
 
-func (s sharing) budget(name string) *v1alpha1.PodUnavailableBudget {
-	b, _ := s.Further[budgetResource][name].(*v1alpha1.PodUnavailableBudget)
+func (s sharing) budget(name string) *podBudget {
+	b, _ := s.Further[budgetResource][name].(*podBudget)
 	return b
 }
 
-func (s sharing) budgets() (all []*v1alpha1.PodUnavailableBudget) {
+func (s sharing) budgets() (all []*podBudget) {
 	for _, name := range slices.Sorted(maps.Keys(s.Further[budgetResource])) {
 		all = append(all, s.budget(name))
 	}
@@ -178,7 +178,7 @@ func (s sharing) owner(pod *corev1.Pod) *metav1.OwnerReference {
 }
 
 // matches tells whether a budget is about a pod, as far as other budgets leave it. (PUB-3, PUB-4)
-func (s sharing) matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func (s sharing) matches(b *podBudget, pod *corev1.Pod) bool {
 	of := b.Spec.TargetReference
 	if of == nil {
 		return matches(b.Spec.Selector, pod.Labels)
@@ -199,7 +199,7 @@ func (s sharing) spares(pod *corev1.Pod) bool {
 }
 
 // mayMatch tells whether nothing tells what a pod comes from, so that it may come from what a budget names. (PUB-35)
-func (s sharing) mayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func (s sharing) mayMatch(b *podBudget, pod *corev1.Pod) bool {
 	ref := s.owner(pod)
 	if b.Spec.TargetReference == nil || ref == nil {
 		return false
@@ -229,7 +229,7 @@ func (s sharing) wants(ref *metav1.OwnerReference) (n int32, known bool) {
 
 // count counts the pods of a budget that serve and name it, and how many have to. Pods that name another budget which is about
 // them do not count. (PUB-4, PUB-6, PUB-7, PUB-20, PUB-23)
-func (s sharing) count(b *v1alpha1.PodUnavailableBudget) (serves, desired int32) {
+func (s sharing) count(b *podBudget) (serves, desired int32) {
 	view := &budgetView{}
 	bare, unknown, was := int32(0), false, false
 	seen := map[types.UID]bool{}
