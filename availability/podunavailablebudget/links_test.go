@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // Of two budgets that a pod matches the first by name tells it, and the other one does not. (PUB-20, PUB-24)
@@ -33,6 +36,33 @@ func TestFirstByNameTells(t *testing.T) {
 		pod := webPod(func(pod *corev1.Pod) { pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: tt.related} })
 		s := snapshotOf(tt.of, pod)
 		s.Others = []*v1alpha1.PodUnavailableBudget{tt.other}
+		if got := len(NewPlan(s).Link); got != tt.want {
+			t.Errorf("%s: %d pods are told, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A pod that names a budget of another kind of workload is told of the one that is about it, once all is known that it comes from. (PUB-24)
+func TestToldOfTheRightKind(t *testing.T) {
+	other := newBudget("b", "1", targeting("shop.io/v1", "Widget", "web"))
+	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs"}
+	of := func(ref metav1.OwnerReference) *budget.Workload {
+		under := *replicaSet
+		under.Controller = &ref
+		return &under
+	}
+	for _, tt := range []struct {
+		name      string
+		workloads []*budget.Workload
+		want      int
+	}{
+		{"PUB-24: nothing is known of its ReplicaSet", nil, 0},
+		{"PUB-24: its ReplicaSet stands for itself", []*budget.Workload{replicaSet}, 1},
+		{"PUB-24: its ReplicaSet is of a workload that is not known", []*budget.Workload{of(ownerOf("shop.io/v1", "Cart", "web", "cart"))}, 0},
+		{"PUB-24: its ReplicaSet is of the one that the other budget names", []*budget.Workload{of(ownerOf("shop.io/v1", "Widget", "web", "widget"))}, 0},
+	} {
+		s := snapshotOf(newBudget("a", "1", bySelector), webPod(func(pod *corev1.Pod) { pod.Annotations[v1alpha1.RelatedPubAnnotation] = "b" }), tt.workloads...)
+		s.Others = []*v1alpha1.PodUnavailableBudget{other}
 		if got := len(NewPlan(s).Link); got != tt.want {
 			t.Errorf("%s: %d pods are told, want %d", tt.name, got, tt.want)
 		}

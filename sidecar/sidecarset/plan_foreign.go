@@ -34,6 +34,20 @@ func (p *planner) foreign(pod *corev1.Pod) (why string) {
 	return ""
 }
 
+// unrecorded says which hot container of a pod is another one's, if nothing is recorded of the SidecarSet itself: the pod has both
+// containers, and another SidecarSet has injected them. Empty if none is. (SCS-28)
+func (p *planner) unrecorded(pod *corev1.Pod, s *sidecar) (why string) {
+	text := pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
+	if !strings.Contains(text, s.quoted) || strings.Contains(text, `"sidecarSetName":"`+p.Set.Name+`"`) {
+		return ""
+	}
+	records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation) // those that cannot be read name nothing
+	if owner := ownerOf(pod, s.first, records); owner != "" && owner != p.Set.Name {
+		return fmt.Sprintf("its container %s is that of SidecarSet %s, which has one of the same name", s.first, owner)
+	}
+	return ""
+}
+
 // mayBeForeign tells whether records name a container of the SidecarSet more often than its own does. Most do not, and need not
 // be decoded.
 func (p *planner) mayBeForeign(records string) bool {

@@ -21,6 +21,7 @@ func TestContainersOfOthers(t *testing.T) {
 		{"a cold one like one of a hot one", hot, cold, "its container mesh-1 is that of SidecarSet a, which has one of the same name"},
 		{"a hot one of which one is like a cold one: none of it is injected", cold, hot, "it lacks container mesh-2"},
 		{"two cold ones", same, cold, "its container mesh-1 is that of SidecarSet a, which has one of the same name"},
+		{"two hot ones: nothing is injected of the second", hot, hot, "its container mesh-1 is that of SidecarSet a, which has one of the same name"},
 		{"none in common, though the records have one name", `{containers: [{name: mesh, image: "x:v1"}]}`, hot, ""},
 		{"none in common, the other way round", hot, `{containers: [{name: mesh, image: "x:v1"}]}`, ""},
 	} {

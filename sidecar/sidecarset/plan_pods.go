@@ -75,6 +75,9 @@ func (p *planner) view(pod *pod) (incomplete string) {
 			return fmt.Sprintf("annotation %s names %q for container %s, want %s or %s",
 				v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, working, s.name, s.first, s.second)
 		}
+		if why := p.unrecorded(pod.Pod, s); why != "" {
+			return why
+		}
 	}
 	pod.Updated = p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation) == p.hashes.Containers
 	pod.waiting = p.inconsistent(pod, nil)

@@ -103,6 +103,21 @@ func (u *User) AskDelete(pod *corev1.Pod, dryRun bool) {
 	}, nil)
 }
 
+// insistsAgain is after how long a controller that is denied a deletion asks again.
+const insistsAgain = 30 * time.Second
+
+// Insist deletes a pod as AskDelete, and not again within insistsAgain: so controllers back off. It does not while everything settles
+// under a policy that refuses it: what a webhook notes each time would never settle.
+func (u *User) Insist(pod *corev1.Pod) {
+	h := u.history
+	refused := h.policiesStay && slices.Contains(h.refusals(), invariants.Refusal{Verb: "delete", Resource: pods})
+	if last, asked := h.insisted[pod.UID]; refused || asked && time.Since(last) < insistsAgain {
+		return
+	}
+	h.insisted[pod.UID] = time.Now()
+	u.AskDelete(pod, false)
+}
+
 // AskEvict evicts a pod when the request has its turn, perhaps as a dry run.
 func (u *User) AskEvict(pod *corev1.Pod, dryRun bool) {
 	options := &metav1.DeleteOptions{}

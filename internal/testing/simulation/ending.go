@@ -263,7 +263,8 @@ func (h *history) judgeCounts(workload Object) {
 	}
 	for _, field := range []string{"replicas", "readyReplicas", "updatedReplicas", "updatedReadyReplicas", "availableReplicas", "updatedAvailableReplicas", "currentReplicas",
 		"active", "currentNumberScheduled", "numberAvailable", "numberReady", "matched", "currentAvailable", "totalReplicas"} {
-		wanted := field == "totalReplicas" && status.Spec["targetRef"] != nil // by the workload, which goes after its pods (PUB-3)
+		wanted := field == "totalReplicas" && // by the workload, which goes after its pods, or by the budget (PUB-3, PUB-4)
+			(status.Spec["targetRef"] != nil || workload.GetAnnotations()["pub.kruise.io/protect-total-replicas"] != "")
 		if n, is := status.Status[field].(float64); is && int(n) > len(h.podList()) && !wanted {
 			h.violate(invariants.Ending, "status.%s is %v, and there are %d pods", field, n, len(h.podList()))
 		}

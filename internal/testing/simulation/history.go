@@ -67,14 +67,16 @@ type history struct {
 	calls     int                 // questions to them so far
 	heard     heard
 	serving   bool    // a request
+	settled   bool    // everything, since the disturbances ended
 	ending    *ending // nil: the namespace of the workload does not end
 	callers   []*caller
 	drains    map[types.UID]*drain
 	drainedBy time.Time
-	started   int // processes so far
-	sent      int // requests of processes so far
-	refused   int // those of them that a policy refused, or for a name that is taken
-	reads     int // those of them that only read
+	insisted  map[types.UID]time.Time // when controllers last asked to delete pods
+	started   int                     // processes so far
+	sent      int                     // requests of processes so far
+	refused   int                     // those of them that a policy refused, or for a name that is taken
+	reads     int                     // those of them that only read
 
 	step    int
 	trace   []string

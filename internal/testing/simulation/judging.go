@@ -63,7 +63,7 @@ func (h *history) judgeWrite(r *request, position int) {
 		w.After = c.object
 	}
 	w.Truth = state(time.Now(), workload, objects)
-	w.Truth.Created, w.Truth.Version = h.records[pods].created, c.version-1
+	w.Truth.Created, w.Truth.Version, w.Truth.Undisturbed = h.records[pods].created, c.version-1, h.settled
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, workload, known.objects)
 		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused

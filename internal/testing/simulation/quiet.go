@@ -53,6 +53,14 @@ func (h *history) quiet() error {
 	if err := h.settleAndJudge(false); err != nil || h.failed() {
 		return err
 	}
+	h.settled = true
+	defer func() { h.settled = false }()
+	if h.workload.Ask != nil {
+		h.workload.Ask(h.user(h.kinds[0]))
+		if err := h.settleAndJudge(false); err != nil || h.failed() {
+			return err
+		}
+	}
 	h.drainedBy = time.Now().Add(longestDrain)
 	if err := h.push(); err != nil {
 		return err

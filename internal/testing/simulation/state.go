@@ -5,6 +5,7 @@ package simulation
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -35,5 +36,5 @@ func Reach(t *testing.T, w *Subject, seed uint64, steps int, show func(t *testin
 
 func newHistory(w *Subject, outcome *outcome) *history {
 	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
-		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, mounters: map[types.UID]types.UID{}, drains: map[types.UID]*drain{}}
+		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, mounters: map[types.UID]types.UID{}, drains: map[types.UID]*drain{}, insisted: map[types.UID]time.Time{}}
 }

@@ -77,6 +77,9 @@ type Subject struct {
 	// Release is what owners of lifecycle hooks do at last: they release what
 	// waits for them. Nil: there are none.
 	Release func(u *User)
+	// Ask is what users ask for at once when all has settled, before they push: to evict all pods, for example. It may be refused.
+	// Nil: nothing.
+	Ask func(u *User)
 	// Push is all that users do in the end: they push a template whose pods run,
 	// and take back what asks for a standstill. Then they wait: everything else
 	// is for the controller to overcome.

@@ -17,6 +17,9 @@ import (
 // budgetResource is the resource of budgets.
 const budgetResource = "podunavailablebudgets"
 
+// podBudget is a budget.
+type podBudget = v1alpha1.PodUnavailableBudget
+
 // budgets are what has become of PodUnavailableBudgets: what was counted, who was booked since, and
 // what was answered. Of their status only the records are read, which say who was booked.
 type budgets struct {

@@ -54,6 +54,9 @@ type State struct {
 	Expandable []string
 	// Refused is what policies and quotas forbid the controller now, when all has settled. What a write may rely on is Write.Refused.
 	Refused []Refusal
+	// Undisturbed says that all that disturbed the history has ended, and that everything has settled since. Caches are
+	// behind by no more than what happens in a moment.
+	Undisturbed bool
 }
 
 // Preconditions are what a request asks the object to be; empty if it does not.

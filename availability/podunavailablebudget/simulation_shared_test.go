@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/readers"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
+)
+
+// TestSimulationOfShared plays histories of several budgets over the same pods. The pods are those of a Deployment that rolls, of a
+// kind of others with a scale, of a Job and of another kind without one, static pods and pods of no controller. (PUB-20, PUB-23)
+func TestSimulationOfShared(t *testing.T) {
+	simulation.Check(t, shared(&bug{}))
+}
+
+// beside are the names that budgets beside web have: one comes before it, and one after it.
+var beside = []string{"also", "zone"}
+
+// shared is played with several budgets, and pods of several owners.
+func shared(bug *bug) *simulation.Subject {
+	return &simulation.Subject{
+		Resource:     budgetResource,
+		Empty:        func() simulation.Object { return &v1alpha1.PodUnavailableBudget{} },
+		Further:      ownerResources(),
+		Create:       func(r *rand.Rand) simulation.Object { return anyShared(r) },
+		Populate:     populateOwners,
+		Start:        func(p *simulation.Process) (simulation.Controller, error) { return startShared(p, bug) },
+		Webhooks:     2,
+		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
+		Patience:     2 * time.Minute,
+		Act:          bug.act(actOnShared),
+		Others:       actOwners,
+		Release:      func(u *simulation.User) { playOwners(u, u.Insist) },
+		Ask:          evictAll,
+		Push:         pushShared,
+		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
+		Judge: func(seed uint64) simulation.Judge {
+			judge := &invariants.SharedBudgets{Scaled: []string{"widgets"}}
+			judge.Updates, _ = asked(seed)
+			return simulation.Judge{Write: judge.Write, Witness: judge.Witness, Answer: judge.Answer, Settled: judge.Settled}
+		},
+	}
+}
+
+func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
+		reader := caches.Reader{}
+		for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)} {
+			reader[resource] = p.Informer(string(resource)).GetIndexer()
+		}
+		o.Reader = readers.Noting{Reader: reader, Resource: ResourceBudgets, Note: p.Observe}
+		o.Scales = widgetScales{p}
+		if o.Kubernetes, err = p.Kubernetes(); err == nil {
+			o.Availability, err = client.NewForConfig(p.Config)
+		}
+		return o, err
+	}, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	keys := []types.NamespacedName{simulation.Web}
+	for _, name := range beside {
+		keys = append(keys, types.NamespacedName{Namespace: simulation.Web.Namespace, Name: name})
+	}
+	return simulation.Controller{OnTime: true,
+		Reconcile: func(ctx context.Context, _ types.NamespacedName) (next time.Duration, err error) {
+			for _, key := range keys {
+				after, failed := r.Reconcile(ctx, key)
+				if err = errors.Join(err, failed); after > 0 && (next == 0 || after < next) {
+					next = after
+				}
+			}
+			return next, err
+		},
+		Unfinished: func() (string, error) {
+			for _, key := range keys {
+				plan, err := r.Plan(context.Background(), key)
+				if err != nil || plan != nil && (plan.Status != nil || len(plan.Link) > 0) {
+					return fmt.Sprint(key.Name, ": ", plan), err
+				}
+			}
+			return "", nil
+		},
+	}, nil
+}
+
+// widgetScales read what Widgets want, and no other kind.
+type widgetScales struct{ process *simulation.Process }
+
+func (s widgetScales) Workload(_ context.Context, _ string, kind schema.GroupVersionKind, name string) (*budget.Workload, error) {
+	if kind.Kind != "Widget" {
+		return nil, ErrNotRead
+	}
+	for _, object := range s.process.Live("widgets") {
+		if object.GetName() == name {
+			wants, _, err := unstructured.NestedInt64(object.(*unstructured.Unstructured).Object, "spec", "replicas")
+			replicas := int32(wants)
+			return &budget.Workload{GroupKind: kind.GroupKind(), Name: name, UID: object.GetUID(), Replicas: &replicas, Deleting: object.GetDeletionTimestamp() != nil}, err
+		}
+	}
+	return nil, nil
+}
+
+// anyShared is a budget over all pods, over those of one owner, or of one workload.
+func anyShared(r *rand.Rand) *v1alpha1.PodUnavailableBudget {
+	one := intstr.FromInt32(1)
+	b := &v1alpha1.PodUnavailableBudget{Spec: v1alpha1.PodUnavailableBudgetSpec{MaxUnavailable: &one}}
+	switch r.IntN(6) {
+	case 0, 1:
+		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	case 2:
+		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"of": []string{"web", "widget", "gadget"}[r.IntN(3)]}}
+	case 3:
+		b.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: widgets.GroupVersion().String(), Kind: widgets.Kind, Name: "widget"}
+	default:
+		b.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
+	}
+	for range r.IntN(3) {
+		simulation.Merge(b, simulation.AnyEdit(r, budgetEdits))
+	}
+	if b.Spec.MinAvailable != nil { // what is merged is not taken away
+		b.Spec.MaxUnavailable = nil
+	}
+	return b
+}
+
+// actOnShared is what users of the budgets do in a step, and those who want pods down.
+func actOnShared(u *simulation.User, r *rand.Rand) {
+	pod, other := u.AnyPod(r), beside[r.IntN(len(beside))]
+	switch n := r.IntN(24); {
+	case n < 3 || pod == nil:
+		u.Edit(simulation.AnyEdit(r, budgetEdits))
+	case n == 3:
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyShared(r))
+	case n < 6:
+		b := anyShared(r)
+		b.Name = other
+		u.CreateObject(budgetResource.Name, b)
+	case n == 6:
+		u.DeleteObject(budgetResource.Name, other, metav1.DeletePropagationBackground)
+	case n == 7:
+		u.Patch(budgetResource.Name, other, simulation.AnyEdit(r, budgetEdits))
+	case n == 8:
+		u.Quarantine(pod)
+	case n < 11:
+		u.AskDelete(pod, r.IntN(4) == 0)
+	case n < 15:
+		u.AskEvict(pod, r.IntN(4) == 0)
+	case n < 21:
+		u.Drain(pod)
+	case n < 23:
+		u.AskPatch(pod, aside(r))
+	default:
+		u.AskPatch(pod, `{"metadata":{"annotations":{"pub.kruise.io/no-protect":`+[]string{`"true"`, "null"}[r.IntN(2)]+`}}}`)
+	}
+}
+
+// evictAll has users ask to evict all pods at once.
+func evictAll(u *simulation.User) {
+	for _, pod := range u.Pods() {
+		u.AskEvict(pod, false)
+	}
+}
+
+// pushShared is all that users do in the end. They leave one budget, which lets some pods go, and say how many pods there are if
+// nothing else tells. They roll the Deployment once more.
+func pushShared(u *simulation.User) {
+	for _, name := range beside {
+		u.DeleteObject(budgetResource.Name, name, metav1.DeletePropagationBackground)
+	}
+	limit := []string{"1", "1", `"50%"`}[len(u.Pods())%3]
+	total := 0
+	if selector := u.Workload().(*v1alpha1.PodUnavailableBudget).Spec.Selector; selector != nil {
+		total = wantedOf(u, selector.MatchLabels["of"])
+	}
+	u.Edit(fmt.Sprintf(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":"%d"}},"spec":{"maxUnavailable":%s,"minAvailable":null}}`, total, limit))
+	for _, pod := range u.Pods() {
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null,"app":"web"}}}`)
+	}
+	u.Patch("deployments", "web", `{"spec":{"replicas":3,"template":{"metadata":{"labels":{"version":"9"}}}}}`)
+}
+
+// labels are those of the pods of an owner.
+func labelsOf(owner string) map[string]string { return map[string]string{"app": "web", "of": owner} }
+
+// podOf is a pod of an owner; nil for none.
+func podOf(name, owner string, ref *metav1.OwnerReference) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labelsOf(owner)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
+	if ref != nil {
+		pod.OwnerReferences = []metav1.OwnerReference{*ref}
+	}
+	return pod
+}
+
+// TestSimulationFindsBugsOfShared plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugsOfShared(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"the last pods of ReplicaSets that want none do not count", invariants.Settled, 0, often(spareNone, inSnapshot(withoutScaledDown))},
+		{"pods of other budgets count", invariants.Availability, 0, often(shareDeployment, inSnapshot(withOthers))},
+		{"what is not known wants nothing", invariants.Availability, 0, often(protectGadgets, inSnapshot(withoutUnknown))},
+		{"a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
+		})},
+		{"a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(func(s *Snapshot) { s.Workloads = mapped(s.Workloads, underUnknown) })},
+		{"evictions are not judged", invariants.Availability, 0, bug{answer: unjudged}},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: shared(&b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// shareDeployment has other budgets be about the same pods, and go again.
+func shareDeployment(u *simulation.User, r *rand.Rand) {
+	b := anyShared(r)
+	if b.Name = beside[r.IntN(2)]; r.IntN(3) > 0 {
+		u.CreateObject(budgetResource.Name, b)
+		return
+	}
+	u.DeleteObject(budgetResource.Name, b.Name, metav1.DeletePropagationBackground)
+}
+
+// withOthers takes pods that name other budgets for own ones.
+func withOthers(s *Snapshot) {
+	s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
+		if slices.ContainsFunc(s.Others, func(other *v1alpha1.PodUnavailableBudget) bool { return other.Name == relatedTo(pod) }) {
+			pod.Annotations[v1alpha1.RelatedPubAnnotation] = s.Budget.Name
+		}
+	})
+}
+
+// spareNone has a budget of the Deployment spare nothing but what it has beyond what it wants.
+func spareNone(u *simulation.User, r *rand.Rand) {
+	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.TargetReference == nil || b.Spec.TargetReference.Kind != "Deployment" {
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyShared(r))
+		return
+	}
+	u.Edit(`{"spec":{"maxUnavailable":0,"minAvailable":null}}`)
+}
+
+// protectGadgets has a budget protect pods of a kind that is not read.
+func protectGadgets(u *simulation.User, r *rand.Rand) {
+	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.Selector == nil || b.Spec.Selector.MatchLabels["of"] != "gadget" {
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyShared(r))
+		return
+	}
+	u.Edit(`{"spec":{"maxUnavailable":1,"minAvailable":null},"metadata":{"annotations":null}}`)
+}
+
+// withoutScaledDown drops the pods of ReplicaSets that want none.
+func withoutScaledDown(s *Snapshot) {
+	s.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		return ref != nil && s.Workloads[ref.UID] != nil && s.Workloads[ref.UID].Controller != nil && s.Workloads[ref.UID].Wants() == 0
+	})
+}
+
+// unjudged allows all evictions.
+func unjudged(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if request.SubResource == "eviction" {
+		return admission.Allowed()
+	}
+	return w.ValidatePod(ctx, request)
+}
+
+// withoutUnknown takes workloads that are not known for ones that are gone.
+func withoutUnknown(s *Snapshot) {
+	s.Workloads = maps.Clone(s.Workloads)
+	for _, pod := range s.Pods {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && s.Workloads[ref.UID] == nil {
+			s.Workloads[ref.UID] = absent(schema.GroupKind{Kind: ref.Kind}, ref)
+		}
+	}
+}
+
+// underUnknown returns a workload that something controls which is not known.
+func underUnknown(w *budget.Workload) *budget.Workload {
+	under := *w
+	if under.Controller == nil {
+		under.Controller = &metav1.OwnerReference{Kind: "Unknown", Name: "unknown"}
+	}
+	return &under
+}
+
+func mapped(workloads budget.Workloads, to func(*budget.Workload) *budget.Workload) budget.Workloads {
+	all := budget.Workloads{}
+	for uid, w := range workloads {
+		all[uid] = to(w)
+	}
+	return all
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// TestSimulationOfTwo plays histories of two SidecarSets over the same pods, with containers and volumes of the same names. Admission
+// refuses them, and they can be stored from before. (SCS-28)
+func TestSimulationOfTwo(t *testing.T) {
+	simulation.Check(t, two(bug{}))
+}
+
+// TestSimulationFindsBugsOfTwo plants a bug, which a few seeds must find. (SCS-28)
+func TestSimulationFindsBugsOfTwo(t *testing.T) {
+	alone := bug{Reconciler: misreading(func(s *Snapshot) { eachPod(s, func(pod *corev1.Pod) { keepRecord(s, pod) }) })}
+	simulation.FindBugs(t, []simulation.Bug{{Name: "containers of the other one are updated", Breaks: invariants.Ownership, Workload: two(alone)}})
+}
+
+// keepRecord leaves a pod the record of one SidecarSet alone, or none.
+func keepRecord(s *Snapshot, pod *corev1.Pod) {
+	records, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+	if record, is := records[s.Set.Name]; err == nil && is {
+		annotatePod(pod, v1alpha1.SidecarSetHashAnnotation, map[string]v1alpha1.SidecarSetUpgradeRecord{s.Set.Name: record})
+	} else {
+		delete(pod.Annotations, v1alpha1.SidecarSetHashAnnotation)
+	}
+}
+
+// also is the name of the second SidecarSet, which comes first. All of its images begin with it.
+const also = "also"
+
+// two is played with two SidecarSets of which some containers and volumes have the same names.
+func two(bug bug) *simulation.Subject {
+	w := simulated(bug)
+	start, populate, others := w.Start, w.Populate, w.Others
+	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
+		c, err := start(p)
+		one := c.Reconcile
+		c.Reconcile = func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+			after, err := one(ctx, key)
+			next, failed := one(ctx, types.NamespacedName{Name: also})
+			if next > 0 && (after == 0 || next < after) {
+				after = next
+			}
+			return after, errors.Join(err, failed)
+		}
+		return c, err
+	}
+	w.Populate = func(u *simulation.User, r *rand.Rand) {
+		u.CreateObject(setResource.Name, anyAlso(r))
+		populate(u, r)
+	}
+	w.Others = func(u *simulation.User, r *rand.Rand) {
+		if r.IntN(2) == 0 {
+			createOfBoth(u, r)
+			return
+		}
+		others(u, r)
+	}
+	w.Act = bug.Act(func(u *simulation.User, r *rand.Rand) {
+		switch r.IntN(8) {
+		case 0:
+			u.CreateObject(setResource.Name, anyAlso(r))
+		case 1:
+			if r.IntN(4) == 0 {
+				u.DeleteObject(setResource.Name, also, metav1.DeletePropagationBackground)
+			}
+		case 2, 3:
+			editAlso(u, r)
+		default:
+			act(u, r)
+		}
+	})
+	w.Judge = func(uint64) simulation.Judge {
+		return simulation.Judge{Write: judgeTwo, Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
+	}
+	return w
+}
+
+// judgeTwo judges writes of both.
+var judgeTwo = invariants.SidecarsOfTwo(also)
+
+// anyAlso is the second SidecarSet. What web has hot it may have cold, under the name of one of both containers.
+func anyAlso(r *rand.Rand) *v1alpha1.SidecarSet {
+	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: also}}
+	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	set.Spec.Volumes = []corev1.Volume{{Name: "shared"}}
+	for _, name := range [][]string{{"log"}, {"mesh-1"}, {"log", "mesh"}, {"mesh-2", "extra"}}[r.IntN(4)] {
+		c := v1alpha1.SidecarContainer{Container: corev1.Container{Name: name, Image: also + "-" + name + ":1"}}
+		if name == "mesh" {
+			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: also + "-empty:1"}
+		}
+		set.Spec.Containers = append(set.Spec.Containers, c)
+	}
+	return set
+}
+
+// setNamed is a SidecarSet; nil if there is none.
+func setNamed(u *simulation.User, name string) *v1alpha1.SidecarSet {
+	for _, object := range u.Objects(setResource.Name) {
+		if set := object.(*v1alpha1.SidecarSet); set.Name == name {
+			return set.DeepCopy()
+		}
+	}
+	return nil
+}
+
+// editAlso gives containers of the second SidecarSet other images.
+func editAlso(u *simulation.User, r *rand.Rand) {
+	set := setNamed(u, also)
+	if set == nil {
+		return
+	}
+	for i := range set.Spec.Containers {
+		c := &set.Spec.Containers[i]
+		c.Image = fmt.Sprint(also, "-", c.Name, ":", 1+r.IntN(4))
+	}
+	u.Patch(setResource.Name, also, encoded(map[string]any{"spec": map[string]any{"containers": set.Spec.Containers}}))
+}
+
+// createOfBoth creates a pod into which a webhook injects both SidecarSets.
+func createOfBoth(u *simulation.User, r *rand.Rand) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: simulation.Web.Namespace, Name: fmt.Sprint("both-", r.IntN(5)),
+		Labels: map[string]string{"app": "web", "ring": []string{"a", "b"}[r.IntN(2)]}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
+	var sets []*v1alpha1.SidecarSet
+	for _, name := range []string{also, simulation.Web.Name} {
+		if set := setNamed(u, name); set != nil {
+			sets = append(sets, set)
+		}
+	}
+	result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets, Revisions: u.Revisions(), Now: time.Now()})
+	if err == nil { // otherwise the webhook refuses it
+		u.CreatePod(result.Pod)
+	}
+}
