@@ -42,7 +42,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 	if err != nil {
 		return err
 	}
-	wanted := change{u.Images, u.RefMetadata} // the pod has all of these containers
+	wanted := change{u.Images, u.RefMetadata} // the pod has all containers in it
 	resources := maps.Clone(u.Resources)
 	state := &v1alpha1.State{
 		Revision:              u.Revision,

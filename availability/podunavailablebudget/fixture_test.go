@@ -30,7 +30,7 @@ import (
 
 // The resources of the tests, beside those that every fake cluster has.
 var (
-	budgetResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "podunavailablebudgets")
+	budgetResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("PodUnavailableBudget"), "podunavailablebudgets")
 	others         = []fakecluster.Resource{
 		fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),

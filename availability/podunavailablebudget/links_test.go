@@ -42,7 +42,8 @@ func TestFirstByNameTells(t *testing.T) {
 	}
 }
 
-// A pod that names a budget of another kind of workload is told of the one that is about it, once all is known that it comes from. (PUB-24)
+// A pod may name a budget of another kind of workload. Once it is known what the pod comes from, it is told of the budget that is about
+// it. (PUB-24)
 func TestToldOfTheRightKind(t *testing.T) {
 	other := newBudget("b", "1", targeting("shop.io/v1", "Widget", "web"))
 	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs"}

@@ -150,7 +150,7 @@ func activeOf(u *simulation.User, owner simulation.Object) (pods []*corev1.Pod) 
 	return pods
 }
 
-// fill has an owner have so many pods, of which it creates one if there may be more, or takes down those that are too many.
+// fill has an owner have so many pods. It creates one if pods are missing and there may be more, and takes down those that are too many.
 func fill(u *simulation.User, owner simulation.Object, kind schema.GroupVersionKind, wants, most int, down func(*corev1.Pod)) {
 	pods := activeOf(u, owner)
 	if len(pods) > wants {
@@ -171,7 +171,7 @@ func fill(u *simulation.User, owner simulation.Object, kind schema.GroupVersionK
 	}
 }
 
-// roll goes on with the rollout of a Deployment, by one pod beyond what it wants: a ReplicaSet of its template grows, and those before
+// roll goes on with the rollout of a Deployment, by one pod beyond what it wants. The ReplicaSet of its template grows, and those before
 // shrink by as many pods as others serve.
 func roll(u *simulation.User, d *appsv1.Deployment, down func(*corev1.Pod)) {
 	var current *appsv1.ReplicaSet

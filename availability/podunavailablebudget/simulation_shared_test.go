@@ -31,8 +31,9 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
-// TestSimulationOfShared plays histories of several budgets over the same pods. The pods are those of a Deployment that rolls, of a
-// kind of others with a scale, of a Job and of another kind without one, static pods and pods of no controller. (PUB-20, PUB-23)
+// TestSimulationOfShared plays histories of several budgets over the same pods. A Deployment that rolls has some of the
+// pods, and so have a Job, a foreign kind with a scale and one without. Others are static pods, and pods of no controller. (PUB-20,
+// PUB-23)
 func TestSimulationOfShared(t *testing.T) {
 	simulation.Check(t, shared(&bug{}))
 }

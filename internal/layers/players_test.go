@@ -23,6 +23,7 @@ const equipmentOfHistories = module + "/internal/testing/simulation"
 // than the controller, or give a judge what it is to know.
 var setups = map[string]string{
 	"createInjected": "the webhook is under test, too",
+	"createOfBoth":   "the webhook is under test, too",
 	"webhookOf":      "the webhook is under test, too",
 	"judgedAs":       "defaults and hashes, for which sidecar/injection has golden data",
 	"judgesSidecars": "defaults and hashes, for which sidecar/injection has golden data",
@@ -215,8 +216,8 @@ func isProduct(imported string) bool {
 	return own && !judge && !versionFolder.MatchString(folder) && !clientFolder.MatchString(folder)
 }
 
-// TestPlayersShareNothing has the functions of histories that play the world or judge use nothing of the product, in whatever file
-// they stand: neither what they import nor what the package that they test declares.
+// TestPlayersShareNothing holds that functions of histories use nothing of the product if they play the world or judge, in whatever
+// file they stand. They use neither imports of the product nor what the package under test declares.
 func TestPlayersShareNothing(t *testing.T) {
 	folders := map[string]map[string][]byte{}
 	for name, source := range goFiles(t) {

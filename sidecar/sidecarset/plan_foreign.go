@@ -34,8 +34,8 @@ func (p *planner) foreign(pod *corev1.Pod) (why string) {
 	return ""
 }
 
-// unrecorded says which hot container of a pod is another one's, if nothing is recorded of the SidecarSet itself: the pod has both
-// containers, and another SidecarSet has injected them. Empty if none is. (SCS-28)
+// unrecorded says which hot container of a pod another SidecarSet has injected, if nothing is recorded of this one. The pod has both
+// containers of the name. It returns an empty text if there is none. (SCS-28)
 func (p *planner) unrecorded(pod *corev1.Pod, s *sidecar) (why string) {
 	text := pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
 	if !strings.Contains(text, s.quoted) || strings.Contains(text, `"sidecarSetName":"`+p.Set.Name+`"`) {

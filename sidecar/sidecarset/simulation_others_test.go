@@ -76,8 +76,8 @@ func (i injecting) actOthers(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// updateInPlace begins an update of a pod by its workload, as CloneSets do: out of service, then a record with the image, or
-// with a grace period before it. An update that is under way in its grace period is waited for.
+// updateInPlace begins an update of a pod by its workload, as CloneSets do. It takes the pod out of service, then writes the image and
+// its record, or a grace period first. An update that is under way in its grace period is waited for.
 func updateInPlace(u *simulation.User, pod *corev1.Pod, image string, grace int32) {
 	if pod.DeletionTimestamp != nil || pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" {
 		return

@@ -215,8 +215,8 @@ func specOf(t *testing.T, object simulation.Object) any {
 	return tree["spec"]
 }
 
-// edited tells whether what is at a path differs. If it is in elements of a list it does if it differs in an element that is there
-// before and after: by its name, or else by its place in a list that is as long as it was. Names differ if others are there.
+// edited tells whether what is at a path differs. In a list it must differ in an element that is there before and after. The name of
+// an element tells, or else its place in a list that is as long as it was. Names differ if others are there.
 func edited(before, after any, steps []string) bool {
 	was, _ := before.(map[string]any)
 	is, _ := after.(map[string]any)

@@ -71,8 +71,8 @@ func (j *sidecarSetJudge) checkInitTouched(before, after *corev1.Pod) {
 	}
 }
 
-// SidecarsOfTwo judges a write of the controllers of SidecarSets whose containers have the same names in pods, and whose images tell
-// whose they are: those of the set that is called mark begin with "mark-". No container gets an image of another set. (SCS-28)
+// SidecarsOfTwo judges a write of the controllers of two SidecarSets whose containers have the same names in pods. Images tell whose
+// they are: those of the set that is called mark begin with "mark-". No container gets an image of another set. (SCS-28)
 func SidecarsOfTwo(mark string) func(*Write) []Violation {
 	return func(w *Write) []Violation {
 		var v violations
