@@ -73,9 +73,13 @@ func (r *refusal) String() string {
 // refusedForAnHour: what is refused for ever is tried less and less often, whatever the answer and however late the caches
 // are. An event or the object says what is refused. It is done once the API server accepts it. (CT-3, CT-11)
 func refusedForAnHour(t *testing.T, k *Subject, want calm) {
+	n, turns := -1, max(k.Turns, 1)
 	for i, write := range append([]string{"any"}, k.Writes...) {
 		for j, r := range allRefusals() {
 			if i > 0 && (i+j)%6 != 0 && !*everyRefusal {
+				continue
+			}
+			if n++; (n+n/turns)%turns != k.Turn && !*everyRefusal { // a plain n%turns would give one kind of text to each
 				continue
 			}
 			t.Run(fmt.Sprint(write, ": ", &r), func(t *testing.T) {
