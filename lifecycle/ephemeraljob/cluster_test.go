@@ -56,7 +56,7 @@ func (c *cluster) setUp() {
 	c.options = Options{
 		Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		EphemeralJobs: c.Add(client.NewEphemeralJobInformer(jobs, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
-		Pods:          c.PodInformer,
+		Pods:          c.PodInformer(),
 	}
 	c.options.Reader = controller.Caches(c.options.reads())
 	c.restart()

@@ -36,8 +36,8 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	c := &cluster{}
 	fixture.Play(t, configMaps, func(s *fixture.Cluster) {
 		c.Cluster = s
-		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, ControllerOptions: podwright.ControllerOptions{
-			Recorders: c.Events.Of, Reader: caches.Reader{caches.Pods: c.PodInformer.GetIndexer()}}}
+		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer(), ControllerOptions: podwright.ControllerOptions{
+			Recorders: c.Events.Of, Reader: caches.Reader{caches.Pods: c.PodInformer().GetIndexer()}}}
 		r, err := NewReconciler(c.options)
 		c.Must(err)
 		c.Reconcile = r.Reconcile

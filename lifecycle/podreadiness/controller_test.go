@@ -27,7 +27,7 @@ func play(t *testing.T, story func(*fixture.Cluster)) {
 	fixture.Play(t, resource, func(cluster *fixture.Cluster) {
 		c = cluster
 		var err error
-		controller, err = podreadiness.New(podreadiness.Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer})
+		controller, err = podreadiness.New(podreadiness.Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer()})
 		c.Must(err)
 	}, func(*testing.T) {
 		defer c.Start(controller.Run)()

@@ -52,12 +52,16 @@ func suite(spec, change string, writes ...string) conformance.Subject {
 
 // TestConformance updates pods in place, and drops the revision before. (SCS-W6, SCS-W7)
 func TestConformance(t *testing.T) {
-	conformance.Test(t, suite("", `{"spec":{"containers":[{"name":"log","image":"log:2"}]}}`))
+	k := suite("", `{"spec":{"containers":[{"name":"log","image":"log:2"}]}}`)
+	k.Turns = 2
+	conformance.Test(t, k)
 }
 
-// TestConformanceOfNamespaces selects the namespace by its labels.
+// TestConformanceOfNamespaces selects the namespace by its labels. It takes turns with TestConformance.
 func TestConformanceOfNamespaces(t *testing.T) {
-	conformance.Test(t, suite("namespaceSelector: {matchLabels: {name: default}}", `{"spec":{"containers":[{"name":"log","image":"log:2"}]}}`))
+	k := suite("namespaceSelector: {matchLabels: {name: default}}", `{"spec":{"containers":[{"name":"log","image":"log:2"}]}}`)
+	k.Turn, k.Turns = 1, 2
+	conformance.Test(t, k)
 }
 
 // TestConformanceHot upgrades a hot container, and empties the one before. (SCS-18)

@@ -66,7 +66,7 @@ func (c *cluster) setUp() {
 	o := Options{
 		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		BroadcastJobs: c.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:          c.PodInformer,
+		Pods:          c.PodInformer(),
 		Nodes:         c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	o.Reader = controller.Caches(o.reads())

@@ -14,6 +14,8 @@ import (
 // TestController plays whole stories with nothing but events to drive the controller.
 func TestController(t *testing.T) {
 	const claims = `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`
+	image := func(image string) func(*cluster) { return func(c *cluster) { c.SetImage(image) } }
+	edit := func(patch string) func(*cluster) { return func(c *cluster) { c.Edit(patch) } }
 	for _, test := range []struct {
 		name  string
 		setup string
@@ -21,38 +23,20 @@ func TestController(t *testing.T) {
 	}{
 		{"creation", "", nil},
 		{"creation with claims", claims, nil},
-		{"scale out and in", "", []func(*cluster){
-			func(c *cluster) { c.Edit(`{"spec":{"replicas":9}}`) },
-			func(c *cluster) { c.Edit(`{"spec":{"replicas":2}}`) },
-			func(c *cluster) { c.Edit(`{"spec":{"replicas":0}}`) },
-		}},
-		{"updates in place with a short history", `{"spec":{"revisionHistoryLimit":1,"updateStrategy":{"type":"InPlaceIfPossible"}}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:2") },
-			func(c *cluster) { c.SetImage("nginx:3") },
-			func(c *cluster) { c.SetImage("nginx:4") },
-			func(c *cluster) { c.SetImage("nginx:2") },
-		}},
-		{"updates by recreation with a short history", `{"spec":{"revisionHistoryLimit":0}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:2") },
-			func(c *cluster) { c.SetImage("nginx:3") },
-		}},
-		{"an update with surge, and back in the middle", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":0,"maxSurge":1,"partition":2}}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:2") },
-			func(c *cluster) { c.SetImage("nginx:1") },
-			func(c *cluster) { c.Edit(`{"spec":{"updateStrategy":{"partition":0}}}`) },
-		}},
-		{"a grace period", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","inPlaceUpdateStrategy":{"gracePeriodSeconds":3}}}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:2") },
-		}},
-		{"minReadySeconds", `{"spec":{"minReadySeconds":7,"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3}}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:2") },
-		}},
+		{"scale out and in", "", []func(*cluster){edit(`{"spec":{"replicas":9}}`), edit(`{"spec":{"replicas":2}}`), edit(`{"spec":{"replicas":0}}`)}},
+		{"updates in place with a short history", `{"spec":{"revisionHistoryLimit":1,"updateStrategy":{"type":"InPlaceIfPossible"}}}`,
+			[]func(*cluster){image("nginx:2"), image("nginx:3"), image("nginx:4"), image("nginx:2")}},
+		{"updates by recreation with a short history", `{"spec":{"revisionHistoryLimit":0}}`, []func(*cluster){image("nginx:2"), image("nginx:3")}},
+		{"an update with surge, and back in the middle", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":0,"maxSurge":1,"partition":2}}}`,
+			[]func(*cluster){image("nginx:2"), image("nginx:1"), edit(`{"spec":{"updateStrategy":{"partition":0}}}`)}},
+		{"a grace period", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","inPlaceUpdateStrategy":{"gracePeriodSeconds":3}}}}`, []func(*cluster){image("nginx:2")}},
+		{"minReadySeconds", `{"spec":{"minReadySeconds":7,"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3}}}`, []func(*cluster){image("nginx:2")}},
 		{"hooks", `{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"hold":"true"}},"inPlaceUpdate":{"labelsHandler":{"hold":"true"}}},
 			"updateStrategy":{"type":"InPlaceIfPossible"},"template":{"metadata":{"labels":{"app":"web","hold":"true"}}}}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:2") },
+			image("nginx:2"),
 			func(c *cluster) { c.LabelPods("hold", "false") },
 			func(c *cluster) { c.LabelPods("hold", "true") },
-			func(c *cluster) { c.Edit(`{"spec":{"replicas":3}}`) },
+			edit(`{"spec":{"replicas":3}}`),
 			func(c *cluster) { c.LabelPods("hold", "false") },
 		}},
 		{"pods deleted by the user", claims, []func(*cluster){
@@ -67,13 +51,10 @@ func TestController(t *testing.T) {
 		}},
 		{"pods that fail", claims, []func(*cluster){
 			func(c *cluster) { c.PatchPod(c.PodNames()[0], `{"status":{"phase":"Failed"}}`, "status") },
-			func(c *cluster) { c.Edit(`{"spec":{"scaleStrategy":{"disablePVCReuse":true}}}`) },
+			edit(`{"spec":{"scaleStrategy":{"disablePVCReuse":true}}}`),
 			func(c *cluster) { c.PatchPod(c.PodNames()[1], `{"status":{"phase":"Failed"}}`, "status") },
 		}},
-		{"a broken image, and its repair", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible"}}}`, []func(*cluster){
-			func(c *cluster) { c.SetImage("nginx:bad") },
-			func(c *cluster) { c.SetImage("nginx:3") },
-		}},
+		{"a broken image, and its repair", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible"}}}`, []func(*cluster){image("nginx:bad"), image("nginx:3")}},
 		{"deletion", "", []func(*cluster){
 			func(c *cluster) { c.Delete() },
 		}},

@@ -122,25 +122,18 @@ func TestConsistency(t *testing.T) {
 
 // TestNothingFreezes makes caches miss events.
 func TestNothingFreezes(t *testing.T) {
-	whole := func(c *cluster) {
-		c.T.Helper()
-		c.Settle()
-		if set := c.get(); set.Status.AvailableReplicas != *set.Spec.Replicas || len(c.Pods()) != int(*set.Spec.Replicas) {
-			c.T.Errorf("%d pods, status %+v", len(c.Pods()), set.Status)
-		}
-	}
-	t.Run("a pod that is created and deleted before the cache sees it", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
+	for _, test := range []struct {
+		name  string
+		story func(*cluster)
+	}{
+		{"a pod that is created and deleted before the cache sees it", func(c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
 			c.MustReconcile()
 			c.DeletePod(c.PodNames()[0])
 			c.Release("pods")
-			whole(c)
-		})
-	})
-	t.Run("a watch that is dropped, and a new list that never shows a pod", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
+		}},
+		{"a watch that is dropped, and a new list that never shows a pod", func(c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
 			c.MustReconcile()
@@ -148,11 +141,8 @@ func TestNothingFreezes(t *testing.T) {
 				c.DeletePod(name)
 			}
 			c.Relist("pods")
-			whole(c)
-		})
-	})
-	t.Run("a deletion that only a new list shows", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
+		}},
+		{"a deletion that only a new list shows", func(c *cluster) {
 			c.create(3, "")
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":1}}`)
@@ -160,39 +150,42 @@ func TestNothingFreezes(t *testing.T) {
 			c.MustReconcile()
 			c.KubeletStep()
 			c.Relist("pods")
-			whole(c)
-		})
-	})
-	t.Run("claims and revisions that only a new list shows", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
+		}},
+		{"claims and revisions that only a new list shows", func(c *cluster) {
 			c.create(3, `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
 			c.Hold("persistentvolumeclaims")
 			c.Hold("controllerrevisions")
 			c.MustReconcile()
 			c.Relist("persistentvolumeclaims")
 			c.Relist("controllerrevisions")
-			whole(c)
-		})
-	})
-	t.Run("a CloneSet that is deleted and created again is another one", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
+		}},
+		{"a CloneSet that is deleted and created again is another one", func(c *cluster) {
 			c.create(3, "")
 			c.Settle()
 			c.Delete()
 			if requests := c.MustReconcile(); len(requests) > 0 {
-				t.Errorf("requests about a CloneSet that is gone: %v", requests)
+				c.T.Errorf("requests about a CloneSet that is gone: %v", requests)
 			}
 			c.create(2, "")
 			for range 3 { // the name of the revision is taken, too
 				c.MustReconcile()
 			}
 			if n := len(c.Pods()); n != 5 {
-				t.Errorf("%d pods, want the 3 of the former and 2 new ones", n)
+				c.T.Errorf("%d pods, want the 3 of the former and 2 new ones", n)
 			}
 			c.CollectGarbage()
-			whole(c)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				test.story(c)
+				c.Settle()
+				if set := c.get(); set.Status.AvailableReplicas != *set.Spec.Replicas || len(c.Pods()) != int(*set.Spec.Replicas) {
+					t.Errorf("%d pods, status %+v", len(c.Pods()), set.Status)
+				}
+			})
 		})
-	})
+	}
 }
 
 // TestForeignObjects is about objects that belong to other owners.

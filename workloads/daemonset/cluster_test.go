@@ -56,7 +56,7 @@ func (c *cluster) setUp() {
 	o := Options{
 		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		DaemonSets: c.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:       c.PodInformer, Revisions: c.RevisionInformer,
+		Pods:       c.PodInformer(), Revisions: c.RevisionInformer(),
 		Nodes: c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	o.Reader = controller.Caches(o.reads())

@@ -49,7 +49,7 @@ func (c *cluster) setUp() {
 	o := Options{
 		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		AdvancedStatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:                 c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
+		Pods:                 c.PodInformer(), Claims: c.ClaimInformer(), Revisions: c.RevisionInformer(),
 	}
 	o.Reader = controller.Caches(o.reads())
 	c.options = o

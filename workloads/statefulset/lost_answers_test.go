@@ -91,51 +91,30 @@ func TestLostAnswers(t *testing.T) {
 			c.whole()
 		})
 	})
-	const retention = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`
-	for _, test := range []struct {
-		request, setup string
-		change         func(*cluster)
-		held           string
-	}{
-		{"create pods", "", nil, "pods"},
-		{"create pods", withClaims, nil, "pods"},
-		{"create persistentvolumeclaims", withClaims, nil, "persistentvolumeclaims"},
-		{"create controllerrevisions", withClaims, nil, "controllerrevisions"},
-		{"patch statefulsets/status", "", nil, "statefulsets"},
-		{"patch persistentvolumeclaims", withClaims, func(c *cluster) { c.Edit(c.Merge(retention, `{"spec":{"replicas":2}}`)) }, "persistentvolumeclaims"},
-		{"patch pods/status", "", func(c *cluster) { c.SetImage("nginx:2") }, "pods"},
-		{"patch pods", "", func(c *cluster) { c.SetImage("nginx:2") }, "pods"},
-		{"patch controllerrevisions", "", func(c *cluster) { c.Orphan(); c.MustReconcile(); c.create(3, withParallel) }, "controllerrevisions"},
-	} {
-		t.Run(test.request+" is made once, "+test.setup, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				setup := withParallel
-				if test.setup != "" {
-					setup = spec(c, withParallel, test.setup)
+	t.Run("an adoption of a revision is made once", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(3, withParallel)
+			c.Settle()
+			c.Orphan()
+			c.MustReconcile()
+			c.create(3, withParallel)
+			once, happened := fixture.Once(fixture.Fail("patch controllerrevisions", fixture.ErrLost))
+			c.FailAfter(once)
+			c.Hold("controllerrevisions")
+			for range 5 {
+				if _, _, _ = c.ReconcileOnce(); len(c.Pods()) > 3 {
+					t.Errorf("%d pods, want 3", len(c.Pods()))
 				}
-				c.create(3, setup)
-				if test.change != nil {
-					c.Settle()
-					test.change(c)
-				}
-				once, happened := fixture.Once(fixture.Fail(test.request, fixture.ErrLost))
-				c.FailAfter(once)
-				c.Hold(test.held)
-				for range 5 {
-					if _, _, _ = c.ReconcileOnce(); len(c.Pods()) > 3 {
-						t.Errorf("%d pods, want 3", len(c.Pods()))
-					}
-				}
-				if !happened() {
-					t.Error("no answer was lost")
-				}
-				c.Release(test.held)
-				c.SettleWith(func() { c.CollectGarbage() })
-				c.whole()
-				if got := c.Conditions(); len(got) > 0 {
-					t.Errorf("conditions %q", got)
-				}
-			})
+			}
+			if !happened() {
+				t.Error("no answer was lost")
+			}
+			c.Release("controllerrevisions")
+			c.SettleWith(func() { c.CollectGarbage() })
+			c.whole()
+			if got := c.Conditions(); len(got) > 0 {
+				t.Errorf("conditions %q", got)
+			}
 		})
-	}
+	})
 }

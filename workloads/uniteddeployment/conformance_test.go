@@ -38,10 +38,10 @@ func TestConformance(t *testing.T) {
 // pods are reserved.
 func TestAdaptiveConformance(t *testing.T) {
 	const strategy = `"scheduleStrategy":{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":0,"unschedulableDuration":86400,"reserveUnschedulablePods":true}}`
-	for _, kind := range []uniteddeployment.TemplateKind{uniteddeployment.CloneSet, uniteddeployment.AdvancedStatefulSet} {
+	for turn, kind := range []uniteddeployment.TemplateKind{uniteddeployment.CloneSet, uniteddeployment.AdvancedStatefulSet} {
 		t.Run(string(kind), func(t *testing.T) {
 			k := conforming(t, kind, func(o *uniteddeployment.Options) { o.Features.AdaptiveScheduling = true })
-			k.Writes = append(k.Writes, "patch pods")
+			k.Turn, k.Turns, k.Writes = turn, 2, append(k.Writes, "patch pods")
 			change, step, outcome := k.Change, k.Step, k.Outcome
 			k.Change = func(c *conformance.Cluster, name string) {
 				c.EditNamed(name, `{"spec":{"topology":{`+strategy+`}}}`)
@@ -76,9 +76,10 @@ func TestAdaptiveConformance(t *testing.T) {
 func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func(*uniteddeployment.Options)) conformance.Subject {
 	t.Helper()
 	resource := resources[kind]
-	without := slices.DeleteFunc([]uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet,
-		uniteddeployment.CloneSet, uniteddeployment.Deployment}, func(k uniteddeployment.TemplateKind) bool { return k == kind })
+	all := []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}
+	without := slices.DeleteFunc(slices.Clone(all), func(k uniteddeployment.TemplateKind) bool { return k == kind })
 	return conformance.Subject{
+		Turn: slices.Index(all, kind), Turns: len(all),
 		Resource: setResource, More: []fakecluster.Resource{resource},
 		Watches: []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
 		Writes: []string{"create controllerrevisions", "create " + resource.Name, "patch " + resource.Name, "delete " + resource.Name,

@@ -42,6 +42,9 @@ type Subject struct {
 	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds. It is for kinds with a
 	// schedule, or with a shorter longest pause.
 	MoreTries int
+	// Turns is how many Subjects with the same writes take turns. The refusals of an hour are dealt out among them, and Turn is the
+	// number of this one. Default: it plays all.
+	Turn, Turns int
 
 	// New makes a controller, a new one for every start. Its clients are those
 	// of fixture.ControllerUser.

@@ -24,9 +24,9 @@ import (
 // refusalText stands in the text of every refusal.
 const refusalText = "refused by the judge"
 
-// everyRefusal is for "make test-long". Without it all writes at once are refused in every way, and each write by itself in some:
-// the next one in the next ways.
-var everyRefusal = flag.Bool("every-refusal", false, "refuse each write in every way, and not only in every fourth")
+// everyRefusal is for "make test-long". Without it all writes at once are refused in every way, and each write by itself in two:
+// for good and for a while. The next write is refused in the next two ways.
+var everyRefusal = flag.Bool("every-refusal", false, "refuse each write in every way, and not only in every sixth; have it fail in every way, and not only in one")
 
 // refusal is how a write is refused, and how far behind watches are.
 type refusal struct {
@@ -73,9 +73,13 @@ func (r *refusal) String() string {
 // refusedForAnHour: what is refused for ever is tried less and less often, whatever the answer and however late the caches
 // are. An event or the object says what is refused. It is done once the API server accepts it. (CT-3, CT-11)
 func refusedForAnHour(t *testing.T, k *Subject, want calm) {
+	n, turns := -1, max(k.Turns, 1)
 	for i, write := range append([]string{"any"}, k.Writes...) {
 		for j, r := range allRefusals() {
-			if i > 0 && (i+j)%4 != 0 && !*everyRefusal {
+			if i > 0 && (i+j)%6 != 0 && !*everyRefusal {
+				continue
+			}
+			if n++; (n+n/turns)%turns != k.Turn && !*everyRefusal { // a plain n%turns would give one kind of text to each
 				continue
 			}
 			t.Run(fmt.Sprint(write, ": ", &r), func(t *testing.T) {

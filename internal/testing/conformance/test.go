@@ -171,13 +171,20 @@ func (l *lostAnswer) repeated(r *fakecluster.Request) bool {
 	return r.String() == l.of.String() && !strings.Contains(string(r.Body), `"resourceVersion":`)
 }
 
-// failures: a write that was not made is made later.
+// failures: a write that was not made is made later. Every other write is lost, and the rest are refused, unless each is to be
+// refused in every way.
 func failures(t *testing.T, k *Subject, want calm) {
-	for _, write := range k.Writes {
-		for what, err := range map[string]error{"lost": fixture.ErrLost, "refused": fixture.ErrInternal} {
-			t.Run(write+" is "+what, func(t *testing.T) {
+	for i, write := range k.Writes {
+		for j, failure := range []struct {
+			what string
+			err  error
+		}{{"lost", fixture.ErrLost}, {"refused", fixture.ErrInternal}} {
+			if (i+j)%2 != 0 && !*everyRefusal {
+				continue
+			}
+			t.Run(write+" is "+failure.what, func(t *testing.T) {
 				k.play(t, func(c *Cluster) {
-					fail, happened := failing(write, err)
+					fail, happened := failing(write, failure.err)
 					c.fail(fail, nil)
 					defer c.start()()
 					c.scenario(name)

@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -280,15 +281,32 @@ func (u *User) DeleteClaim(name string) {
 	u.tell("deletes claim "+name, u.history.kube.CoreV1().PersistentVolumeClaims(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
-// UpdatePod writes a pod and its status as they are given.
+// UpdatePod writes a pod and its status as they are given. It sends no write that changes nothing.
 func (u *User) UpdatePod(what string, pod *corev1.Pod) {
 	api, pod := u.history.kube.CoreV1().Pods(Web.Namespace), pod.DeepCopy()
 	pod.ResourceVersion = ""
-	_, err := api.UpdateStatus(context.Background(), pod, metav1.UpdateOptions{})
-	if err == nil {
+	var err error
+	status, rest := u.differs(pod)
+	if status {
+		_, err = api.UpdateStatus(context.Background(), pod, metav1.UpdateOptions{})
+	}
+	if rest && err == nil {
 		_, err = api.Update(context.Background(), pod, metav1.UpdateOptions{})
 	}
 	u.tell(what+" of pod "+pod.Name, err)
+}
+
+// differs tells whether a pod differs from the stored one in what a write of its status changes, and in the rest.
+func (u *User) differs(pod *corev1.Pod) (status, rest bool) {
+	all, err := u.history.server.Pods(pod.Namespace)
+	i := slices.IndexFunc(all, func(p corev1.Pod) bool { return p.Name == pod.Name && p.UID == pod.UID })
+	if err != nil || i < 0 {
+		return true, true
+	}
+	same, was := equality.Semantic.DeepEqual, &all[i]
+	status = !same(was.Status, pod.Status) || !same(was.Labels, pod.Labels) || !same(was.Annotations, pod.Annotations)
+	was.Labels, was.Annotations, was.ResourceVersion = pod.Labels, pod.Annotations, pod.ResourceVersion
+	return status, !same(was.ObjectMeta, pod.ObjectMeta) || !same(was.Spec, pod.Spec)
 }
 
 // CreatePod creates a pod.

@@ -97,9 +97,8 @@ func (u *User) AnswerHook(pod *corev1.Pod) {
 			u.letGo(pod, f)
 		}
 	}
-	used := u.usedFinalizers()
 	take := func(hold string) {
-		if slices.Contains(used, finalizerOf(hold)) && pod.DeletionTimestamp == nil {
+		if pod.DeletionTimestamp == nil && slices.Contains(u.usedFinalizers(), finalizerOf(hold)) {
 			u.hold(pod, finalizerOf(hold))
 		}
 	}
