@@ -101,7 +101,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			delete(free.Spec.NodeSelector, simulation.Ring)
 			return p.placed(namespace, free)
 		}}},
-		{"annotations are not given back", invariants.Placement, 0, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
+		{"annotations are not given back", invariants.Placement, 1, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
 			placement, err := p.placed(namespace, pod)
 			if err == nil {
 				delete(placement.Pod.Annotations, "ip")

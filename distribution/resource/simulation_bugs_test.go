@@ -67,7 +67,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"updates hit whatever version there is", invariants.Ownership, 50, onWire(simulation.SpoilBodies(http.MethodPut, "secrets", simulation.Forget("metadata", "resourceVersion")))},
 		{"deletions hit whatever has the name", invariants.Ownership, 24, spoil{Often: replace, Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}},
-		{"copies are deleted that were released", invariants.Ownership, 86, spoil{Often: release, Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}},
+		{"copies are deleted that were released", invariants.Ownership, 103, spoil{Often: release, Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}},
 		{"copies have no label", invariants.Spec, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.Create {
 				p.Create[i].SetLabels(nil)

@@ -29,12 +29,12 @@ func TestSimulationFindsBugs(t *testing.T) {
 		bug    spoil
 	}{
 		{"paused jobs inject", invariants.Paused, 0, misread(func(s *Snapshot) { s.Job.Spec.Paused = false })},
-		{"parallelism is one too many", invariants.Surge, 1, misread(func(s *Snapshot) {
+		{"parallelism is one too many", invariants.Surge, 6, misread(func(s *Snapshot) {
 			if p := s.Job.Spec.Parallelism; p != nil {
 				s.Job.Spec.Parallelism = new(*p + 1)
 			}
 		})},
-		{"pods that wait do not count", invariants.Surge, 33, inPlan(func(s *Snapshot, p *Plan) {
+		{"pods that wait do not count", invariants.Surge, 44, inPlan(func(s *Snapshot, p *Plan) {
 			waits := slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == Waiting || t.State == Injected })
 			for _, w := range p.Waiting {
 				if waits && len(p.Inject) == 0 && w.Reason.Rule == ruleParallelism {
@@ -42,8 +42,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
-		{"replicas are forgotten", invariants.Placement, 5, misread(func(s *Snapshot) { s.Job.Spec.Replicas = nil })},
-		{"pods that have ended count", invariants.Placement, 8, misread(func(s *Snapshot) {
+		{"replicas are forgotten", invariants.Placement, 9, misread(func(s *Snapshot) { s.Job.Spec.Replicas = nil })},
+		{"pods that have ended count", invariants.Placement, 18, misread(func(s *Snapshot) {
 			onPods(s, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
 		})},
 		{"pods that go count", invariants.Status, 35, misread(func(s *Snapshot) {
@@ -64,9 +64,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"jobs that are over inject", invariants.Needless, 0, misread(func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil })},
-		{"a deadline is not told", invariants.Status, 1, misread(func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil })},
+		{"a deadline is not told", invariants.Status, 9, misread(func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil })},
 		{"nobody looks when the deadline has come", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
-		{"jobs are deleted when they finish", invariants.Needless, 0, misread(func(s *Snapshot) { s.Job.Spec.TTLSecondsAfterFinished = new(int32) })},
+		{"jobs are deleted when they finish", invariants.Needless, 1, misread(func(s *Snapshot) { s.Job.Spec.TTLSecondsAfterFinished = new(int32) })},
 		{"whatever job has the name is deleted", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`))},
 		{"finished jobs stay", invariants.Settled, 2, inPlan(func(_ *Snapshot, p *Plan) { p.DeleteJob = false })},
 		{"a failure is no failure", invariants.Status, 1, misread(func(s *Snapshot) {

@@ -146,10 +146,10 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 			}
 			return true
 		})},
-		{"pods go on to say that they cannot be updated", invariants.Settled, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+		{"pods go on to say that they cannot be updated", invariants.Settled, 2, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 			return p.Kind != patchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
 		})},
-		{"what SidecarSets have said stays when they are gone", invariants.Settled, 0, bug{Reconciler: misreading(func(s *Snapshot) { s.Gone = nil })}},
+		{"what SidecarSets have said stays when they are gone", invariants.Settled, 2, bug{Reconciler: misreading(func(s *Snapshot) { s.Gone = nil })}},
 		{"what other SidecarSets say goes", invariants.Status, 0, oftener(actNeighbour, bug{Reconciler: misreading(func(s *Snapshot) {
 			s.Gone = maps.Clone(s.Gone)
 			for name := range s.Gone {

@@ -48,14 +48,14 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods that restart always are helped", invariants.Needless, 0, policy(corev1.RestartPolicyAlways, corev1.RestartPolicyNever)},
 		{"any pod of the name is changed", invariants.Ownership, 0, forget("uid")},
 		{"the phase is written whatever has become of the pod", invariants.Ownership, 0, forget("resourceVersion")},
-		{"a request does not wait for the kubelet", invariants.Order, 0, seen(learn)},
-		{"all pods succeed", invariants.Status, 0, planned(func(_ *Snapshot, p *Plan) {
+		{"a request does not wait for the kubelet", invariants.Order, 1, seen(learn)},
+		{"all pods succeed", invariants.Status, 7, planned(func(_ *Snapshot, p *Plan) {
 			if p.Phase != "" {
 				p.Phase = corev1.PodSucceeded
 			}
 		})},
-		{"agents that are silent are waited for", invariants.Settled, 0, planned(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
-		{"the phase is left to kubelets", invariants.Settled, 0, spoil{Options: func(o *Options) { o.Features.LeavePhase = true }}},
+		{"agents that are silent are waited for", invariants.Settled, 3, planned(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"the phase is left to kubelets", invariants.Settled, 8, spoil{Options: func(o *Options) { o.Features.LeavePhase = true }}},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
 	}

@@ -46,10 +46,10 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 		lacks  func(*Features)
 		often  func(*simulation.User, *rand.Rand)
 	}{
-		{"CS-42: surge while paused", invariants.Surge, 0, func(f *Features) { f.PauseWithoutSurge = false }, markWhilePaused},
+		{"CS-42: surge while paused", invariants.Surge, 1, func(f *Features) { f.PauseWithoutSurge = false }, markWhilePaused},
 		{"CS-44: no hash", invariants.Spec, 0, func(f *Features) { f.ClaimTemplateHash, f.RecreateForClaims = false, false }, nil},
-		{"CS-45: claims change in place", invariants.Needless, 0, func(f *Features) { f.RecreateForClaims = false }, nil},
-		{"CS-47: other reasons", invariants.Status, 0, func(f *Features) { f.ProgressReasons = false }, nil},
+		{"CS-45: claims change in place", invariants.Needless, 68, func(f *Features) { f.RecreateForClaims = false }, nil},
+		{"CS-47: other reasons", invariants.Status, 1, func(f *Features) { f.ProgressReasons = false }, nil},
 	} {
 		workload := later(bug{Options: func(o *Options) { b.lacks(&o.Features) }, Often: b.often}, everything)
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: workload})

@@ -24,12 +24,12 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"OnDelete is taken for ReCreate", invariants.Needless, 23, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"OnDelete is taken for ReCreate", invariants.Needless, 25, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			if spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType {
 				spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
 			}
 		})},
-		{"the progress deadline does not start anew with progress", invariants.Status, 0, inPlan(keepDeadline)},
+		{"the progress deadline does not start anew with progress", invariants.Status, 7, inPlan(keepDeadline)},
 		{"a status counts pods that could not be created", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
 			controller.KindOf(r).Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				a := controller.KindOf(r).Self.(*reconciler).begin(s, p)
@@ -40,7 +40,7 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 				return a.RequeueAfter(), apply.WorthRetrying(err)
 			}
 		}}},
-		{"the first status of a new generation misleads", invariants.Status, 13, inPlan(func(s *Snapshot, p *Plan) {
+		{"the first status of a new generation misleads", invariants.Status, 43, inPlan(func(s *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.ObservedGeneration = s.Set.Generation
 			}

@@ -81,7 +81,7 @@ func TestSimulationFindsBugsOfResizes(t *testing.T) {
 			}
 		})},
 		{"a deferred pod holds up the others", invariants.Settled, 30, bug{Reconciler: misreading(withdrawDeferred)}},
-		{"a resize that was not requested is forgotten", invariants.Settled, 14, inPlan(func(_ *Snapshot, p *Plan) {
+		{"a resize that was not requested is forgotten", invariants.Settled, 44, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.Patch {
 				if p.Patch[i].Kind == rollout.PatchRefresh {
 					p.Patch[i].Patch.Resources = nil

@@ -43,9 +43,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 				r.MaxUnavailable = ptr.To(intstr.FromInt32(3))
 			}
 		})},
-		{"pods that are not available are updated beside the limit", invariants.Availability, 7, inPlan(updateUnavailable)},
+		{"pods that are not available are updated beside the limit", invariants.Availability, 9, inPlan(updateUnavailable)},
 		{"what updates have taken out of service is forgotten", invariants.Availability, 0, bug{Often: updateInTurn, Reconciler: misreading(forgetDisruptions)}},
-		{"minReadySeconds is forgotten", invariants.Availability, 17, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.MinReadySeconds = 0 })},
+		{"minReadySeconds is forgotten", invariants.Availability, 23, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.MinReadySeconds = 0 })},
 		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 3, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"maxSurge is one too many", invariants.Surge, 9, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
 			if r.MaxSurge != nil && r.MaxSurge.IntValue() > 0 {
@@ -53,13 +53,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"the old pod goes before the one that surges is available", invariants.Availability, 1, inPlan(endSurge)},
-		{"the partition is ignored", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Partition = nil })},
-		{"the partition is one too small", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		{"the partition is ignored", invariants.Partition, 18, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Partition = nil })},
+		{"the partition is one too small", invariants.Partition, 20, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
 			if r.Partition != nil && r.Partition.Type == intstr.Int {
 				r.Partition = new(intstr.FromInt32(max(r.Partition.IntVal-1, 0)))
 			}
 		})},
-		{"a percentage is ignored", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		{"a percentage is ignored", invariants.Partition, 18, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
 			if r.Partition != nil && r.Partition.Type == intstr.String {
 				r.Partition = nil
 			}
@@ -83,10 +83,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.Nodes[i].Spec.Taints = nil
 			}
 		})}},
-		{"a node is forgotten", invariants.Placement, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"a node is forgotten", invariants.Placement, 1, bug{Reconciler: misreading(func(s *Snapshot) {
 			s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
 		})}},
-		{"pods stay where they must not", invariants.Placement, 14, inPlan(func(_ *Snapshot, p *Plan) {
+		{"pods stay where they must not", invariants.Placement, 17, inPlan(func(_ *Snapshot, p *Plan) {
 			p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteForScale })
 		})},
 		{"pods that have ended stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {

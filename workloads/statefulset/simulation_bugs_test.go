@@ -40,7 +40,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"maxUnavailable is one too many", invariants.Availability, 0, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.MaxUnavailable = ptr.To(intstr.FromInt32(3))
 		})},
-		{"minReadySeconds is forgotten", invariants.Order, 5, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.MinReadySeconds = nil })},
+		{"minReadySeconds is forgotten", invariants.Order, 20, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.MinReadySeconds = nil })},
 		{"the partition is ignored", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Partition = nil })},
 		{"paused is ignored", invariants.Paused, 26, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Paused = false })},
 		{"InPlaceOnly recreates", invariants.Needless, 9, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
@@ -53,7 +53,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.PodManagementPolicy = appsv1.ParallelPodManagement
 		})},
 		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, 4, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ScaleStrategy = nil })},
-		{"reserved ordinals are ignored", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals, s.ReserveOrdinalRanges = nil, nil })},
+		{"reserved ordinals are ignored", invariants.Identity, 11, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals, s.ReserveOrdinalRanges = nil, nil })},
 		{"the preDelete hook is skipped", invariants.Hooks, 3, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
 		{"the inPlaceUpdate hook is skipped", invariants.Hooks, 8, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
 		{"claims go with the set against the policy", invariants.Claims, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
@@ -62,7 +62,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"claims go with pods against the policy", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
 		})},
-		{"claims of pods that are scaled in are deleted", invariants.Claims, 2, bug{Reconciler: func(r Reconciler) {
+		{"claims of pods that are scaled in are deleted", invariants.Claims, 6, bug{Reconciler: func(r Reconciler) {
 			kind := controller.KindOf(r)
 			apply, claims := kind.Apply, kind.Writer.(*apply.Writer).Claims
 			kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
@@ -74,7 +74,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return apply(ctx, s, p)
 			}
 		}}},
-		{"a claim that is about to go is used again", invariants.Claims, 9, bug{Often: scaleOften, Reconciler: misreading(func(s *Snapshot) {
+		{"a claim that is about to go is used again", invariants.Claims, 11, bug{Often: scaleOften, Reconciler: misreading(func(s *Snapshot) {
 			for name, claim := range s.Claims {
 				fresh := claim.DeepCopy()
 				fresh.OwnerReferences, fresh.DeletionTimestamp = nil, nil
@@ -97,7 +97,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"consumers wait for pods that the partition holds back", invariants.Status, 13, inPlan(waitBeyondPartition)},
-		{"pods are deleted at once", invariants.Identity, 1, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
+		{"pods are deleted at once", invariants.Identity, 5, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
 		{"a pod mounts the claim of another", invariants.Identity, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for _, c := range p.Create {
 				for _, volume := range c.Pod.Spec.Volumes {
@@ -136,14 +136,14 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
 			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
 		}}},
-		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 5, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 6, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"the partition is one too small", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
 		})},
-		{"minReadySeconds is one too small", invariants.Order, 5, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		{"minReadySeconds is one too small", invariants.Order, 33, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.MinReadySeconds = ptr.To(max(ptr.Deref(s.MinReadySeconds, 0)-1, 0))
 		})},
-		{"a reserved ordinal is one too high", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"a reserved ordinal is one too high", invariants.Identity, 11, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			for i := range s.ReserveOrdinals {
 				s.ReserveOrdinals[i]++
 			}
@@ -158,7 +158,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
 			}
 		})},
-		{"of two timers the later one is kept", invariants.Settled, 5, bug{Often: waitLong, Reconciler: inPlan(keepLater).Reconciler}},
+		{"of two timers the later one is kept", invariants.Settled, 34, bug{Often: waitLong, Reconciler: inPlan(keepLater).Reconciler}},
 		{"a claim loses the owner that the policy names", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = nil
 		})},
@@ -168,7 +168,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Delete[i].ChangeClaims = nil
 			}
 		})},
-		{"the lowest pod that is left over goes first", invariants.Order, 1, inPlan(deleteLowest)},
+		{"the lowest pod that is left over goes first", invariants.Order, 5, inPlan(deleteLowest)},
 		{"pods that their hooks release are all deleted at once", invariants.Order, 28, bug{Often: holdDeletions, Reconciler: inPlan(deleteReleased).Reconciler}},
 		{"history forgets revisions of pods that leave", invariants.History, 2, bug{Often: leave, Reconciler: inPlan(forgetLeaving).Reconciler}},
 		{"revisions are deleted as they may have become", invariants.History, 13, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},

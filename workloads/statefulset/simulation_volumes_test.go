@@ -47,7 +47,7 @@ func TestSimulationOfVolumesFindsBugs(t *testing.T) {
 			s.Set.Spec.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{Type: v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType}
 			expansible(s)
 		})}},
-		{"all claims grow at a time", invariants.Availability, 0, inPlan(func(s *Snapshot, p *Plan) {
+		{"all claims grow at a time", invariants.Availability, 3, inPlan(func(s *Snapshot, p *Plan) {
 			if len(p.ResizeClaims) > 0 {
 				all := *s
 				all.Set = s.Set.DeepCopy()
@@ -62,14 +62,14 @@ func TestSimulationOfVolumesFindsBugs(t *testing.T) {
 				s.Claims[name] = arrived
 			}
 		})}},
-		{"storage classes are not asked", invariants.Settled, 0, bug{Reconciler: misreading(expansible)}},
+		{"storage classes are not asked", invariants.Settled, 11, bug{Reconciler: misreading(expansible)}},
 		{"a claim asks for more than its template", invariants.Claims, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.ResizeClaims {
 				p.ResizeClaims[i].Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("11Gi")}
 			}
 		})},
 		{"claims do not grow", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.ResizeClaims = nil })},
-		{"nothing says that claims cannot grow", invariants.Status, 74, inPlan(func(_ *Snapshot, p *Plan) {
+		{"nothing says that claims cannot grow", invariants.Status, 156, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return string(c.Type) == failedUpdate })
 			}

@@ -28,7 +28,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"what is not known has failed", invariants.Status, 0, inPlan(onPatches(func(p *PodPatch) {
+		{"what is not known has failed", invariants.Status, 2, inPlan(onPatches(func(p *PodPatch) {
 			for i := range p.Conditions {
 				if p.Conditions[i].Status == corev1.ConditionUnknown {
 					p.Conditions[i].Status = corev1.ConditionFalse
@@ -47,7 +47,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Conditions = nil
 			}
 		}))},
-		{"what one probe sets another removes", invariants.Status, 0, inSnapshot(func(s *Snapshot) {
+		{"what one probe sets another removes", invariants.Status, 5, inSnapshot(func(s *Snapshot) {
 			for _, markers := range s.Markers {
 				for _, m := range markers {
 					for i := range m.Spec.Probes {
@@ -58,7 +58,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
-		{"a marker that goes takes the probes of others", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
+		{"a marker that goes takes the probes of others", invariants.Placement, 9, inPlan(func(s *Snapshot, p *Plan) {
 			if p.Spec == nil {
 				return
 			}
@@ -85,9 +85,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"results are not written", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Patches = nil })},
-		{"no look after a while", invariants.Settled, 0, often(editsResults, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))},
-		{"virtual nodes are probed by agents", invariants.Needless, 0, inSnapshot(func(s *Snapshot) { s.Serverless, s.Node = false, withoutLabels(s.Node) })},
-		{"conditions of virtual nodes are not followed", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
+		{"no look after a while", invariants.Settled, 17, often(editsResults, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))},
+		{"virtual nodes are probed by agents", invariants.Needless, 1, inSnapshot(func(s *Snapshot) { s.Serverless, s.Node = false, withoutLabels(s.Node) })},
+		{"conditions of virtual nodes are not followed", invariants.Settled, 19, inPlan(func(s *Snapshot, p *Plan) {
 			if virtual(s.Node) {
 				p.Patches = nil
 			}
@@ -97,8 +97,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"new pods do not say of which markers they have probes", invariants.Placement, 0, bug{webhookMakes: func(pod *corev1.Pod) { delete(pod.Annotations, v1alpha1.PodProbeMarkersAnnotation) }}},
 		{"a type of two probes is handed over twice", invariants.Placement, 0, bug{webhookMakes: twice}},
 		{"nodes get no NodePodProbe", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Create = nil })},
-		{"NodePodProbes outlive their nodes", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = false })},
-		{"a marker goes before its probes", invariants.Ownership, 0, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
+		{"NodePodProbes outlive their nodes", invariants.Settled, 2, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = false })},
+		{"a marker goes before its probes", invariants.Ownership, 1, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
 			u.DeleteObject(markersPlayed, simulation.Web.Name, metav1.DeletePropagationBackground)
 		}}}},
 		{"results hit whatever pod has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) {

@@ -36,10 +36,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"the update of the sidecar is not waited for", invariants.Exclusive, 0, bug{cloneSetSees: func(pod *corev1.Pod) {
+		{"the update of the sidecar is not waited for", invariants.Exclusive, 1, bug{cloneSetSees: func(pod *corev1.Pod) {
 			delete(pod.Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
 		}}},
-		{"the update of the sidecar is waited for for ever", invariants.Settled, 0, bug{cloneSetSees: func(pod *corev1.Pod) {
+		{"the update of the sidecar is waited for for ever", invariants.Settled, 6, bug{cloneSetSees: func(pod *corev1.Pod) {
 			var records map[string]v1alpha1.SidecarSetUpgradeRecord
 			if json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetHashAnnotation]), &records) != nil {
 				return
@@ -54,9 +54,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 			pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = string(data)
 		}}},
-		{"an update begins on a pod that has changed since it was read", invariants.Exclusive, 0, bug{
+		{"an update begins on a pod that has changed since it was read", invariants.Exclusive, 3, bug{
 			cloneSetWrites: simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "resourceVersion"))}},
-		{"another container's restart completes the update", invariants.InPlace, 8, bug{cloneSetSees: func(pod *corev1.Pod) {
+		{"another container's restart completes the update", invariants.InPlace, 11, bug{cloneSetSees: func(pod *corev1.Pod) {
 			restarted := slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name != "main" && s.RestartCount > 0 })
 			for i := range pod.Status.ContainerStatuses {
 				if s := &pod.Status.ContainerStatuses[i]; s.Name == "main" && restarted {
@@ -71,7 +71,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 					metadata["annotations"].(map[string]any)[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation] = nil
 				}
 			})}},
-		{"the update of the workload is not waited for", invariants.Exclusive, 0, bug{sidecarSetSees: func(pod *corev1.Pod) {
+		{"the update of the workload is not waited for", invariants.Exclusive, 2, bug{sidecarSetSees: func(pod *corev1.Pod) {
 			delete(pod.Annotations, inplacev1alpha1.StateAnnotation)
 			openGate(pod)
 		}}},
