@@ -15,8 +15,8 @@ import (
 type WorkloadSpreadSubsetStatusApplyConfiguration struct {
 	// Name is the name of the subset.
 	Name *string `json:"name,omitempty"`
-	// Conditions are those of the subset: Schedulable, if the strategy is Adaptive, PatchApplies, if the patch cannot be used, and
-	// HeldUp, if something has held it up for a minute.
+	// Conditions are those of the subset. Schedulable is there if the strategy is Adaptive, and PatchApplies if the patch cannot
+	// be used. HeldUp is there if something has held the subset up for a minute.
 	Conditions []WorkloadSpreadSubsetConditionApplyConfiguration `json:"conditions,omitempty"`
 	// Replicas is the number of its pods that have not ended.
 	Replicas *int32 `json:"replicas,omitempty"`

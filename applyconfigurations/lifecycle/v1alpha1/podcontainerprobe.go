@@ -31,8 +31,9 @@ type PodContainerProbeApplyConfiguration struct {
 	// MarkerPolicy says which labels and annotations a pod has in which state, at most one entry a state.
 	// Default: none. Either it or PodConditionType is given, or both.
 	MarkerPolicy []ProbeMarkerPolicyApplyConfiguration `json:"markerPolicy,omitempty"`
-	// PodConditionType is the type of the condition of the pod that tells the state, unique in the
-	// marker: True for Succeeded, False for Failed, Unknown for Unknown. Default: no condition.
+	// PodConditionType is the type of the condition of the pod that tells the state. It is unique
+	// in the marker. The condition is True for Succeeded, False for Failed, Unknown for Unknown.
+	// Default: no condition.
 	PodConditionType *string `json:"podConditionType,omitempty"`
 }
 
