@@ -42,6 +42,9 @@ func TestSimulationFindsBugsOfTwo(t *testing.T) {
 	})
 }
 
+// spreads is the resource of both.
+const spreads = "workloadspreads"
+
 // second is the other WorkloadSpread, which comes first by name.
 var second = types.NamespacedName{Namespace: simulation.Web.Namespace, Name: "also"}
 
@@ -94,13 +97,13 @@ func actOnTwo(u *simulation.User, r *rand.Rand) {
 		if first, _ := u.Workload().(*v1alpha1.WorkloadSpread); first != nil {
 			ws.Spec.TargetReference = first.Spec.TargetReference
 		}
-		u.CreateObject(spreadResource.Name, ws)
+		u.CreateObject(spreads, ws)
 	case 1:
-		u.DeleteObject(spreadResource.Name, second.Name, metav1.DeletePropagationBackground)
+		u.DeleteObject(spreads, second.Name, metav1.DeletePropagationBackground)
 	case 2:
-		u.Patch(spreadResource.Name, second.Name, anySubsets(r))
+		u.Patch(spreads, second.Name, anySubsets(r))
 	case 3:
-		u.Patch(spreadResource.Name, second.Name, anyStrategy(r))
+		u.Patch(spreads, second.Name, anyStrategy(r))
 	case 4:
 		if pod := u.AnyPod(r); pod != nil {
 			u.PatchPod(pod.Name, simulation.Pick(`{"metadata":{"annotations":{"apps.kruise.io/matched-workloadspread":%v}}}`, `"{\"name\":\"also\",\"subset\":\"b\"}"`, `"{\"name\":\"web\",\"subset\":\"b\"}"`)(r))
