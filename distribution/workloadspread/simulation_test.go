@@ -113,7 +113,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		return simulation.Controller{}, err
 	}
 	if bug.two {
-		return reconcileTwo(r), nil
+		return reconcileTwo(p, r)
 	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, simulation.Web) }}, nil
 }

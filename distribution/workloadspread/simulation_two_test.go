@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -63,20 +65,19 @@ func two(bug bug) *simulation.Subject {
 	return w
 }
 
-// reconcileTwo reconciles both, one after the other.
-func reconcileTwo(r Reconciler) simulation.Controller {
+// reconcileTwo reconciles both, one after the other. Between, it makes a request, so that what the first has written is judged before the
+// second reads the caches.
+func reconcileTwo(p *simulation.Process, r Reconciler) (simulation.Controller, error) {
 	both := []types.NamespacedName{simulation.Web, second}
+	live, err := client.NewForConfig(p.Config)
 	return simulation.Controller{
-		Reconcile: func(ctx context.Context, _ types.NamespacedName) (soonest time.Duration, err error) {
-			for _, key := range both {
-				after, failed := r.Reconcile(ctx, key)
-				soonest, err = apply.Soonest(soonest, after), errors.Join(err, failed)
-				select { // the writes of the first are judged by what it knew
-				case <-ctx.Done():
-				case <-time.After(time.Millisecond):
-				}
+		Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
+			soonest, err := r.Reconcile(ctx, simulation.Web)
+			if _, failed := live.WorkloadSpreads(second.Namespace).Get(ctx, second.Name, metav1.GetOptions{}); failed != nil && !apierrors.IsNotFound(failed) {
+				return soonest, errors.Join(err, failed)
 			}
-			return soonest, err
+			after, failed := r.Reconcile(ctx, second)
+			return apply.Soonest(soonest, after), errors.Join(err, failed)
 		},
 		Unfinished: func() (text string, err error) {
 			for _, key := range both {
@@ -85,7 +86,7 @@ func reconcileTwo(r Reconciler) simulation.Controller {
 			}
 			return text, err
 		},
-	}
+	}, err
 }
 
 // actOnTwo is what users of two WorkloadSpreads do in a step.
