@@ -73,8 +73,12 @@ func reconcileTwo(p *simulation.Process, r Reconciler) (simulation.Controller, e
 	return simulation.Controller{
 		Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
 			soonest, err := r.Reconcile(ctx, simulation.Web)
+			ended := time.Now()
 			if _, failed := live.WorkloadSpreads(second.Namespace).Get(ctx, second.Name, metav1.GetOptions{}); failed != nil && !apierrors.IsNotFound(failed) {
 				return soonest, errors.Join(err, failed)
+			}
+			if soonest > 0 {
+				soonest = max(soonest-time.Since(ended), time.Millisecond)
 			}
 			after, failed := r.Reconcile(ctx, second)
 			return apply.Soonest(soonest, after), errors.Join(err, failed)
