@@ -98,10 +98,7 @@ func actOnTwo(u *simulation.User, r *rand.Rand) {
 	switch r.IntN(9) {
 	case 0:
 		ws := anySpread(r)
-		ws.Name, ws.Spec.TargetReference = second.Name, &cloneSet
-		if first, _ := u.Workload().(*v1alpha1.WorkloadSpread); first != nil {
-			ws.Spec.TargetReference = first.Spec.TargetReference
-		}
+		ws.Name, ws.Spec.TargetReference = second.Name, u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference
 		u.CreateObject(spreads, ws)
 	case 1:
 		u.DeleteObject(spreads, second.Name, metav1.DeletePropagationBackground)
