@@ -87,7 +87,9 @@ func Compute(s State) *Computed {
 	if s.Spread == nil {
 		return &c.Computed
 	}
-	if c.Pods = selectedBy(s.Spread, s.Pods); s.Workload.Wants() == 0 {
+	c.Pods = selectedBy(s.Spread, s.Pods)
+	c.seen = Seen(Creating(s.Spread), c.Pods)
+	if s.Workload.Wants() == 0 {
 		c.Pods = nil
 	}
 	c.group()
@@ -154,7 +156,6 @@ func (c *computer) group() {
 // status computes the status. (WS-20)
 func (c *computer) status() {
 	c.Status.ObservedGeneration = c.Spread.Generation
-	c.seen = Seen(Creating(c.Spread), c.Pods)
 	for i := range c.Spread.Spec.Subsets {
 		subset := &c.Spread.Spec.Subsets[i]
 		now := v1alpha1.WorkloadSpreadSubsetStatus{Name: subset.Name, Replicas: int32(len(active(c.groups[i]))), MissingReplicas: Unlimited}

@@ -3,10 +3,13 @@
 package spread
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -64,6 +67,36 @@ func TestValidate(t *testing.T) {
 	}
 	if got := ValidateCreate(&v1alpha1.WorkloadSpread{}); len(got) != 2 {
 		t.Errorf("an empty WorkloadSpread: %v", got)
+	}
+}
+
+// WS-22: of several WorkloadSpreads of a workload one has it, in whatever order they are listed.
+func TestHolder(t *testing.T) {
+	named := func(name, target string, created time.Duration, deleting bool) *v1alpha1.WorkloadSpread {
+		ws := spreadOf(t, "targetRef: {apiVersion: apps/v1, kind: Deployment, name: "+target+"}")
+		if ws.Name, ws.CreationTimestamp = name, metav1.NewTime(now.Add(created)); deleting {
+			ws.DeletionTimestamp = &ws.CreationTimestamp
+		}
+		return ws
+	}
+	first, later := named("c", "web", 0, false), named("a", "web", time.Second, false)
+	together, other, going := named("d", "web", 0, false), named("b", "db", 0, false), named("e", "web", -time.Hour, true)
+	for _, test := range []struct {
+		all  []*v1alpha1.WorkloadSpread
+		want *v1alpha1.WorkloadSpread
+	}{
+		{nil, nil},
+		{[]*v1alpha1.WorkloadSpread{other}, nil},
+		{[]*v1alpha1.WorkloadSpread{going}, going},
+		{[]*v1alpha1.WorkloadSpread{later, going}, later},
+		{[]*v1alpha1.WorkloadSpread{other, later, together, first, going}, first},
+	} {
+		for range 2 {
+			if got := Holder(test.all, Deployments, "web"); got != test.want {
+				t.Errorf("%v has the workload, want %v", got, test.want)
+			}
+			slices.Reverse(test.all)
+		}
 	}
 }
 

@@ -109,6 +109,29 @@ func Conflict(a, b *v1alpha1.WorkloadSpread) bool {
 	return kind.Kind != "" && Targets(b, kind, a.Spec.TargetReference.Name)
 }
 
+// Holder is the WorkloadSpread that has a workload, of those of its namespace; nil if none names it. If several do, it is the one that was
+// created first, and by name the first of those that were created together. One that is being deleted has the workload only if
+// all are. Then no new pod is assigned. (WS-22)
+func Holder(all []*v1alpha1.WorkloadSpread, of schema.GroupKind, name string) (holder *v1alpha1.WorkloadSpread) {
+	for _, ws := range all {
+		if Targets(ws, of, name) && (holder == nil || comesBefore(ws, holder)) {
+			holder = ws
+		}
+	}
+	return holder
+}
+
+// comesBefore tells whether a WorkloadSpread has a workload that another one names too.
+func comesBefore(a, b *v1alpha1.WorkloadSpread) bool {
+	if goes := a.DeletionTimestamp != nil; goes != (b.DeletionTimestamp != nil) {
+		return !goes
+	}
+	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+		return order < 0
+	}
+	return a.Name < b.Name
+}
+
 // byOrdinal tells whether the pods of a kind are assigned by their ordinals. (WS-5)
 func byOrdinal(kind schema.GroupKind) bool {
 	return kind == StatefulSets || kind == AdvancedStatefulSets

@@ -13,11 +13,32 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/workload"
 )
+
+// spreadChanged enqueues the other WorkloadSpreads of the workload that a WorkloadSpread names, when that appears, goes, or names it no
+// longer: which of them has the workload may change. (WS-22)
+func (o *Options) spreadChanged(before, after *v1alpha1.WorkloadSpread, enqueue controller.Enqueue) {
+	if before != nil && after != nil && before.UID == after.UID && (before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && spread.Conflict(before, after) {
+		return
+	}
+	for _, ws := range []*v1alpha1.WorkloadSpread{before, after} {
+		if ws == nil {
+			continue
+		}
+		others, err := o.othersOf(ws)
+		if err != nil {
+			return // the index is there since New
+		}
+		for _, other := range others {
+			enqueue(cache.MetaObjectToName(other).AsNamespacedName())
+		}
+	}
+}
 
 // podChanged enqueues the WorkloadSpreads of a pod's workload, before the event or after it. Pods
 // that are there at the start concern WorkloadSpreads that are there too.

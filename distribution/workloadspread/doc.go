@@ -26,5 +26,6 @@
 //     event tells of every pod that is deleted to go elsewhere.
 //   - Features.TryPatches has admission try patches on the template of the workload, as OpenKruise from 1.5 on does. Here those
 //     of Advanced StatefulSets are tried, too.
+//   - If several WorkloadSpreads that are stored name the same workload, the first has it, and the others write into no pods. (WS-22)
 //   - The condition HeldUp of a subset says what has held it up for a minute, by what, and since when. (WS-32)
 package workloadspread

@@ -52,7 +52,7 @@ func (o *Options) reads() []controller.Read {
 	core := controller.NewCore(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
 		{Resource: resourceSpreads, Object: &v1alpha1.WorkloadSpread{}, LiveReader: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads,
-			MakeInformer: controller.Maker(client.NewWorkloadSpreadInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Status, IsReconciled: true}, // replicas of a webhook reserve there
+			MakeInformer: controller.Maker(client.NewWorkloadSpreadInformer, o.Distribution, o.Namespace), Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Status, IsReconciled: true, Concern: controller.On(o.spreadChanged)}, // replicas of a webhook reserve there
 		core.Pods(&o.Pods, podFields).IndexedBy(caches.ByOwner).ConcerningKnown(controller.On(o.podChanged)),
 		o.readWorkload(workload.Deployments, &appsv1.Deployment{}, &o.Deployments, core.Deployments, workloadFields),
 		o.readWorkload(workload.ReplicaSets, &appsv1.ReplicaSet{}, &o.ReplicaSets, core.ReplicaSets, workloadFields),
@@ -127,6 +127,9 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Custom = !known && r.options.spreadsKind(target); !known && !s.Custom {
 		return s, nil
 	}
+	if s.Others, err = r.options.othersOf(ws); err != nil || s.holder() != nil {
+		return s, err
+	}
 	w, known, err := r.options.workload(key.Namespace, target, ws.Spec.TargetReference.Name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", target, ws.Spec.TargetReference.Name, err)
@@ -157,6 +160,18 @@ func podsOf(reader podwright.Reader, namespace string, w *cached) (pods []*corev
 // spreads returns the WorkloadSpreads of a namespace.
 func (o *Options) spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) {
 	return caches.All[*v1alpha1.WorkloadSpread](o.Reader, resourceSpreads, namespace)
+}
+
+// othersOf returns the other WorkloadSpreads that name the workload of one. (WS-22)
+func (o *Options) othersOf(ws *v1alpha1.WorkloadSpread) (others []*v1alpha1.WorkloadSpread, err error) {
+	all, err := o.spreads(ws.Namespace)
+	for _, other := range all {
+		if other.Name != ws.Name && spread.Conflict(ws, other) {
+			others = append(others, other)
+		}
+	}
+	slices.SortFunc(others, func(a, b *v1alpha1.WorkloadSpread) int { return cmp.Compare(a.Name, b.Name) })
+	return others, err
 }
 
 // workload returns a workload, nil if there is none of that name. If known is false,

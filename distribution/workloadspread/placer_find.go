@@ -62,19 +62,18 @@ func (p *Placer) find(ctx context.Context, pod *corev1.Pod, live bool) (found *t
 	return nil, p.mayBelong(links, spreads), nil
 }
 
-// match finds the WorkloadSpread that names an owner, the nearest one to the pod.
+// match finds the WorkloadSpread that has an owner, the nearest one to the pod. (WS-22)
 func (p *Placer) match(links []link, spreads []*v1alpha1.WorkloadSpread) *target {
 	for i, l := range links {
-		for _, ws := range spreads {
-			if ws.DeletionTimestamp != nil || !spread.Targets(ws, groupKind(l.ref), l.ref.Name) || !p.known().spreadsKind(groupKind(l.ref)) {
-				continue
-			}
-			t := &target{spread: ws, workload: l.workload}
-			if owner := links[0].workload; i > 0 && owner.Unknown == nil {
-				t.ownerWants = new(owner.Wants())
-			}
-			return t
+		ws := spread.Holder(spreads, groupKind(l.ref), l.ref.Name)
+		if ws == nil || ws.DeletionTimestamp != nil || !p.known().spreadsKind(groupKind(l.ref)) {
+			continue
 		}
+		t := &target{spread: ws, workload: l.workload}
+		if owner := links[0].workload; i > 0 && owner.Unknown == nil {
+			t.ownerWants = new(owner.Wants())
+		}
+		return t
 	}
 	return nil
 }

@@ -63,6 +63,11 @@ func NewPlan(s *Snapshot) *Plan {
 		return p
 	}
 	s.holdTarget(p)
+	if s.holder() != nil {
+		p.Computed = spread.Compute(spread.State{Spread: s.Spread, Now: s.Now})
+		s.tell(p)
+		return p
+	}
 	if s.Unread {
 		s.tell(p)
 		p.Problems = rollout.ProblemsOf(fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Workloads", target))

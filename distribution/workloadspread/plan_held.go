@@ -20,6 +20,8 @@ import (
 const (
 	// ruleTargetMissing: the workload is not there.
 	ruleTargetMissing rollout.Rule = "TargetMissing"
+	// ruleWorkloadTaken: another WorkloadSpread has the workload.
+	ruleWorkloadTaken rollout.Rule = "WorkloadTaken"
 	// ruleTargetUnread: nothing reads the kind of the workload.
 	ruleTargetUnread rollout.Rule = "TargetUnread"
 	// rulePatchApplies: the patch of a subset would take its pods away from the workload.
@@ -64,7 +66,7 @@ func (p *Plan) hold(subset, kind, name string, pod *corev1.Pod, rule rollout.Rul
 	p.Held = append(p.Held, h)
 }
 
-// holdTarget lists that the workload is not there or cannot be known: that stands with the first subset.
+// holdTarget lists that the workload is not there, cannot be known, or is that of another WorkloadSpread: that stands with the first subset.
 func (s *Snapshot) holdTarget(p *Plan) {
 	target := s.Spread.Spec.TargetReference
 	if target == nil || len(s.Spread.Spec.Subsets) == 0 || s.Spread.DeletionTimestamp != nil {
@@ -74,6 +76,8 @@ func (s *Snapshot) holdTarget(p *Plan) {
 	switch {
 	case p.Unrecognized:
 		p.hold(first, "", string(heldup.BadValue), nil, heldup.BadValue, fmt.Sprintf("spec.targetRef is %s %s: the kind is not spread", target.APIVersion, workload))
+	case s.holder() != nil:
+		p.hold(first, kind, s.holder().Name, nil, ruleWorkloadTaken, "it names "+workload+" too, and comes first: this one has no pods")
 	case s.Unread:
 		p.hold(first, "workload", workload, nil, ruleTargetUnread, "the controller does not read its kind")
 	case s.Workload == nil:

@@ -121,6 +121,8 @@ type bug struct {
 	deployment bool
 	// custom has a workload of a kind of the white list be spread, beside deployment.
 	custom bool
+	// two has two WorkloadSpreads name the same workload.
+	two bool
 	// together has replicas of the webhook know of each other; strangers has them not do it though they should.
 	together, strangers bool
 	controller          spoil
@@ -172,6 +174,8 @@ type misread struct {
 	cloneSet func(*workloadsv1alpha1.CloneSet)
 	// firstReplicaSet has a Deployment have one ReplicaSet, noReplicaSets none.
 	firstReplicaSet, noReplicaSets bool
+	// noOthers has there be no other WorkloadSpreads.
+	noOthers bool
 }
 
 func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
@@ -188,7 +192,7 @@ func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
 
 // of is a Reader that misreads.
 func (m misread) of(r podwright.Reader) podwright.Reader {
-	return misreader{readers.Changing{Reader: r, Change: m.changed}, m.firstReplicaSet, m.noReplicaSets}
+	return misreader{readers.Changing{Reader: r, Change: m.changed}, m}
 }
 
 // changed returns an object, or a changed copy.
@@ -213,10 +217,10 @@ func changed[T interface{ DeepCopy() T }](object T, change func(T)) T {
 	return object
 }
 
-// misreader may find no more than one ReplicaSet, or none.
+// misreader may find less than there is.
 type misreader struct {
 	podwright.Reader
-	firstReplicaSet, noReplicaSets bool
+	misread
 }
 
 func (r misreader) Get(resource podwright.Resource, namespace, name string) (any, error) {
@@ -224,6 +228,13 @@ func (r misreader) Get(resource podwright.Resource, namespace, name string) (any
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "replicasets"}, name)
 	}
 	return r.Reader.Get(resource, namespace, name)
+}
+
+func (r misreader) List(resource podwright.Resource, namespace string) ([]any, error) {
+	if r.noOthers && resource == resourceSpreads {
+		return nil, nil
+	}
+	return r.Reader.List(resource, namespace)
 }
 
 func (r misreader) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {

@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -111,13 +112,19 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil {
-			return "", err
-		}
-		return plan.String(), rollout.ErrorOf(plan.Problems)
-	}}, nil
+	if bug.two {
+		return reconcileTwo(p, r)
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, simulation.Web) }}, nil
+}
+
+// unfinished shows what a reconcile of a WorkloadSpread would do.
+func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(context.Background(), key)
+	if plan == nil || err != nil {
+		return "", err
+	}
+	return plan.String(), rollout.ErrorOf(plan.Problems)
 }
 
 // readerOf reads the caches of a process.
@@ -298,12 +305,17 @@ func (p *placing) judged(before, after *corev1.Pod) {
 		p.reserved.forget(simulation.Web)
 	}
 	cached := p.process.Cached()
+	if p.bug.two {
+		cached = invariants.WithHolder(cached)
+	}
 	if !p.bug.together {
 		p.process.Violates(p.judge.Judge(cached, truth, before, after)...)
 		return
 	}
-	if live := p.process.Live(string(resourceSpreads)); len(live) > 0 {
-		p.process.Violates(invariants.PlacedTogether(cached, live[0], truth, before, after)...)
+	for _, live := range p.process.Live(string(resourceSpreads)) {
+		if cached.Workload != nil && live.GetUID() == cached.Workload.GetUID() {
+			p.process.Violates(invariants.PlacedTogether(cached, live, truth, before, after)...)
+		}
 	}
 }
 

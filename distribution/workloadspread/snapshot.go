@@ -3,6 +3,7 @@
 package workloadspread
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,8 @@ import (
 type Snapshot struct {
 	// Spread is the WorkloadSpread. Required.
 	Spread *v1alpha1.WorkloadSpread
+	// Others are the other WorkloadSpreads that name its workload. If one of them has the workload, nothing else is read. (WS-22)
+	Others []*v1alpha1.WorkloadSpread
 	// Workload is the one that it names; nil if there is none.
 	Workload *spread.Workload
 	// Pods are the pods of the workload, by name.
@@ -31,4 +34,17 @@ type Snapshot struct {
 	HeldSince map[rollout.Subject]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
+}
+
+// holder is the other WorkloadSpread that has the workload; nil if this one has it. (WS-22)
+func (s *Snapshot) holder() *v1alpha1.WorkloadSpread {
+	if len(s.Others) == 0 || s.Spread.Spec.TargetReference == nil {
+		return nil
+	}
+	target, _ := spread.KindOf(s.Spread)
+	holder := spread.Holder(append(slices.Clone(s.Others), s.Spread), target, s.Spread.Spec.TargetReference.Name)
+	if holder == s.Spread {
+		return nil
+	}
+	return holder
 }

@@ -122,6 +122,7 @@ var reasons = []Reason{
 
 	// WorkloadSpread.
 	{"TargetMissing", "the workload is created, or the WorkloadSpread is deleted", Object},
+	{"WorkloadTaken", "one of both WorkloadSpreads is deleted", Object},
 	{"TargetUnread", "the controller is told to read the kind of the workload", Object},
 	{"PatchApplies", "the patch of the subset leaves the labels by which the workload knows its pods", Object},
 	{"PodNotWritten", "the API server accepts the pod", Object},

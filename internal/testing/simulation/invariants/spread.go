@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -209,4 +210,39 @@ func failedToSchedule(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodScheduled)
 	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" &&
 		c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+}
+
+// spreadResource is where a state has all WorkloadSpreads of a history.
+const spreadResource = "workloadspreads"
+
+// WithHolder returns a state whose workload is the WorkloadSpread that has the pods, of several that name the same workload. That is the
+// one that was created first, or the first by name of those that were created together. One that is being deleted comes last. (WS-22)
+func WithHolder(s *State) *State {
+	if s == nil || len(s.Further[spreadResource]) == 0 {
+		return s
+	}
+	all := make([]*v1alpha1.WorkloadSpread, 0, 2)
+	for _, object := range s.Further[spreadResource] {
+		all = append(all, object.(*v1alpha1.WorkloadSpread))
+	}
+	last := func(ws *v1alpha1.WorkloadSpread) int {
+		if ws.DeletionTimestamp != nil {
+			return 1
+		}
+		return 0
+	}
+	held := *s
+	held.Workload = slices.MinFunc(all, func(a, b *v1alpha1.WorkloadSpread) int {
+		return cmp.Or(last(a)-last(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	return &held
+}
+
+// withoutPods is a WorkloadSpread whose workload another one has; nil for nil.
+func withoutPods(s *State, object Object) *spreading {
+	ws, _ := object.(*v1alpha1.WorkloadSpread)
+	if ws == nil {
+		return nil
+	}
+	return &spreading{WorkloadSpread: ws, state: s}
 }

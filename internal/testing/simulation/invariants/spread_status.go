@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -124,6 +125,48 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 		f.checkShares(&v)
 	}
 	return v
+}
+
+// WorkloadSpreadsSettled judges what there is when nothing more happens, of several WorkloadSpreads that name the same workload. Those that
+// do not have it say which one does. Even is of the one that has it. (WS-22)
+func WorkloadSpreadsSettled(s *State, even bool) []Violation {
+	s = WithHolder(s)
+	v := violations(WorkloadSpreadSettled(s, even))
+	for _, object := range s.Further[spreadResource] {
+		f := withoutPods(s, object)
+		if f.UID == s.Workload.GetUID() {
+			if says := f.heldUp(); strings.HasPrefix(says, taken) {
+				v.add(Status, "%s has the workload, and says %s", f.Name, says)
+			}
+			continue
+		}
+		if f.Status.ObservedGeneration != f.Generation {
+			v.add(Status, "observedGeneration of %s is %d, not %d", f.Name, f.Status.ObservedGeneration, f.Generation)
+		}
+		f.checkStatus(&v, &f.Status, false)
+		f.checkConditions(&v)
+		if f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName() {
+			v.add(Status, "%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
+		}
+	}
+	return v
+}
+
+// taken is the reason that a WorkloadSpread tells if another one has its workload.
+const taken = "WorkloadTaken"
+
+// heldUp is the reason that a WorkloadSpread tells with its first subset, and the object that the message begins with; empty for none.
+func (f *spreading) heldUp() string {
+	if len(f.Status.SubsetStatuses) == 0 {
+		return ""
+	}
+	for _, c := range f.Status.SubsetStatuses[0].Conditions {
+		if c.Type == "HeldUp" {
+			object, _, _ := strings.Cut(c.Message, ": ")
+			return c.Reason + ": " + object
+		}
+	}
+	return ""
 }
 
 // checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that

@@ -45,6 +45,28 @@ func WorkloadSpread(w *Write) (v []Violation) {
 	return found
 }
 
+// WorkloadSpreads judges a write of the controller of several WorkloadSpreads that name the same workload. One of them has the pods, and
+// of the others only the status is written, by which they have none. (WS-22)
+func WorkloadSpreads(w *Write) []Violation {
+	held := *w
+	held.Truth, held.Known, held.Observed = WithHolder(w.Truth), WithHolder(w.Known), WithHolder(w.Observed)
+	known := held.Truth
+	if held.Known != nil {
+		known = held.Known
+	}
+	after, isSpread := w.After.(*v1alpha1.WorkloadSpread)
+	if holder := known.Workload; !isSpread || holder == nil || after.UID == holder.GetUID() || w.Subresource != "status" || w.Verb != "patch" {
+		return WorkloadSpread(&held)
+	}
+	var found violations
+	if f := withoutPods(known, known.Further[spreadResource][after.Name]); f == nil {
+		found.add(Needless, "the status of %s is written, which is not there", after.Name)
+	} else {
+		f.checkStatusWrite(&found, w)
+	}
+	return found
+}
+
 // WorkloadSpreadWitness judges the writes of everybody else: replicas of the webhook write nothing but which pods they send
 // where. (WS-7.2)
 func WorkloadSpreadWitness(w *Write) (v []Violation) {
