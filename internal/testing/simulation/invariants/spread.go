@@ -212,7 +212,7 @@ func failedToSchedule(pod *corev1.Pod) bool {
 		c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 }
 
-// spreadResource is where a state has all WorkloadSpreads of a history.
+// spreadResource is the resource under which a state has all WorkloadSpreads of a history.
 const spreadResource = "workloadspreads"
 
 // WithHolder returns a state whose workload is the WorkloadSpread that has the pods, of several that name the same workload. That is the
