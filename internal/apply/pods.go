@@ -3,7 +3,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,8 +151,7 @@ func (p *Sync) putPod(patch *rollout.PodPatch, send func() error) error {
 func (p *Sync) wantedOf(patch *rollout.PodPatch) (what, wanted string, err error) {
 	writes, err := patch.Patch.Writes(patch.Pod)
 	for _, w := range writes {
-		text, failed := p.wantedOfPod(w.Data)
-		wanted, err = wanted+strconv.Quote(w.Subresource)+text, cmp.Or(err, failed)
+		wanted += strconv.Quote(w.Subresource) + p.wantedOfPod(w.Data)
 	}
 	return "pod " + p.nameOf(patch.Pod), wanted, err
 }
@@ -239,11 +237,10 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 // say what it was for. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
 	found, sent, err := noted(pod, w.Data)
-	wanted, failed := p.wantedOfPod(w.Data)
-	if err = cmp.Or(err, failed); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s of pod %s: %w", what, pod.Name, err)
 	}
-	return p.Put(apiwriter.Write{Object: "pod " + p.nameOf(pod) + ", " + what, Wanted: wanted, Found: found, Sent: sent,
+	return p.Put(apiwriter.Write{Object: "pod " + p.nameOf(pod) + ", " + what, Wanted: p.wantedOfPod(w.Data), Found: found, Sent: sent,
 		Send: func() error { return p.writePod(ctx, pod, w, what) }})
 }
 

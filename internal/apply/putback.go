@@ -7,9 +7,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,27 +28,13 @@ func (p *Sync) Put(w apiwriter.Write) error {
 	return p.Own.Contests.PutBack(w, p.now)
 }
 
-// passing is what differs between two patches that want the same: versions and times.
-var passing = regexp.MustCompile(`(\\?"resourceVersion\\?":\\?")[^"\\]*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
-
-// Wanted is what a patch wants: all but the version on which it is made, and times, which are empty.
-func Wanted(patch []byte) string { return string(passing.ReplaceAll(patch, []byte("$1"))) }
-
 // wantedOfPod is what a patch of a pod wants, as Wanted says it. Of annotations that keep what was found it is only that they are there.
-func (w *Writer) wantedOfPod(patch []byte) (string, error) {
-	var object map[string]any
-	if err := json.Unmarshal(patch, &object); err != nil {
-		return "", err
+func (w *Writer) wantedOfPod(patch []byte) string {
+	patch = blank(patch, inplacev1alpha1.StateAnnotation)
+	for _, record := range w.Keeps {
+		patch = blank(patch, record)
 	}
-	metadata, _ := object["metadata"].(map[string]any)
-	annotations, _ := metadata["annotations"].(map[string]any)
-	for key, value := range annotations {
-		if _, text := value.(string); text && (key == inplacev1alpha1.StateAnnotation || slices.ContainsFunc(w.Keeps, func(record string) bool { return strings.HasPrefix(key, record) })) {
-			annotations[key] = ""
-		}
-	}
-	text, err := json.Marshal(object)
-	return Wanted(text), err
+	return Wanted(patch)
 }
 
 // Changed is what a merge patch wants, as Wanted says it, but for what the object has already: of that, nothing was taken back. The
