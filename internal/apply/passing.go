@@ -39,8 +39,8 @@ func Wanted(patch []byte) string {
 	return wanted.String()
 }
 
-// version is how long the key of a version at the beginning of a text is, up to its value, also within a JSON text in a string; 0 if
-// there is none.
+// version is how long the key of a version at the beginning of a text is, up to its value. The key may stand in JSON within a string.
+// It is 0 if there is none.
 func version(text []byte) int {
 	rest, found := bytes.CutPrefix(text, []byte(versionKey))
 	if !found {
