@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,11 +94,17 @@ func TestPlanSaysWhoWaitsForWhom(t *testing.T) {
 // other task, and none of the five waits for good. Their number is bounded.
 func TestStorySilentRegistry(t *testing.T) {
 	play(t, func(n *node) {
+		var lock sync.Mutex
 		most, running := 0, 0
-		n.runtime.Pull = func(ctx context.Context, request *criv1.PullImageRequest) error {
-			running++
+		count := func(by int) {
+			lock.Lock()
+			defer lock.Unlock()
+			running += by
 			most = max(most, running)
-			defer func() { running-- }()
+		}
+		n.runtime.Pull = func(ctx context.Context, request *criv1.PullImageRequest) error {
+			count(1)
+			defer count(-1)
 			if strings.HasPrefix(request.GetImage().GetImage(), "silent.example/") {
 				<-ctx.Done()
 				return ctx.Err()
