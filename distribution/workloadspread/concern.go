@@ -20,8 +20,8 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
-// spreadChanged enqueues the other WorkloadSpreads of the workload that a WorkloadSpread names. It does so when that appears, goes, or names it no
-// longer: another one may have the workload then. (WS-22)
+// spreadChanged enqueues the other WorkloadSpreads of the workload that a WorkloadSpread names. It does so when that one appears, goes
+// or names another workload: then another one may have the workload. (WS-22)
 func (o *Options) spreadChanged(before, after *v1alpha1.WorkloadSpread, enqueue controller.Enqueue) {
 	if before != nil && after != nil && before.UID == after.UID && (before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && spread.Conflict(before, after) {
 		return
