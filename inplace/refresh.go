@@ -203,7 +203,7 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	return progress, writeBatch(p, pod, state, rest, now)
 }
 
-// backInGrace gives up the update of a pod that another manager has put back into service during
+// backInGrace ends the update of a pod that another manager has put back into service during
 // its grace period. If that cannot be, since nothing says which revision it had, the pod is taken
 // out of service again and the period begins anew. Either is for the pod as it was read only. The
 // client that put it back knew an older one. With that write at the latest it learns of the grace

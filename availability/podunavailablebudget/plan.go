@@ -120,7 +120,7 @@ func (s *Snapshot) selection() (budget.Selection, error) {
 		if other != nil && counts[other.Name] == nil {
 			counts[other.Name] = budget.MayCountBy(other)
 		}
-		if other == nil || !counts[other.Name](pod.Pod) || s.strange(pod.Pod, other) {
+		if other == nil || !counts[other.Name](pod.Pod) || s.isForeign(pod.Pod, other) {
 			own = append(own, pod)
 		} else if s.Budget.Spec.TargetReference == nil || s.Workloads.Names(pod.Pod, s.Budget) {
 			elsewhere = append(elsewhere, pod.Pod)
@@ -136,8 +136,9 @@ func (s *Snapshot) selection() (budget.Selection, error) {
 	return selection, err
 }
 
-// strange tells whether all is known that a pod comes from, and another budget is about a workload beside that. (PUB-24)
-func (s *Snapshot) strange(pod *corev1.Pod, other *v1alpha1.PodUnavailableBudget) bool {
+// isForeign tells whether another budget names a workload from which a pod surely does not come. It is sure only if all is known
+// that the pod comes from. The name of that budget on the pod then protects nothing. (PUB-24)
+func (s *Snapshot) isForeign(pod *corev1.Pod, other *v1alpha1.PodUnavailableBudget) bool {
 	w := s.Workloads.Of(pod)
 	return other.Spec.TargetReference != nil && w != nil && !w.Deleting && w.Controller == nil && !s.Workloads.Names(pod, other)
 }

@@ -206,7 +206,7 @@ func pushShared(u *simulation.User) {
 	u.Patch("deployments", "web", `{"spec":{"replicas":3,"template":{"metadata":{"labels":{"version":"9"}}}}}`)
 }
 
-// labels are those of the pods of an owner.
+// labelsOf returns the labels of the pods of an owner.
 func labelsOf(owner string) map[string]string { return map[string]string{"app": "web", "of": owner} }
 
 // podOf is a pod of an owner; nil for none.

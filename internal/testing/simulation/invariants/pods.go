@@ -154,7 +154,7 @@ func updated(before, after *corev1.Pod) bool {
 	return before != nil && after != nil && before.Labels[revisionLabel] != after.Labels[revisionLabel] && !takenBack(before, after)
 }
 
-// takenBack tells whether a write gives up the update of a pod that is in service during its grace period. Nothing of
+// takenBack tells whether a write ends the update of a pod that is in service during its grace period. Nothing of
 // the update is done yet. (IP-34)
 func takenBack(before, after *corev1.Pod) bool {
 	return inGrace(before) && !inGrace(after) && hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && !updating(after) &&
