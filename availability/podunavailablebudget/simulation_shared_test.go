@@ -4,7 +4,6 @@ package podunavailablebudget
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -88,15 +87,7 @@ func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error)
 		keys = append(keys, types.NamespacedName{Namespace: simulation.Web.Namespace, Name: name})
 	}
 	return simulation.Controller{OnTime: true,
-		Reconcile: func(ctx context.Context, _ types.NamespacedName) (next time.Duration, err error) {
-			for _, key := range keys {
-				after, failed := r.Reconcile(ctx, key)
-				if err = errors.Join(err, failed); after > 0 && (next == 0 || after < next) {
-					next = after
-				}
-			}
-			return next, err
-		},
+		Reconcile: simulation.ReconcileEach(r.Reconcile, keys...),
 		Unfinished: func() (string, error) {
 			for _, key := range keys {
 				plan, err := r.Plan(context.Background(), key)

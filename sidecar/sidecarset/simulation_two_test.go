@@ -3,8 +3,6 @@
 package sidecarset
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -51,15 +49,7 @@ func two(bug bug) *simulation.Subject {
 	start, populate, others := w.Start, w.Populate, w.Others
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
 		c, err := start(p)
-		one := c.Reconcile
-		c.Reconcile = func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-			after, err := one(ctx, key)
-			next, failed := one(ctx, types.NamespacedName{Name: also})
-			if next > 0 && (after == 0 || next < after) {
-				after = next
-			}
-			return after, errors.Join(err, failed)
-		}
+		c.Reconcile = simulation.ReconcileEach(c.Reconcile, types.NamespacedName{Name: simulation.Web.Name}, types.NamespacedName{Name: also})
 		return c, err
 	}
 	w.Populate = func(u *simulation.User, r *rand.Rand) {

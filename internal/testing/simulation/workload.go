@@ -4,6 +4,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -161,4 +162,18 @@ type Controller struct {
 	LastRetry time.Duration
 	// OnTime says that a reconcile that fails is repeated after the time that it returns, if the back-off is longer.
 	OnTime bool
+}
+
+// ReconcileEach returns the Controller.Reconcile of several objects, which reconciles one after the other, whatever it is asked about. It
+// returns the soonest time after which one is to be reconciled again.
+func ReconcileEach(reconcile func(context.Context, types.NamespacedName) (time.Duration, error), keys ...types.NamespacedName) func(context.Context, types.NamespacedName) (time.Duration, error) {
+	return func(ctx context.Context, _ types.NamespacedName) (soonest time.Duration, err error) {
+		for _, key := range keys {
+			after, failed := reconcile(ctx, key)
+			if err = errors.Join(err, failed); after > 0 && (soonest == 0 || after < soonest) {
+				soonest = after
+			}
+		}
+		return soonest, err
+	}
 }
