@@ -151,7 +151,7 @@ func TestInformer(t *testing.T) {
 		expect("while held", "6", "shop/a")
 		f.Release("pods")
 		expect("after the release", "7", "shop/a", "shop/web")
-		f.remove(metav1.DeleteOptions{})
+		f.remove()
 		expect("after a deletion", "8", "shop/a")
 
 		f.Hold("pods")
