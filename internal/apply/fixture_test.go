@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +23,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -115,6 +117,33 @@ func (s *fixture) existingClaim(name string, edit func(*corev1.PersistentVolumeC
 	s.must(err)
 }
 
+// history is a revision whose template runs an image.
+func history(name, image string) *appsv1.ControllerRevision {
+	return &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}},
+		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"web"}},` +
+			`"spec":{"containers":[{"image":"` + image + `","name":"main","resources":{}}]}}}}`)},
+		Revision: 1,
+	}
+}
+
+func owner(uid types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: uid}
+}
+
+// stored creates a revision as another user.
+func (s *fixture) stored(r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
+	s.t.Helper()
+	created, err := s.user.AppsV1().ControllerRevisions("shop").Create(s.t.Context(), r, metav1.CreateOptions{})
+	s.must(err)
+	return created
+}
+
+func (s *fixture) removeRevision(name string) {
+	s.t.Helper()
+	s.must(s.user.AppsV1().ControllerRevisions("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{}))
+}
+
 // remove removes a pod at once, as another user.
 func (s *fixture) remove(name string) {
 	s.t.Helper()
@@ -125,6 +154,11 @@ func (s *fixture) remove(name string) {
 // createPods creates pods with their claims.
 func (s *fixture) createPods(creations ...rollout.PodCreation) error {
 	return s.CreatePods(s.t.Context(), creations, (&Applier[struct{}]{Sync: s.Sync}).Create)
+}
+
+// live reads what the fixture writes.
+func (s *fixture) live() apiwriter.Registry {
+	return apiwriter.Registry{caches.Pods: apiwriter.Pods(s.Kubernetes), caches.Claims: apiwriter.Claims(s.Kubernetes)}
 }
 
 // requests lists what the controller sent, sorted.

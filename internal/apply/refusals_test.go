@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 var errRefused = errors.New("refused")
@@ -118,35 +116,14 @@ func TestRefusalsAreRemembered(t *testing.T) {
 	}
 }
 
-// After a refusal the API server judges the last write of an update before the first one is sent. If it cannot, since
-// a webhook takes no dry runs, the update is tried. (IP-39)
-func TestLastWriteIsTriedFirst(t *testing.T) {
-	dryRun := apierrors.NewBadRequest("admission webhook does not support dry run")
-	for _, test := range []struct {
-		name string
-		err  error // of the dry run
-		want []string
-	}{
-		{"it would be accepted", nil, []string{"patch pods web-0", "patch pods web-0", "patch pods/status web-0"}},
-		{"it would be refused", errQuota, []string{"patch pods web-0"}},
-		{"a webhook takes no dry runs", dryRun, []string{"patch pods web-0", "patch pods web-0", "patch pods/status web-0"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newFixture(t)
-			s.Refusals.Until = time.Unix(1000, 0)
-			patch := label("a", "b")
-			patch.SetCondition(corev1.PodCondition{Type: "A", Status: "False"})
-			patch.SetImage("main", "nginx:2")
-			s.FailBefore(func(r fakecluster.Request) error {
-				if r.User == "controller" && r.DryRun {
-					return test.err
-				}
-				return nil
-			})
-			err := s.PatchPods(t.Context(), []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: patch, Kind: rollout.PatchUpdateInPlace}})
-			if diff := cmp.Diff(test.want, s.requests()); diff != "" || (err != nil) != (len(test.want) == 1) {
-				t.Errorf("error %v, requests (-want +got):\n%s", err, diff)
-			}
-		})
+// A kind names what an update changes in a pod: if that has changed since, the update was made although it seemed to be refused. (IP-39)
+func TestVersionedBy(t *testing.T) {
+	p := pod("web-0")
+	p.Labels = map[string]string{podplan.RevisionLabel: "web-1", "hash": "1"}
+	p.Annotations = map[string]string{"state": "2"}
+	for want, by := range map[string][]string{"web-1": nil, "12": {"hash", "state"}, "2": {"state"}} {
+		if got := (&Writer{VersionedBy: by}).version(p); got != want {
+			t.Errorf("by %q: %q, want %q", by, got, want)
+		}
 	}
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// failure is what the API server, or the network, answers.
+func failure(name string) error {
+	pods := corev1.Resource("pods")
+	forbidden := func(cause metav1.CauseType) error {
+		err := apierrors.NewForbidden(pods, "web-0", errors.New("injected"))
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
+		return err
+	}
+	switch name {
+	case "quota":
+		return errQuota
+	case "lost":
+		return errLost
+	case "internal":
+		return errInternal
+	case "conflict":
+		return apierrors.NewConflict(pods, "web-0", errors.New("changed"))
+	case "taken":
+		return apierrors.NewAlreadyExists(pods, "taken")
+	case "ending":
+		return terminating()
+	case "invalid":
+		return apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "web-0", nil)
+	case "not-found":
+		return apierrors.NewNotFound(pods, "web-0")
+	case "no-dry-run":
+		return apierrors.NewBadRequest("admission webhook does not support dry run")
+	}
+	return forbidden(metav1.CauseType(map[string]metav1.CauseType{"too-small": nodeTooSmall, "not-on-platform": notOnPlatform}[name]))
+}
+
+// ours has a function decide about requests of the controller.
+func (w *world) ours(decide func(fakecluster.Request) error) {
+	w.FailBefore(func(r fakecluster.Request) error {
+		if r.User != "controller" {
+			return nil
+		}
+		return decide(r)
+	})
+}
+
+// others plays a step of others.
+func (w *world) others(s step) bool {
+	kube, ctx, rest := w.user, w.t.Context(), w.user.CoreV1().RESTClient()
+	claims, revisions := kube.CoreV1().PersistentVolumeClaims("shop"), kube.AppsV1().ControllerRevisions("shop")
+	var err error
+	switch s.name {
+	case "pod":
+		for _, pod := range w.existing(s.words...) {
+			w.pods[pod.Name] = pod
+		}
+	case "remove":
+		w.remove(s.words[0])
+	case "replace":
+		w.remove(s.words[0])
+		w.existing(s.words[0])
+	case "label":
+		_, err = kube.CoreV1().Pods("shop").Patch(ctx, s.words[0], types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+	case "claim":
+		w.existingClaim(s.words[0], func(c *corev1.PersistentVolumeClaim) {
+			if s.has("held") {
+				c.Finalizers = []string{"example.com/protection"}
+			}
+			for _, uid := range s.list("owners") {
+				c.OwnerReferences = append(c.OwnerReferences, owner(types.UID(uid)))
+			}
+		})
+		w.claims[s.words[0]], err = claims.Get(ctx, s.words[0], metav1.GetOptions{})
+	case "remove-claim":
+		err = claims.Delete(ctx, s.words[0], metav1.DeleteOptions{})
+	case "replace-claim":
+		w.must(claims.Delete(ctx, s.words[0], metav1.DeleteOptions{}))
+		w.existingClaim(s.words[0], nil)
+	case "share-claim":
+		_, err = claims.Patch(ctx, s.words[0], types.StrategicMergePatchType,
+			[]byte(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"others"}]}}`), metav1.PatchOptions{})
+	case "revision":
+		w.revisions[s.words[0]] = w.stored(w.revision(s))
+	case "remove-revision":
+		w.removeRevision(s.words[0])
+	case "replace-revision":
+		w.removeRevision(s.words[0])
+		w.stored(history(s.words[0], "mine"))
+	case "raise-revision":
+		_, err = revisions.Patch(ctx, s.words[0], types.MergePatchType, []byte(`{"revision":9}`), metav1.PatchOptions{})
+	case "remove-set":
+		err = rest.Delete().AbsPath(setPath + "/web").Do(ctx).Error()
+	case "finalize-set":
+		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web").Body([]byte(`{"metadata":{"finalizers":["example.com/other"]}}`)).Do(ctx).Error()
+	case "edit-set":
+		w.set.Generation++
+	case "fail":
+		w.fail(strings.Join(s.words, " "), failure(s.values["with"]))
+	case "fail-dry-run":
+		w.ours(func(r fakecluster.Request) error {
+			if !r.DryRun {
+				return nil
+			}
+			return failure(s.words[0])
+		})
+	case "heal":
+		w.FailBefore(nil)
+	case "meanwhile":
+		w.meanwhile(s)
+	default:
+		return false
+	}
+	w.must(err)
+	return true
+}
+
+// revision is the one that a step describes.
+func (w *world) revision(s step) *appsv1.ControllerRevision {
+	r := history(s.words[0], s.words[1])
+	if uid := s.values["owner"]; uid != "" {
+		if uid == "set" {
+			uid = string(w.set.UID)
+		}
+		r.OwnerReferences = []metav1.OwnerReference{owner(types.UID(uid))}
+		r.OwnerReferences[0].Controller = ptr.To(s.has("controller"))
+	}
+	if s.has("unlabelled") {
+		r.Labels = nil
+	}
+	if s.has("data") {
+		r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
+	}
+	return r
+}
+
+// meanwhile has others change the pod web-0 before the first patches of pods.
+func (w *world) meanwhile(s step) {
+	var times int
+	fmt.Sscan(s.words[1], &times)
+	w.ours(func(r fakecluster.Request) error {
+		if r.String() != "patch pods" || times == 0 {
+			return nil
+		}
+		times--
+		pod, err := w.user.CoreV1().Pods("shop").Get(w.t.Context(), "web-0", metav1.GetOptions{})
+		w.must(err)
+		switch s.words[0] {
+		case "reports":
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: "False", Reason: pod.ResourceVersion})
+		case "restarts":
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "2"}}
+		case "puts-back":
+			pod.Status.Conditions = nil
+		}
+		_, err = w.user.CoreV1().Pods("shop").UpdateStatus(w.t.Context(), pod, metav1.UpdateOptions{})
+		w.must(err)
+		return nil
+	})
+}
