@@ -6,18 +6,13 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 var (
@@ -65,57 +60,4 @@ func broken(all []invariants.Violation) (names []invariants.Invariant) {
 		names = append(names, v.Invariant)
 	}
 	return names
-}
-
-// TestStatefulSetTakesAside makes sure that a pod that is taken out of service before it is updated is judged as if it were updated.
-func TestStatefulSetTakesAside(t *testing.T) {
-	a0, a1, b1 := servingPod("web-0", "a"), servingPod("web-1", "a"), servingPod("web-1", "b")
-	for _, tt := range []struct {
-		name          string
-		paused        bool
-		before, other *corev1.Pod
-		want          []invariants.Invariant
-	}{
-		{"STS-18: the highest pod", false, a1, a0, nil},
-		{"STS-18: the next one, when the highest serves", false, a0, b1, nil},
-		{"STS-18: the lowest pod first", false, a0, a1, []invariants.Invariant{invariants.Availability}},
-		{"STS-E12: a pod while paused", true, a1, a0, []invariants.Invariant{invariants.Paused}},
-		{"STS-18: a pod that was updated", false, b1, a0, []invariants.Invariant{invariants.Needless}},
-	} {
-		set := &v1beta1.StatefulSet{ObjectMeta: webSet, Spec: v1beta1.StatefulSetSpec{
-			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: app}, Template: templateOf("b"),
-			PodManagementPolicy: appsv1.ParallelPodManagement,
-			UpdateStrategy: v1beta1.StatefulSetUpdateStrategy{RollingUpdate: &v1beta1.RollingUpdateStatefulSetStrategy{
-				PodUpdatePolicy: v1beta1.InPlaceIfPossiblePodUpdateStrategyType, Paused: tt.paused,
-			}},
-		}}
-		after := tt.before.DeepCopy()
-		after.Status.Conditions = append(after.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse})
-		if diff := cmp.Diff(tt.want, broken(invariants.StatefulSet(patch(t, set, tt.before, after, tt.other)))); diff != "" {
-			t.Errorf("%s: violated (-want +got):\n%s", tt.name, diff)
-		}
-	}
-}
-
-// TestCloneSetTakesByImage makes sure that a pod with a new image counts as taken out of service, whatever its conditions say.
-func TestCloneSetTakesByImage(t *testing.T) {
-	for _, tt := range []struct {
-		name        string
-		unavailable int
-		want        []invariants.Invariant
-	}{
-		{"CS-31: within maxUnavailable", 1, nil},
-		{"CS-31: beyond maxUnavailable", 0, []invariants.Invariant{invariants.Availability}},
-	} {
-		set := &v1alpha1.CloneSet{ObjectMeta: webSet, Spec: v1alpha1.CloneSetSpec{
-			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: app}, Template: templateOf("b"),
-			UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{
-				Type: v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, MaxUnavailable: new(intstr.FromInt(tt.unavailable)), MaxSurge: new(intstr.FromInt(1)),
-			},
-		}}
-		before, after := servingPod("web-x", "a"), servingPod("web-x", "b")
-		if diff := cmp.Diff(tt.want, broken(invariants.CloneSet(patch(t, set, before, after, servingPod("web-y", "a")), invariants.CloneSetFeatures{}))); diff != "" {
-			t.Errorf("%s: violated (-want +got):\n%s", tt.name, diff)
-		}
-	}
 }
