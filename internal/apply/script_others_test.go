@@ -85,6 +85,9 @@ func (w *world) others(s step) bool {
 			for _, uid := range s.list("owners") {
 				c.OwnerReferences = append(c.OwnerReferences, owner(types.UID(uid)))
 			}
+			if s.has("controlled") {
+				c.OwnerReferences = controlled()
+			}
 		})
 		w.claims[s.words[0]], err = claims.Get(ctx, s.words[0], metav1.GetOptions{})
 	case "remove-claim":
@@ -172,4 +175,9 @@ func (w *world) meanwhile(s step) {
 		w.must(err)
 		return nil
 	})
+}
+
+// controlled are the owners of a claim that has a controller.
+func controlled() []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Set", Name: "web", UID: "uid", Controller: ptr.To(true)}}
 }

@@ -36,7 +36,7 @@ import (
 //
 // Steps of others:
 //
-//	pod NAME…, claim NAME [held] [owners=a,b], revision NAME IMAGE [owner=UID [controller]] [unlabelled] [data]
+//	pod NAME…, claim NAME [held] [controlled] [owners=a,b], revision NAME IMAGE [owner=UID [controller]] [unlabelled] [data]
 //	                     create objects. The controller knows them as they are then
 //	remove POD, replace POD, label POD, remove-claim, replace-claim, share-claim, remove-revision, replace-revision, raise-revision
 //	remove-set, finalize-set, edit-set
@@ -256,7 +256,7 @@ func (w *world) creations(s step) (creations []rollout.PodCreation) {
 		for _, name := range s.list("claims") {
 			created := claim(name)
 			if s.has("controlled") {
-				created.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Set", Name: "web", UID: "uid", Controller: ptr.To(true)}}
+				created.OwnerReferences = controlled()
 			}
 			c.Claims = append(c.Claims, created)
 		}

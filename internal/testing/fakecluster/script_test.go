@@ -4,6 +4,7 @@ package fakecluster_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -197,26 +198,29 @@ func (w *world) kubelet(direct bool, out *strings.Builder) {
 	if direct {
 		k.Server = w.Server
 	}
-	sync := func() {
-		pods := must(w.reader.CoreV1().Pods("shop").List(w.t.Context(), metav1.ListOptions{}))(w.t)
-		for i := range pods.Items {
-			passed := pods.Items[i].DeepCopy()
-			if err := k.SyncPod(w.t.Context(), &pods.Items[i]); err != nil {
-				w.t.Fatal(err)
-			}
-			if direct && !reflect.DeepEqual(passed, &pods.Items[i]) {
-				fmt.Fprintln(out, "the pod that was passed has changed")
-			}
-		}
-		if err := k.Sync(w.t.Context(), "shop", "no-such-pod"); err != nil {
-			w.t.Error(err)
-		}
+	if direct {
+		w.syncPods(k, out)
+	} else if err := k.SyncAll(w.t.Context(), "shop"); err != nil {
+		w.t.Error(err)
 	}
-	sync()
 	w.showAll(out)
 	version := w.NewestVersion()
-	if sync(); w.NewestVersion() != version {
-		fmt.Fprintln(out, "and again, though nothing is to be done")
+	if err := errors.Join(k.SyncAll(w.t.Context(), "shop"), k.Sync(w.t.Context(), "shop", "no-such-pod")); err != nil || w.NewestVersion() != version {
+		fmt.Fprintln(out, "and again, though nothing is to be done:", err)
+	}
+}
+
+// syncPods has a kubelet sync pods that it is given, which do not change.
+func (w *world) syncPods(k *fakecluster.Kubelet, out *strings.Builder) {
+	pods := must(w.reader.CoreV1().Pods("shop").List(w.t.Context(), metav1.ListOptions{}))(w.t)
+	for i := range pods.Items {
+		passed := pods.Items[i].DeepCopy()
+		if err := k.SyncPod(w.t.Context(), passed); err != nil {
+			w.t.Error(err)
+		}
+		if !reflect.DeepEqual(passed, &pods.Items[i]) {
+			fmt.Fprintln(out, "the pod that was passed has changed")
+		}
 	}
 }
 

@@ -140,11 +140,8 @@ func (u *united) checkUpdatedCondition(v *violations, status *v1alpha1.UnitedDep
 	}
 }
 
-// UnitedSettled judges what there is when nothing more happens. Pushed says that the pods of the template run, and that
-// nothing is refused.
-func UnitedSettled(s *State, pushed bool) []Violation { return (&UnitedPast{}).Settled(s, pushed) }
-
-// Settled is UnitedSettled, also if the schedule strategy is read: then pushed says too that there are nodes for all pods.
+// Settled judges what there is when nothing more happens. Pushed says that the pods of the template run, and that nothing is refused.
+// If the schedule strategy is read, it says too that there are nodes for all pods.
 func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	var v violations
 	u := p.of(s)
