@@ -30,9 +30,9 @@ import (
 )
 
 // TestScripts plays writes of the controller of the StatefulSet web. Each directive "play" begins anew, with lines that are steps of
-// others or of the controller. Of the latter it shows what they sent, recorded and returned, whether the next reconcile waits for
-// the cache to show a write, and which writes it looks for since their answer was lost. To accept a change of behaviour, run the
-// test with -rewrite and read the difference.
+// others or of the controller. Of the latter it shows what they sent, recorded and returned. It shows the caches for which the next
+// reconcile waits, and the writes that it looks for since their answer was lost. To accept a change of behaviour, run the test with
+// -rewrite and read the difference.
 //
 // Steps of others:
 //
@@ -45,7 +45,7 @@ import (
 //	                     has others change the pod web-0 before each of the first N patches of pods
 //
 // The controller is set to generated names, identified-by LABEL, placed, recreates, refused-before, budget allows|denies|lost. begin
-// begins the next reconcile with the set as it is, begin-edited with the one that was edited, and forget with nothing known of it.
+// begins the next reconcile with the set that is stored, begin-edited with the one that was edited, and forget with nothing known of it.
 //
 // For the steps of the controller, see writes and planned. set, claims, revisions and refused show what there is afterwards.
 func TestScripts(t *testing.T) {

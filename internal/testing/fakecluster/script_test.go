@@ -30,7 +30,9 @@ import (
 //	create PATH, update PATH, delete PATH, patch PATH [merge|strategic|json], get PATH [metadata]
 //	                      sends the YAML that follows. A path is that of an object, or of a resource and perhaps a subresource,
 //	                      such as pods/web/status. With dry-run, all but get change nothing.
-//	kubelet [direct]      has a kubelet sync all pods twice: what it does the second time is an error. It writes to the server directly
+//	kubelet [direct] [given]
+//	                      has a kubelet sync all pods twice: what it does the second time is an error. It asks the server directly. At
+//	                      first, it is given the pods
 //	kubelet-is key=value… broken and unpullable images, and the answer to a resize
 //	collect               collects garbage, and tells how many objects
 //	protect-claims, end-namespace, sweep RESOURCE, finalize RESOURCE NAME
@@ -74,7 +76,7 @@ func (w *world) run(d *datadriven.TestData, out *strings.Builder) {
 	case "create", "update", "delete", "patch", "get":
 		w.send(d, out)
 	case "kubelet":
-		w.kubelet(d.HasArg("direct"), out)
+		w.kubelet(d.HasArg("direct"), d.HasArg("given"), out)
 	case "kubelet-is":
 		w.images, w.resize = map[string]string{}, ""
 		for _, a := range d.CmdArgs {
@@ -188,7 +190,7 @@ func (w *world) send(d *datadriven.TestData, out *strings.Builder) {
 }
 
 // kubelet has a kubelet sync all pods, and shows what it changed.
-func (w *world) kubelet(direct bool, out *strings.Builder) {
+func (w *world) kubelet(direct, given bool, out *strings.Builder) {
 	k := &fakecluster.Kubelet{Client: w.kube, Clock: w.clock}
 	k.Broken = func(image string) bool { return w.images[image] == "broken" }
 	k.Unpullable = func(image string) bool { return w.images[image] == "unpullable" }
@@ -198,9 +200,9 @@ func (w *world) kubelet(direct bool, out *strings.Builder) {
 	if direct {
 		k.Server = w.Server
 	}
-	if direct {
+	if given {
 		w.syncPods(k, out)
-	} else if err := k.SyncAll(w.t.Context(), "shop"); err != nil {
+	} else if err := errors.Join(k.Sync(w.t.Context(), "shop", "web"), k.SyncAll(w.t.Context(), "shop")); err != nil {
 		w.t.Error(err)
 	}
 	w.showAll(out)
@@ -247,7 +249,7 @@ func (w *world) showAll(out *strings.Builder) {
 	}
 }
 
-// show shows where two values differ.
+// show shows how a value differs from another one.
 func show(at string, before, after any, out *strings.Builder) {
 	was, isMap := before.(map[string]any)
 	is, staysMap := after.(map[string]any)

@@ -221,7 +221,8 @@ func strange(p *corev1.Pod) {
 	p.OwnerReferences = []metav1.OwnerReference{{Kind: "Set", Name: "other", UID: "uid-other", Controller: ptr.To(true)}}
 }
 
-// testClaim is a claim with owners, given as NAME or NAME@UID, or one of the class fast that asks for so much, has so much, and the conditions that follow.
+// testClaim is a claim. It has owners, given as NAME or NAME@UID. Or it is of the class fast, and has what it asks for, what it has,
+// and conditions.
 func testClaim(what string, args []string) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: args[0]}}
 	if what != "claim" {
