@@ -19,7 +19,7 @@ import (
 //
 //	plan                                       a plan whose status is to count 5 pods, and not 3:
 //	  [create=POD] [patch=POD [kind=KIND] [label] [resize] [no-update] [in-service]] [delete=POD for=REASON [unchanged] [claims=NAME]]
-//	  [update] [missing=NAME] [adopt=NAME] [old=NAME] [claims-wanted=a,b] [problem]
+//	  [update] [missing=NAME] [adopt=NAME] [old=NAME] [claims-wanted=a,b] [failed] [problem]
 //	  [status=same|none] [uncreated=N] [shrinks] [held]
 //	adopt [other|deleting|unknown]             what the API server says about the set
 //	write-revisions, write-or-hold, outdated, report, truncate, create-claims

@@ -279,6 +279,8 @@ func cloneSet(words []string) *v1alpha1.CloneSet {
 		case "hooked":
 			hook := &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"hold": "true"}}
 			s.Lifecycle = &lifecyclev1alpha1.Lifecycle{PreDelete: hook, InPlaceUpdate: hook}
+		default:
+			panic("unknown setting " + word)
 		}
 	}
 	return set
@@ -329,6 +331,8 @@ func statefulSet(words []string) *v1beta1.StatefulSet {
 			if key == "grows" {
 				s.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{Type: v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType}
 			}
+		default:
+			panic("unknown setting " + word)
 		}
 	}
 	return set
