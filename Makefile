@@ -279,10 +279,10 @@ TESTED_IN := distribution/image/imagepulljob=distribution/image distribution/ima
 
 .PHONY: mutants
 mutants: export RAPID_SEED := 1
-mutants: ## Plant small changes in planners and writers, and print those that the tests of the package do not see. Takes MUTANTS=300, SEED=1, MUTATED=./workloads/..., ONLY=cronjob, FILES="plan*.go", WITHOUT=Simulation.
+mutants: ## Plant small changes in planners and writers, and print those that the tests of the package do not see. Takes MUTANTS=300, SEED=1, MUTATED=./workloads/..., ONLY=cronjob, FILES="plan*.go", WITHOUT=Simulation; IDLE=1 prints the tests without which the others kill the same.
 	@mkdir -p bin
 	@go build -C internal/tools -o ../../bin/mutants ./mutants
-	@bin/mutants -count=$(MUTANTS) -seed=$(or $(SEED),1) -skip='$(UNJUDGED)' -also='$(TESTED_IN)' -only='$(ONLY)' $(if $(FILES),-files='$(FILES)') -without='$(WITHOUT)' \
+	@bin/mutants -count=$(MUTANTS) -seed=$(or $(SEED),1) -skip='$(UNJUDGED)' -also='$(TESTED_IN)' -only='$(ONLY)' $(if $(FILES),-files='$(FILES)') -without='$(WITHOUT)' $(if $(IDLE),-idle -wait=10s) \
 		-equivalents=internal/tools/mutants/equivalents.txt $(MUTATED)
 
 .PHONY: tools

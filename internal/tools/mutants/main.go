@@ -38,7 +38,7 @@ type options struct {
 	equivalents string
 	without     string
 	wait        time.Duration
-	list        bool
+	list, idle  bool
 	packages    []string
 }
 
@@ -68,6 +68,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.equivalents, "equivalents", "", "the file that names mutants which change nothing")
 	flags.StringVar(&o.without, "without", "", "tests that are not run, a regular expression as go test -skip takes it: those that take long")
 	flags.DurationVar(&o.wait, "wait", time.Minute, "how much longer than without a change the tests may take")
+	flags.BoolVar(&o.idle, "idle", false, "print the tests without which the others kill the same mutants")
 	flags.BoolVar(&o.list, "list", false, "print the sample and run nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -108,13 +109,19 @@ func run(ctx context.Context, o options) error {
 			}
 			continue
 		}
+		if o.idle {
+			if err := p.idle(ctx, known, o); err != nil {
+				return err
+			}
+			continue
+		}
 		tally, err := p.test(ctx, known, o)
 		if err != nil {
 			return err
 		}
 		report = append(report, tally)
 	}
-	if o.list {
+	if o.list || o.idle {
 		return nil
 	}
 	fmt.Print(report)

@@ -44,25 +44,10 @@ func (p *pkg) test(ctx context.Context, known map[string]string, o options) (tal
 		return t, err
 	}
 	defer os.RemoveAll(folder)
-	b := &bench{pkg: p, folder: folder, timeout: 10 * time.Minute, without: o.without, alive: map[int]mutant{}}
-	for i, m := range p.mutants[:p.drawn] {
-		if _, ok := known[m.key()]; !ok {
-			b.alive[i+1] = m
-		}
-	}
-	if err := b.compileSwitched(ctx); err != nil {
+	b, err := p.prepare(ctx, folder, known, o)
+	if err != nil {
 		return t, err
 	}
-
-	// Without a change first: tests that fail anyhow would kill each mutant.
-	start := time.Now()
-	switch result, err := b.run(ctx, "switched", 0); {
-	case err != nil:
-		return t, err
-	case result != survived:
-		return t, fmt.Errorf("package %s without a change: %s", p.name, result)
-	}
-	b.timeout = o.wait + 2*time.Since(start)
 
 	for i := 0; i < len(p.mutants) && t.planted() < p.drawn; i++ {
 		m := p.mutants[i]
@@ -74,6 +59,28 @@ func (p *pkg) test(ctx context.Context, known map[string]string, o options) (tal
 		t.add(result, m)
 	}
 	return t, nil
+}
+
+// Prepare compiles the program that can be each of the mutants, and runs it as none of them: tests that fail anyhow would kill each.
+func (p *pkg) prepare(ctx context.Context, folder string, known map[string]string, o options) (*bench, error) {
+	b := &bench{pkg: p, folder: folder, timeout: 10 * time.Minute, without: o.without, alive: map[int]mutant{}}
+	for i, m := range p.mutants[:p.drawn] {
+		if _, ok := known[m.key()]; !ok {
+			b.alive[i+1] = m
+		}
+	}
+	if err := b.compileSwitched(ctx); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	switch result, err := b.run(ctx, "switched", 0); {
+	case err != nil:
+		return nil, err
+	case result != survived:
+		return nil, fmt.Errorf("package %s without a change: %s", p.name, result)
+	}
+	b.timeout = o.wait + 2*time.Since(start)
+	return b, nil
 }
 
 func (b *bench) outcome(ctx context.Context, n int, m mutant, known map[string]string) (outcome, error) {
