@@ -77,18 +77,25 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		server := fakecluster.New(nil, jobResource, nodeImageResource, cloneSetResource, statefulSetResource, secretResource)
-		c := &cluster{T: t, Server: server}
-		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
-		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
-		c.jobOptions = imagepulljob.Options{
-			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.jobReconciles}}
-		c.nodeOptions = nodeimage.Options{
-			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.nodeReconciles}}
+		c := newCluster(t)
 		defer c.stop()
 		story(t, c)
 		c.expectSettled()
 	})
+}
+
+// newCluster is a cluster of a bubble, whose controllers are to be started.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	server := fakecluster.New(nil, jobResource, nodeImageResource, cloneSetResource, statefulSetResource, secretResource)
+	c := &cluster{T: t, Server: server}
+	c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
+	c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
+	c.jobOptions = imagepulljob.Options{
+		Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.jobReconciles}}
+	c.nodeOptions = nodeimage.Options{
+		Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.nodeReconciles}}
+	return c
 }
 
 func (c *cluster) kubernetes(user string) kubernetes.Interface {
@@ -116,6 +123,11 @@ func (c *cluster) must(err error) {
 func (c *cluster) start() {
 	c.Helper()
 	c.startNodes()
+	c.startJobs()
+}
+
+func (c *cluster) startJobs() {
+	c.Helper()
 	jobs, err := imagepulljob.New(c.jobOptions)
 	c.must(err)
 	c.jobReconciler = jobs

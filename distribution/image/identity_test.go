@@ -51,27 +51,3 @@ func TestDeletionsAreOfWhatWasRead(t *testing.T) {
 		}
 	})
 }
-
-// A task whose owner is a job of an earlier UID is one of a job that is gone. (IMG-2.3)
-func TestTaskOfAnEarlierJob(t *testing.T) {
-	play(t, func(t *testing.T, c *cluster) {
-		c.begin(1)
-		c.addJob("a", "")
-		c.pause(time.Second)
-		c.Hold("imagepulljobs")
-		c.must(c.jobs.Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		again := c.addJob("a", "image: other:1")
-		c.pause(time.Second)
-		c.Release("imagepulljobs")
-		c.pause(10 * time.Second)
-		c.expectTasks("of the job that was created anew", "n0000 other:1 v1 a")
-		for _, owner := range c.nodeImage("n0000").Spec.Images["other"].Tags[0].OwnerReferences {
-			if owner.UID != again.UID {
-				t.Errorf("owner %v, want the UID %s", owner, again.UID)
-			}
-		}
-		if left := c.nodeImage("n0000").Spec.Images["nginx"]; len(left.Tags) > 0 {
-			t.Errorf("tasks of the job that is gone: %v", left)
-		}
-	})
-}

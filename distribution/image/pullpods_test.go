@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -71,79 +70,6 @@ func (c *cluster) kubelet(waiting *corev1.ContainerStateWaiting) {
 	c.pause(time.Second)
 }
 
-// An image costs a pod and two reports, and nothing while the kubelet pulls.
-func TestPullPods(t *testing.T) {
-	play(t, func(t *testing.T, c *cluster) {
-		c.beginPulling()
-		c.addJob("pull", "")
-		c.pause(time.Second)
-		c.expectMessage("pull", "job is running, progress 0.0%")
-		c.expectSent("IMG-4.1: a pod", nil, []string{"1 create pods", "1 patch nodeimages/status"})
-		c.kubelet(&corev1.ContainerStateWaiting{Reason: "ContainerCreating"})
-		c.heartbeat()
-		c.pause(9 * time.Minute)
-		c.expectSent("the kubelet pulls", nil, []string{})
-		c.kubelet(nil)
-		c.expectMessage("pull", "job has completed")
-		c.expectSent("IMG-4.3: it has pulled", nil, []string{"1 delete pods", "1 patch nodeimages/status"})
-		if pods := c.pullPods(); len(pods) > 0 {
-			t.Errorf("pod %s is left", pods[0].Name)
-		}
-		if n := c.events.Count("PullImageSucceed"); n != 1 {
-			t.Errorf("%d events, want one", n)
-		}
-	})
-}
-
-// IMG-4.2: what the API server refuses is tried again as often as the job says, and not
-// more often. Then the job says why.
-func TestPullPodIsRefused(t *testing.T) {
-	play(t, func(t *testing.T, c *cluster) {
-		c.beginPulling()
-		quota := apierrors.NewForbidden(corev1.Resource("pods"), "pull", fmt.Errorf("exceeded quota: none"))
-		c.FailBefore(failing(nodeUser, "create pods", -1, quota))
-		c.addJob("pull", "pullPolicy: {backoffLimit: 2}")
-		c.pause(29 * time.Second)
-		c.expectSent("two attempts", nil, []string{"2 create pods", "2 patch nodeimages/status"})
-		c.pause(time.Minute)
-		c.expectSent("and the last", nil, []string{"1 create pods", "1 patch nodeimages/status"})
-		if status := c.job("pull").Status; status.Failed != 1 || status.CompletionTime == nil {
-			t.Errorf("status %+v", status)
-		}
-		if message := c.nodeImage("n0000").Status.ImageStatuses["nginx"].Tags[0].Message; !strings.Contains(message, "default/pull: no pod can be created: ") || !strings.Contains(message, "exceeded quota") {
-			t.Errorf("message %q", message)
-		}
-		if n := c.events.Count("PullImageFailed"); n != 2 {
-			t.Errorf("%d events, want one on the NodeImage and one on the job", n)
-		}
-		c.FailBefore(nil)
-	})
-}
-
-// IMG-4.2: a pod whose deletion the API server refuses holds up no other pull of its node.
-func TestPullPodCannotBeDeleted(t *testing.T) {
-	play(t, func(t *testing.T, c *cluster) {
-		c.beginPulling()
-		c.FailBefore(failing(nodeUser, "delete pods", -1, apierrors.NewForbidden(corev1.Resource("pods"), "pull", fmt.Errorf("a policy"))))
-		for _, image := range []string{"nginx:1", "redis:1"} {
-			job, _, _ := strings.Cut(image, ":")
-			c.addJob(job, "image: "+image)
-			c.pause(5 * time.Minute) // the back-off after refused deletions
-			c.kubelet(nil)
-			c.pause(5 * time.Minute)
-			c.expectMessage(job, "job has completed")
-		}
-		if pods := c.pullPods(); len(pods) != 2 {
-			t.Errorf("%d pods are left, want both: no deletion was refused", len(pods))
-		}
-		c.FailBefore(nil)
-		c.pause(5 * time.Minute)
-		if pods := c.pullPods(); len(pods) > 0 {
-			t.Errorf("%d pods are left that can be deleted now", len(pods))
-		}
-	})
-}
-
 // Whatever write fails or loses its answer, the image is pulled, by one pod at a time.
 func TestPullPodsAmidFaults(t *testing.T) {
 	for _, write := range []string{"1 create pods", "2 create pods", "1 delete pods", "2 delete pods", "1 patch nodeimages/status", "2 patch nodeimages/status", "3 patch nodeimages/status"} {
@@ -181,29 +107,4 @@ func TestPullPodsAmidFaults(t *testing.T) {
 			})
 		}
 	}
-}
-
-// IMG-4.2: attempts that have failed count for a manager that starts again.
-func TestPullPodsAfterARestart(t *testing.T) {
-	play(t, func(t *testing.T, c *cluster) {
-		c.jobOptions.ReferToSourceSecrets = true
-		c.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
-		c.addNodes(1)
-		c.start()
-		c.pause(31 * time.Second)
-		c.addJob("pull", "pullPolicy: {backoffLimit: 1}")
-		c.pause(time.Second)
-		for attempt := range 2 {
-			c.kubelet(&corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"})
-			c.stop()
-			c.start()
-			c.pause(15 * time.Second)
-			if status := c.job("pull").Status; status.Failed != int32(attempt) {
-				t.Errorf("after %d attempts: status %+v", attempt+1, status)
-			}
-		}
-		if pods := c.pullPods(); len(pods) > 0 {
-			t.Errorf("pod %s is left", pods[0].Name)
-		}
-	})
 }

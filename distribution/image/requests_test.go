@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -92,52 +90,4 @@ func TestOneLookPerJobThatIsGone(t *testing.T) {
 			})
 		})
 	}
-}
-
-// expectSent compares what both controllers have sent, and forgets it. Nil is
-// not compared.
-func (c *cluster) expectSent(what string, byJobs, byNodes []string) {
-	c.Helper()
-	for user, want := range map[string][]string{jobUser: byJobs, nodeUser: byNodes} {
-		if diff := cmp.Diff(want, c.sent(user)); want != nil && diff != "" {
-			c.Errorf("%s: requests of the %s (-want +got):\n%s", what, user, diff)
-		}
-	}
-	c.ForgetRequests()
-}
-
-// What nodes and agents report now and then enqueues nothing.
-func TestEventsThatEnqueueNothing(t *testing.T) {
-	play(t, func(t *testing.T, c *cluster) {
-		c.addNodes(1)
-		c.start()
-		c.pause(time.Minute)
-		c.addJob("pull", "")
-		c.agents(always(v1alpha1.ImagePhasePulling))
-		c.pause(time.Minute)
-		c.ForgetRequests()
-		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
-		patch := func(what, data string, do func(data []byte) error) {
-			t.Helper()
-			c.must(do([]byte(data)))
-			c.pause(time.Second)
-			if j, n := c.jobReconciles.Count()-jobReconciles, c.nodeReconciles.Count()-nodeReconciles; j+n > 0 {
-				t.Errorf("%s: %d reconciles of jobs, %d of nodes", what, j, n)
-			}
-			c.expectSent(what, []string{}, []string{})
-			jobReconciles, nodeReconciles = c.jobReconciles.Count(), c.nodeReconciles.Count()
-		}
-		status := func(data []byte) error {
-			_, err := c.images.Patch(t.Context(), "n0000", types.MergePatchType, data, metav1.PatchOptions{}, "status")
-			return err
-		}
-		node := func(data []byte) error {
-			_, err := c.kube.CoreV1().Nodes().Patch(t.Context(), "n0000", types.StrategicMergePatchType, data, metav1.PatchOptions{}, "status")
-			return err
-		}
-		patch("progress", `{"status":{"imageStatuses":{"nginx":{"tags":[{"tag":"1","version":1,"phase":"Pulling","progress":40}]}}}}`, status)
-		patch("a heartbeat", `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"2030-01-01T00:00:00Z"}]}}`, node)
-		patch("the images of the node", `{"status":{"images":[{"names":["nginx:1"],"sizeBytes":7}]}}`, node)
-		patch("an annotation of the node", `{"metadata":{"annotations":{"volumes.kubernetes.io/controller-managed-attach-detach":"true"}}}`, node)
-	})
 }

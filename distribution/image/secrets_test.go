@@ -46,15 +46,6 @@ func (c *cluster) addSecret(name, word string) {
 	synctest.Wait()
 }
 
-func (c *cluster) editSecret(name string, change func(*corev1.Secret)) {
-	c.Helper()
-	secret, err := c.kube.CoreV1().Secrets(namespace).Get(c.Context(), name, metav1.GetOptions{})
-	c.must(err)
-	change(secret)
-	_, err = c.kube.CoreV1().Secrets(namespace).Update(c.Context(), secret, metav1.UpdateOptions{})
-	c.must(err)
-}
-
 // copies shows the secrets in the namespace of the agents, as "source: content, for jobs".
 func (c *cluster) copies() []string {
 	c.Helper()
@@ -77,77 +68,6 @@ func (c *cluster) expectCopies(what string, want ...string) {
 	if diff := cmp.Diff(append([]string{}, want...), c.copies()); diff != "" {
 		c.Errorf("%s: copies (-want +got):\n%s", what, diff)
 	}
-}
-
-// IMG-1.6: jobs that name the same secret share a copy, from their beginning to their
-// end. The end may be completion, deletion, or a change of the job.
-func TestSecretsAreCopied(t *testing.T) {
-	play(t, func(_ *testing.T, c *cluster) {
-		c.begin(2)
-		c.addSecret("s", "one")
-		c.addJob("a", "pullSecrets: [s]\ncompletionPolicy: {ttlSecondsAfterFinished: 5}")
-		c.pause(time.Second)
-		c.expectCopies("a job", "default/s: .dockerconfigjson one, for default/a")
-		c.expectTasks("and its task", "n0000 nginx:1 v1 a")
-		refs := c.nodeImage("n0000").Spec.Images["nginx"].PullSecrets
-		if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: "kruise-daemon-config", Name: copyName("s")}}, refs); diff != "" {
-			c.Errorf("references (-want +got):\n%s", diff)
-		}
-		c.expectSent("requests", []string{"1 create secrets", "1 patch imagepulljobs/status", "1 patch nodeimages", "2 get secrets"}, []string{})
-
-		c.addJob("b", "pullSecrets: [s]\ncompletionPolicy: {type: Never}\nparallelism: 9")
-		c.addJob("c", "pullSecrets: [s]\ncompletionPolicy: {type: Never}\nparallelism: 9")
-		c.pause(time.Second)
-		c.expectCopies("two more", "default/s: .dockerconfigjson one, for default/a,default/b,default/c")
-		for range 2 {
-			c.agents(always(succeeded))
-			c.pause(time.Second)
-		}
-		c.expectMessage("a", "job has completed")
-		c.expectCopies("one has completed", "default/s: .dockerconfigjson one, for default/b,default/c")
-		c.deleteJob("b")
-		c.pause(time.Second)
-		c.expectCopies("one is deleted", "default/s: .dockerconfigjson one, for default/c")
-		_, err := c.jobs.Patch(c.Context(), "c", types.MergePatchType, []byte(`{"spec":{"pullSecrets":[]}}`), metav1.PatchOptions{})
-		c.must(err)
-		c.pause(time.Second)
-		c.expectCopies("one needs it no more")
-		c.deleteJob("c")
-	})
-}
-
-// IMG-1.6: copies follow their sources, at the latest after two minutes.
-func TestCopiesAreCurrent(t *testing.T) {
-	play(t, func(_ *testing.T, c *cluster) {
-		c.begin(1)
-		c.addSecret("s", "one")
-		c.addJob("pull", "pullSecrets: [s]\ncompletionPolicy: {type: Never}")
-		const message = "job is running, progress 0.0%"
-		c.pause(time.Second)
-		c.agents(always(v1alpha1.ImagePhasePulling))
-		c.editSecret("s", func(s *corev1.Secret) { s.Data[corev1.DockerConfigJsonKey] = []byte("two") })
-		c.pause(2 * time.Minute)
-		c.expectCopies("changed", "default/s: .dockerconfigjson two, for default/pull")
-
-		c.must(c.kube.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace).Delete(c.Context(), copyName("s"), metav1.DeleteOptions{}))
-		c.pause(15 * time.Second)
-		c.expectCopies("somebody has deleted the copy", "default/s: .dockerconfigjson two, for default/pull")
-
-		c.must(c.kube.CoreV1().Secrets(namespace).Delete(c.Context(), "s", metav1.DeleteOptions{}))
-		c.pause(2*time.Minute + 10*time.Second)
-		c.expectCopies("the source is deleted")
-		c.expectMessage("pull", message+"; pull secret s is left out: it does not exist")
-
-		c.addSecret("s", "three")
-		c.pause(2*time.Minute + 10*time.Second)
-		c.expectCopies("and is back", "default/s: .dockerconfigjson three, for default/pull")
-		c.expectMessage("pull", message)
-		c.agents(always(succeeded))
-		c.pause(10 * time.Second)
-		c.ForgetRequests()
-		c.pause(time.Hour)
-		c.expectSent("IMG-1.6: nothing changes for an hour", []string{"60 get secrets"}, nil)
-	})
 }
 
 // IMG-1.6: what cannot be copied gives the job a message, and its tasks all the same;
@@ -218,32 +138,6 @@ func (c *cluster) addSecretOf(secret corev1.Secret) {
 	c.must(err)
 }
 
-// IMG-1.6: copies that were left over go when a manager starts; what is no copy stays.
-func TestCopiesThatAreLeftOver(t *testing.T) {
-	play(t, func(_ *testing.T, c *cluster) {
-		c.begin(1)
-		c.addSecret("s", "one")
-		c.addSecret("t", "one")
-		for name, secret := range map[string]string{"gone": "s", "stays": "s", "over": "t"} {
-			c.addJob(name, "pullSecrets: ["+secret+"]\ncompletionPolicy: {type: Never}")
-		}
-		c.pause(time.Second)
-		c.stop()
-		c.deleteJob("gone")
-		_, err := c.jobs.Patch(c.Context(), "over", types.MergePatchType, []byte(`{"status":{"completionTime":"2000-01-01T00:00:00Z"}}`), metav1.PatchOptions{}, "status")
-		c.must(err)
-		secrets := c.kube.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
-		for name, labels := range map[string]map[string]string{"without-references": {v1alpha1.PullSecretSourceUIDLabel: "x"}, "somebodys": nil} {
-			_, err := secrets.Create(c.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
-			c.must(err)
-		}
-		c.share()
-		c.start()
-		c.pause(time.Second)
-		c.expectCopies("after the start", ": , for ", "default/s: .dockerconfigjson one, for default/stays")
-	})
-}
-
 // IMG-1.6: whatever answer is lost, and whatever other clients write at the same time, the copies
 // come and go.
 func TestCopiesAmidFaults(t *testing.T) {
@@ -284,28 +178,6 @@ func TestCopiesAmidFaults(t *testing.T) {
 			})
 		}
 	}
-}
-
-// IMG-1.6: with the option, secrets are referred to where they are, and copies that
-// were made before go.
-func TestReferToSourceSecrets(t *testing.T) {
-	play(t, func(_ *testing.T, c *cluster) {
-		c.begin(1)
-		c.addSecret("s", "one")
-		c.addJob("before", "pullSecrets: [s]\ncompletionPolicy: {type: Never}")
-		c.pause(time.Second)
-		c.stop()
-		c.jobOptions.ReferToSourceSecrets = true
-		c.share()
-		c.start()
-		c.addJob("pull", "pullSecrets: [s]")
-		c.pause(time.Second)
-		c.expectCopies("released")
-		refs := c.nodeImage("n0000").Spec.Images["nginx"].PullSecrets
-		if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: "default", Name: "s"}}, refs); diff != "" {
-			c.Errorf("references (-want +got):\n%s", diff)
-		}
-	})
 }
 
 // IMG-1.6: a manager of one namespace leaves alone the copies that jobs of others need. A manager whose shared informer

@@ -3,6 +3,7 @@
 package persistentpodstate
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -21,13 +23,19 @@ import (
 //
 //	nodes a1 b1          creates nodes, of the zones zone-a and zone-b
 //	lose a1              deletes a node, and its pods
-//	web 2                creates the StatefulSet web, or scales it
+//	web 2                creates the StatefulSet web, or scales it; "web gone" deletes it
+//	patch                changes it by the merge patch that follows
 //	annotate KEY VALUE   annotates it, with keys of kruise.io
 //	required KEY         creates the PersistentPodState web, with that required key
+//	spec                 shows what a PersistentPodState asks for, and of which workload it is
 //	create web-0         creates a pod of the StatefulSet, as it does with a placement
 //	schedule             has pods that wait run on nodes that fit, if there are any
+//	bind web-0 a1        has a pod run on a node
+//	unready web-0        has it not be ready
 //	delete web-0         deletes a pod
+//	stop, start          stops the controller, and starts another one
 //	wait 30s             lets time pass
+//	quiet 1h             does so, and tells how many reconciles there were
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		inCluster(t, func(t *testing.T, c *cluster) {
@@ -38,8 +46,8 @@ func TestScripts(t *testing.T) {
 				}
 				return nil
 			})
-			_, stop := c.start()
-			defer stop()
+			w.reconciles, w.stop = c.start()
+			defer func() { w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.run(t, d) })
 		})
 	})
@@ -51,6 +59,9 @@ type world struct {
 	lock  sync.Mutex
 	trace []string
 	made  bool
+	// Of the controller.
+	reconciles *fixture.Reconciles
+	stop       func()
 }
 
 func (w *world) note(line string) {
@@ -67,7 +78,7 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		args = append(args, a.Key)
 	}
 	w.do(t, d, args)
-	if d.Cmd != "wait" {
+	if d.Cmd != "wait" && d.Cmd != "quiet" {
 		w.Sleep("1s")
 	}
 	w.lock.Lock()
@@ -91,12 +102,19 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 	case "lose":
 		w.loseNode(args[0])
 	case "web":
+		if args[0] == "gone" {
+			w.made = false
+			w.remove(webPath, "web")
+			return
+		}
 		if w.made {
 			w.edit(webPath, "web", fmt.Sprintf(`{"spec":{"replicas":%s}}`, args[0]))
 			return
 		}
 		w.made = true
 		w.workload(webPath, "web", `{"replicas":`+args[0]+`,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
+	case "patch":
+		w.edit(webPath, "web", d.Input)
 	case "annotate":
 		w.edit(webPath, "web", fmt.Sprintf(`{"metadata":{"annotations":{"kruise.io/%s":%q}}}`, args[0], args[1]))
 	case "required":
@@ -104,8 +122,26 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 	case "create":
 		p := w.create(args[0], w.owner(webPath, "web"))
 		w.note(fmt.Sprintf("%s is placed by %v%s", args[0], p.Required, strings.TrimSuffix(": "+p.Reason, ": ")))
+	case "spec":
+		state := w.state("web")
+		spec, err := json.Marshal(state.Spec)
+		w.Must(err)
+		w.note(fmt.Sprintf("%s, controlled by the workload: %t", spec, metav1.IsControlledBy(state, &metav1.ObjectMeta{UID: w.owner(webPath, "web").UID})))
 	case "schedule":
 		w.schedule()
+	case "bind":
+		w.bind(args[0], args[1])
+	case "unready":
+		w.PatchPod(args[0], `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
+	case "stop":
+		w.stop()
+		w.stop = func() {}
+	case "start":
+		w.reconciles, w.stop = w.start()
+	case "quiet":
+		before := w.reconciles.Count()
+		w.Sleep(args[0])
+		w.note(fmt.Sprint(w.reconciles.Count()-before, " reconciles"))
 	case "delete":
 		w.removePod(args[0])
 	case "wait":

@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -220,159 +218,8 @@ func expect(t *testing.T, when string, c *fixture.Cluster, requests ...string) {
 	}
 }
 
-// What is there already. (RD-7, RD-10)
-func TestConflict(t *testing.T) {
-	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
-		foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "pull"}, Data: map[string][]byte{"key": []byte("mine")}}
-		_, err := c.Kube.CoreV1().Secrets("ns-1").Create(t.Context(), foreign, metav1.CreateOptions{})
-		c.Must(err)
-		create(c, all)
-		c.Sleep("2s")
-		if got := status(c); got != "1/2 ConflictOccurred [ns-1]" || !strings.HasPrefix(copies(c, "pull"), "ns-1 mine of \n") {
-			t.Errorf("%s:\n%s", got, copies(c, "pull"))
-		}
-		if n := c.Events.Count("ConflictOccurred"); n != 1 {
-			t.Errorf("%d events", n)
-		}
-		c.ForgetRequests()
-		c.Sleep("4m")
-		expect(t, "between", c, "1 patch resourcedistributions/status") // that it is held up (RD-25)
-		c.Must(c.Kube.CoreV1().Secrets("ns-1").Delete(t.Context(), "pull", metav1.DeleteOptions{}))
-		c.Sleep("2m")
-		if got := status(c); got != "2/2" {
-			t.Errorf("when it is gone: %s", got)
-		}
-	})
-}
-
-// Copies that OpenKruise has made have no label; they get it, and stay what they are. (RD-5)
-func TestTakeOver(t *testing.T) {
-	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
-		for _, namespace := range []string{"ns-1", "ns-2"} {
-			made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pull", Labels: map[string]string{"team": "a"},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: Kind, Name: "pull", UID: "former", Controller: new(true)}}},
-				Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"key": []byte("value")}}
-			_, err := c.Kube.CoreV1().Secrets(namespace).Create(t.Context(), made, metav1.CreateOptions{})
-			c.Must(err)
-		}
-		c.ForgetRequests()
-		create(c, all)
-		c.Sleep("5s")
-		expect(t, "taken over", c, "2 create secrets", "2 get secrets", "1 patch resourcedistributions/status", "2 update secrets")
-		if got := status(c); got != "2/2" {
-			t.Error(got)
-		}
-		c.Sleep("1h")
-		expect(t, "settled", c)
-	})
-}
-
-// Requests that fail. (RD-4, RD-6, RD-8 to RD-10)
-func TestFailures(t *testing.T) {
-	for name, test := range map[string]struct {
-		fail      string
-		err       error
-		act       func(*fixture.Cluster)
-		want      string
-		recovered string
-	}{
-		"RD-6: a creation": {"create secrets", fixture.ErrQuota, nil, "0/2 CreateResourceFailed [ns-1 ns-2]", "2/2"},
-		"RD-4: in a namespace that terminates by now": {"create secrets", &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden,
-			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}}, nil, "0/2 NamespaceNotExists [ns-1 ns-2]", "2/2"},
-		"RD-8: an update": {"update secrets", fixture.ErrQuota, func(c *fixture.Cluster) {
-			edit(c, `{"spec":{"resource":{"data":{"key":"dHdv"}}}}`)
-		}, "0/2 UpdateResourceFailed [ns-1 ns-2]", "2/2"},
-		"RD-9: a deletion": {"delete secrets", fixture.ErrQuota, func(c *fixture.Cluster) {
-			edit(c, `{"spec":{"targets":{"excludedNamespaces":{"list":[{"name":"ns-1"}]}}}}`)
-		}, "1/1 DeleteResourceFailed [ns-1]", "1/1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
-				if test.act != nil {
-					create(c, all)
-					c.Sleep("5s")
-				}
-				c.FailBefore(func(r fakecluster.Request) error {
-					if r.User == fixture.ControllerUser && r.String() == test.fail {
-						return test.err
-					}
-					return nil
-				})
-				if test.act == nil {
-					create(c, all)
-				} else {
-					test.act(c)
-				}
-				c.Sleep("20s")
-				if got := status(c); got != test.want {
-					t.Errorf("%s, want %s", got, test.want)
-				}
-				c.FailBefore(nil)
-				c.Sleep("10m")
-				if got := status(c); got != test.recovered {
-					t.Errorf("when it is over: %s, want %s", got, test.recovered)
-				}
-			})
-		})
-	}
-}
-
-// A copy that has to be replaced stays as long as the new one is refused. (RD-8)
-func TestRefusedReplacement(t *testing.T) {
-	for name, patch := range map[string]string{
-		"another type":     `{"spec":{"resource":{"type":"example.com/other","data":{"key":"dHdv"}}}}`,
-		"it was immutable": `{"spec":{"resource":{"data":{"key":"dHdv"}}}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
-				create(c, all)
-				c.Sleep("5s")
-				edit(c, `{"spec":{"resource":{"immutable":true}}}`)
-				c.Sleep("5s")
-				before, _, _ := strings.Cut(copies(c, "pull"), "\n")
-				c.FailBefore(func(r fakecluster.Request) error {
-					if r.User == fixture.ControllerUser && r.String() == "create secrets" && r.Namespace == "ns-1" {
-						return fixture.ErrQuota
-					}
-					return nil
-				})
-				edit(c, patch)
-				c.Sleep("1h")
-				if after, _, _ := strings.Cut(copies(c, "pull"), "\n"); after != before || status(c) != "1/2 UpdateResourceFailed [ns-1]" {
-					t.Errorf("an hour later: %s, status %s; before %s", after, status(c), before)
-				}
-				c.FailBefore(nil)
-				c.Sleep("20m")
-				if after, _, _ := strings.Cut(copies(c, "pull"), "\n"); after == before || status(c) != "2/2" {
-					t.Errorf("when it is over: %s, status %s", after, status(c))
-				}
-			})
-		})
-	}
-}
-
 func edit(c *fixture.Cluster, patch string) {
 	c.T.Helper()
 	_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(c.T.Context(), "pull", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	c.Must(err)
-}
-
-// A template that cannot be read is told once, and changes nothing. (RD-11, RD-15)
-func TestInvalid(t *testing.T) {
-	in(t, []string{"ns-1"}, func(t *testing.T, c *fixture.Cluster) {
-		create(c, all)
-		c.Sleep("5s")
-		c.ForgetRequests()
-		edit(c, `{"spec":{"resource":{"kind":"Pod"}}}`)
-		c.Sleep("1h")
-		edit(c, `{"metadata":{"labels":{"a":"b"}}}`)
-		c.Sleep("1h")
-		expect(t, "invalid", c, "1 patch resourcedistributions/status") // that it is held up (RD-25)
-		if n := c.Events.Count(reasonInvalidResource); n != 1 {
-			t.Errorf("%d events", n)
-		}
-		edit(c, `{"spec":{"resource":{"kind":"Secret","data":{"key":"dHdv"}}}}`)
-		c.Sleep(time.Minute.String())
-		expect(t, "valid again", c, "1 patch resourcedistributions/status", "1 update secrets")
-	})
 }

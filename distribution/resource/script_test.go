@@ -3,31 +3,47 @@
 package resource
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestScripts plays what happens to a ResourceDistribution of the Secret pull, each file in a cluster of its own. Shown are the writes
-// of the controller, events, the copies and the status. To accept a change of behaviour, run the test with -rewrite and read the
-// difference.
+// of the controller, events, the copies, the status, and what holds it up. To accept a change of behaviour, run the test with -rewrite
+// and read the difference.
 //
-//	namespaces a b       creates namespaces, and with a:x one that has the label group=x
-//	distribute           creates it, with the targets that follow
-//	edit                 changes it by the merge patch that follows
-//	own ns               creates a Secret of the name that is a user's
-//	spoil ns             changes the data of a copy
-//	remove ns            deletes the Secret of the name
-//	wait 30s             lets time pass
+//	namespaces a b         creates namespaces, and with a:x one that has the label group=x
+//	distribute             creates it, with the targets that follow
+//	distribute-source      creates it with the source base/registry, and the targets that follow
+//	edit                   changes it by the merge patch that follows
+//	own ns                 creates a Secret of the name that is a user's
+//	made ns                creates one as OpenKruise has made it
+//	spoil ns               changes the data of a copy
+//	patch ns NAME          changes a Secret by the merge patch that follows
+//	source VALUE           creates the source, without the label that sources have
+//	remove ns [NAME]       deletes the Secret of the name
+//	refuse REQUEST [ns]    has the API server refuse a request of the controller, such as create-secrets, in one namespace or all
+//	terminating REQUEST    has it say that the namespace terminates
+//	heal                   has it serve them again
+//	wait 30s               lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
-		in(t, nil, func(t *testing.T, c *fixture.Cluster) {
+		sources := func(o *Options) { o.Features.Sources = strings.Contains(path, "/source") }
+		inWith(t, nil, sources, func(t *testing.T, c *fixture.Cluster) {
+			distributed := false
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				c.ForgetRequests()
 				c.Events.Forget()
@@ -36,8 +52,11 @@ func TestScripts(t *testing.T) {
 				if all := copies(c, "pull"); all != "" {
 					lines = append(lines, strings.Split(all, "\n")...)
 				}
-				if d.Cmd != "namespaces" {
+				if distributed = distributed || strings.HasPrefix(d.Cmd, "distribute"); distributed {
 					lines = append(lines, "status "+status(c))
+					if held := heldUp(c); held.Reason != "" {
+						lines = append(lines, fmt.Sprintf("held up since %s: %s", held.LastTransitionTime.UTC().Format(time.TimeOnly), held.Reason))
+					}
 				}
 				if len(lines) == 0 {
 					return "nothing\n"
@@ -60,24 +79,84 @@ func play(t *testing.T, c *fixture.Cluster, d *datadriven.TestData) {
 		createNamespaces(c, args...)
 	case "distribute":
 		create(c, d.Input)
+	case "distribute-source":
+		sourced := newSourced(t, shellYAML)
+		sourced.UID, sourced.Generation = "", 0
+		c.Must(yaml.UnmarshalStrict([]byte(d.Input), &sourced.Spec.Targets))
+		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), sourced, metav1.CreateOptions{})
+		c.Must(err)
 	case "edit":
-		_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(t.Context(), "pull", types.MergePatchType, []byte(d.Input), metav1.PatchOptions{})
-		c.Must(err)
-	case "own":
-		own := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: args[0], Name: "pull"}, Data: map[string][]byte{"key": []byte("mine")}}
-		_, err := c.Kube.CoreV1().Secrets(args[0]).Create(t.Context(), own, metav1.CreateOptions{})
-		c.Must(err)
-	case "spoil":
-		_, err := c.Kube.CoreV1().Secrets(args[0]).Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"data":{"key":"Zm91bA=="}}`), metav1.PatchOptions{})
-		c.Must(err)
-	case "remove":
-		c.Must(c.Kube.CoreV1().Secrets(args[0]).Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+		edit(c, d.Input)
+	case "refuse", "terminating":
+		refuse(c, d.Cmd, strings.ReplaceAll(args[0], "-", " "), strings.Join(args[1:], ""))
+	case "heal":
+		c.FailBefore(nil)
 	case "wait":
 		c.Sleep(args[0])
 	default:
-		t.Fatalf("unknown command %s", d.Cmd)
+		changeSecret(t, c, d.Cmd, args, d.Input)
 	}
 	if d.Cmd != "wait" {
 		c.Sleep("2s")
 	}
+}
+
+// changeSecret changes a Secret.
+func changeSecret(t *testing.T, c *fixture.Cluster, command string, args []string, patch string) {
+	t.Helper()
+	namespace, secret := strings.Join(args, ""), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "pull"}, Data: map[string][]byte{"key": []byte("mine")}}
+	name := "pull"
+	if len(args) > 1 {
+		namespace, name = args[0], args[1]
+	}
+	secrets := c.Kube.CoreV1().Secrets(namespace)
+	var err error
+	switch command {
+	case "own":
+		_, err = secrets.Create(t.Context(), secret, metav1.CreateOptions{})
+	case "made":
+		secret.Labels, secret.Type = map[string]string{"team": "a"}, corev1.SecretTypeOpaque
+		secret.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: Kind, Name: "pull", UID: "former", Controller: new(true)}}
+		_, err = secrets.Create(t.Context(), secret, metav1.CreateOptions{})
+	case "source":
+		source := sourceOf(args[0])
+		source.Labels = nil
+		_, err = c.Kube.CoreV1().Secrets("base").Create(t.Context(), source, metav1.CreateOptions{})
+	case "spoil":
+		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"data":{"key":"Zm91bA=="}}`), metav1.PatchOptions{})
+	case "patch":
+		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	case "remove":
+		err = secrets.Delete(t.Context(), name, metav1.DeleteOptions{})
+	default:
+		t.Fatalf("unknown command %s", command)
+	}
+	c.Must(err)
+}
+
+// heldUp is the condition HeldUp of the ResourceDistribution pull.
+func heldUp(c *fixture.Cluster) (condition v1alpha1.ResourceDistributionCondition) {
+	c.T.Helper()
+	d, err := connect(c, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), "pull", metav1.GetOptions{})
+	c.Must(err)
+	for _, condition := range d.Status.Conditions {
+		if condition.Type == v1alpha1.ResourceDistributionHeldUp {
+			return condition
+		}
+	}
+	return condition
+}
+
+// refuse has the API server refuse a request of the controller.
+func refuse(c *fixture.Cluster, how, request, namespace string) {
+	err := apierrors.NewForbidden(corev1.Resource("secrets"), "pull", errors.New("exceeded quota"))
+	if how == "terminating" {
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	}
+	c.FailBefore(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser && r.String() == request && (namespace == "" || r.Namespace == namespace) {
+			return err
+		}
+		return nil
+	})
 }

@@ -5,7 +5,6 @@ package resource
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -15,11 +14,9 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/readers"
 )
 
@@ -158,78 +155,6 @@ func TestValidateSource(t *testing.T) {
 			t.Errorf("%s: %d RBAC rules", test.name, rules)
 		}
 	}
-}
-
-// The copies follow a source, whatever becomes of it. (RD-17)
-func TestSource(t *testing.T) {
-	names := []string{"base", "ns-1", "ns-2"}
-	inWith(t, names, func(o *Options) { o.Features.Sources = true }, func(t *testing.T, c *fixture.Cluster) {
-		d := newSourced(t, shellYAML)
-		d.UID, d.Generation = "", 0
-		d.Spec.Targets.ExcludedNamespaces.List = []v1alpha1.ResourceDistributionNamespace{{Name: "base"}}
-		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), d, metav1.CreateOptions{})
-		c.Must(err)
-		look := func(when, wantStatus, wantCopies string, requests ...string) {
-			t.Helper()
-			c.Sleep("10s")
-			if got := status(c); got != wantStatus {
-				t.Errorf("%s: status %s, want %s", when, got, wantStatus)
-			}
-			if got := copies(c, "pull"); got != wantCopies {
-				t.Errorf("%s: copies\n%s\nwant\n%s", when, got, wantCopies)
-			}
-			expect(t, when, c, requests...)
-		}
-		const two = "ns-1 %[1]s of pull\nns-2 %[1]s of pull"
-		c.ForgetRequests()
-		look("without it", "0/2 SourceMissing [ns-1 ns-2]", "", "1 patch resourcedistributions/status")
-		secrets := c.Kube.CoreV1().Secrets("base")
-		unlabelled := sourceOf("one")
-		unlabelled.Labels = nil
-		_, err = secrets.Create(t.Context(), unlabelled, metav1.CreateOptions{})
-		c.Must(err)
-		look("without the label", "0/2 SourceMissing [ns-1 ns-2]", "")
-		patch := func(patch string) {
-			t.Helper()
-			_, err := secrets.Patch(t.Context(), "registry", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-			c.Must(err)
-		}
-		patch(`{"metadata":{"labels":{"` + v1alpha1.ResourceSourceLabel + `":""}}}`)
-		look("with it", "2/2", fmt.Sprintf(two, "one"), "2 create secrets", "1 patch resourcedistributions/status")
-		patch(`{"data":{"key":"dHdv"}}`)
-		look("changed", "2/2", fmt.Sprintf(two, "two"), "2 update secrets")
-		patch(`{"metadata":{"annotations":{"a":"b"}}}`)
-		look("metadata alone", "2/2", fmt.Sprintf(two, "two"))
-		patch(`{"metadata":{"labels":null}}`)
-		look("the label is taken away", "2/2 SourceMissing []", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
-		patch(`{"metadata":{"labels":{"` + v1alpha1.ResourceSourceLabel + `":""}}}`)
-		look("the label is back", "2/2", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
-		c.Must(secrets.Delete(t.Context(), "registry", metav1.DeleteOptions{}))
-		look("it has gone", "2/2 SourceMissing []", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
-		createNamespaces(c, "ns-3")
-		look("a namespace more", "2/3 SourceMissing [ns-3]", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
-		if n := c.Events.Count("SourceMissing"); n != 3 {
-			t.Errorf("%d events", n)
-		}
-		c.Sleep("1h")
-		expect(t, "settled", c, "1 patch resourcedistributions/status") // that it is held up (RD-25)
-	})
-}
-
-// If sources are not read, nothing is distributed. (RD-17)
-func TestSourcesAreOff(t *testing.T) {
-	in(t, []string{"ns-1"}, func(t *testing.T, c *fixture.Cluster) {
-		d := newSourced(t, shellYAML)
-		d.UID, d.Generation = "", 0
-		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), d, metav1.CreateOptions{})
-		c.Must(err)
-		c.ForgetRequests()
-		c.Sleep("1m")
-		expect(t, "off", c)
-		if n := c.Events.Count(reasonInvalidResource); n != 1 {
-			t.Errorf("%d events", n)
-		}
-	})
 }
 
 // A Reader without sources is told so. (RD-17)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,10 +39,13 @@ type node struct {
 	runtime *fakecri.Runtime
 	kubelet *fakecri.Kubelet
 	events  *fixture.Recorder
-	guard   fakecluster.Guard
-	options Options
-	agent   Controller
-	stop    func() // the agent
+	told    int // about how many pods events were shown
+	// uncounted has scripts count no requests and calls.
+	uncounted bool
+	guard     fakecluster.Guard
+	options   Options
+	agent     Controller
+	stop      func() // the agent
 }
 
 // play plays a story on a node whose agent does not run yet.
@@ -186,4 +190,34 @@ func (n *node) sent() []string {
 		out = append(out, fmt.Sprint(count[what], " ", what))
 	}
 	return out
+}
+
+// want compares what there is with what should be.
+func (n *node) want(what string, want, got []string) {
+	n.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		n.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// A stale cache costs no second write.
+func TestStoryStaleCache(t *testing.T) {
+	play(t, func(n *node) {
+		n.start()
+		n.create(newPod("web-0"))
+		n.sleep("500ms")
+		n.api.Hold("pods")
+		n.sleep("2s")
+		if after, err := n.agent.Reconcile(n.Context(), types.NamespacedName{Namespace: "default", Name: "web-0"}); after == 0 || err != nil {
+			n.Errorf("a reconcile on a stale cache asks to be called again after %v, error %v", after, err)
+		}
+		n.sleep("10s")
+		n.api.Release("pods")
+		n.sleep("10s")
+		n.want("one write", []string{"1 ContainerStatus", "1 ListContainers", "1 patch pods/status"}, n.sent())
+		// CT-12: what is remembered of a pod is kept as long as there is one, also while all is reported.
+		if s, err := n.agent.Snapshot(n.Context(), types.NamespacedName{Namespace: "default", Name: "web-0"}); s == nil || err != nil {
+			n.Errorf("a pod whose report stands is taken for one that is gone: error %v", err)
+		}
+	})
 }

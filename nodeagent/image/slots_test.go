@@ -133,16 +133,3 @@ func TestStorySilentRegistry(t *testing.T) {
 		}
 	})
 }
-
-// A task that is taken away while it waits for its turn is never pulled, and holds up none behind it. (IMG-3.2)
-func TestStoryTaskIsTakenAwayWhileItWaits(t *testing.T) {
-	play(t, func(n *node) {
-		n.options.Concurrency = 1
-		n.takes(time.Minute)
-		n.start()
-		n.sleep(10 * time.Second)
-		n.edit(no("b"))
-		n.sleep(10 * time.Minute)
-		n.want("IMG-3.2: pulls", []string{"a:1", "c:1"}, n.pulls())
-	}, wants("a", "1", createdAgo(3*time.Hour)), wants("b", "1", createdAgo(2*time.Hour)), wants("c", "1", createdAgo(time.Hour)))
-}

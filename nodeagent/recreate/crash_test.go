@@ -9,11 +9,8 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // crash is how an agent ends: at one of its steps, writes and stops, counted from
@@ -119,38 +116,6 @@ func TestCrash(t *testing.T) {
 					}
 				}
 			}
-		})
-	}
-}
-
-// For a forced stop of a container that has restarted, the agent writes down the
-// container. That costs a write more. An agent whose RBAC rules do not allow it stops the
-// container all the same.
-func TestStoryForcedAfterARestart(t *testing.T) {
-	forbidden := apierrors.NewForbidden(v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests").GroupResource(), "r", nil)
-	for name, refused := range map[string]error{"allowed": nil, "not allowed": forbidden} {
-		t.Run(name, func(t *testing.T) {
-			play(t, func(n *node) {
-				n.pod("web-0")
-				n.start()
-				n.api.FailBefore(func(r fakecluster.Request) error {
-					if r.User == agentUser && r.Verb == "patch" && r.Subresource == "" {
-						return refused
-					}
-					return nil
-				})
-				n.restartUnseen("main-1")
-				n.create("r", "web-0", forced, only("main"))
-				n.is("r", "Recreating, main Recreating killed")
-				want := map[bool]string{true: "main=containerd://main-3"}[refused == nil]
-				if got := n.get("r").Annotations[announcement]; got != want {
-					t.Errorf("announced: %q, want %q", got, want)
-				}
-				n.work(10 * time.Second)
-				n.is("r", "Completed, main Succeeded killed")
-				n.want("restarts", []string{"main 2", "side 0"}, n.restarts("web-0"))
-				n.want("writes", []string{"1 patch containerrecreaterequests", "3 patch containerrecreaterequests/status"}, n.sent())
-			})
 		})
 	}
 }

@@ -55,6 +55,8 @@ type node struct {
 	startup     time.Duration // from the start of a container to its readiness
 	skew        time.Duration // of the clock of the node, which is ahead by it
 	events      *fixture.Recorder
+	told        int // about how many pods events were shown
+	uncounted   bool
 	guard       fakecluster.Guard
 	agent       Controller
 	stopAgent   func()

@@ -4,20 +4,17 @@ package terminator
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -94,12 +91,6 @@ func TestPhaseOfTheKubelet(t *testing.T) {
 		if got := c.show("web"); got != "Failed main:0 a:137" {
 			t.Errorf("got %s", got)
 		}
-		c.create("ignores", "Never main: a=rx:", "137")
-		c.exit("ignores", "main", 0)
-		c.work(5e9)
-		if got := c.show("ignores"); got != "Succeeded main:0 a:137" {
-			t.Errorf("got %s", got)
-		}
 	})
 }
 
@@ -133,101 +124,6 @@ func TestPodThatIsGone(t *testing.T) {
 	})
 }
 
-// The kubelet alone decides, unless a sidecar asks that its exit code be ignored. (ST-19, ST-20)
-func TestLeavePhase(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser), Features: Features{LeavePhase: true}})
-		c.Must(err)
-		defer c.Start(controller.Run)()
-		c.create("web", "Never main: a=r:", "137")
-		c.exit("web", "main", 0)
-		c.work(5e9)
-		if got := c.show("web"); got != "Failed main:0 a:137" {
-			t.Errorf("got %s", got)
-		}
-	})
-}
-
-// A controller ends before it writes the phase, or between the phase and the request. The next one goes on: it does not
-// stop the sidecars before their pod has its phase, and then it does. (ST-8, ST-15.1)
-func TestRestart(t *testing.T) {
-	for _, test := range []struct{ name, fails string }{
-		{"before the phase", "patch pods/status"}, {"before the kubelet knows", ""}, {"before the request", "create containerrecreaterequests"},
-	} {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			_, stop := c.start(nil)
-			c.create("web", "Never main: a=r:", "137")
-			if test.fails != "" {
-				c.FailBefore(fixture.Fail(test.fails, fixture.ErrLost))
-			}
-			c.exit("web", "main", 0)
-			c.Sleep("1s")
-			if test.name == "before the request" {
-				c.kubelet() // it learns of the phase
-			}
-			c.Sleep("1s")
-			stop()
-			list, err := c.requests.List(t.Context(), metav1.ListOptions{})
-			if err != nil || len(list.Items) > 0 {
-				t.Errorf("%s: there are requests %v, error %v", test.name, list, err)
-			}
-			c.FailBefore(nil)
-			c.ForgetRequests()
-			_, stop = c.start(nil)
-			defer stop()
-			c.Sleep("1s")
-			c.work(5e9)
-			if got := c.show("web"); got != "Succeeded main:0 a:137" {
-				t.Errorf("%s: got %s", test.name, got)
-			}
-			if sent := strings.Join(c.Sent(), ", "); !strings.Contains(sent, "1 create containerrecreaterequests") {
-				t.Errorf("%s: requests %s", test.name, sent)
-			}
-		})
-	}
-}
-
-// The answer to the write of the phase, or to that of the request, is lost: each is made once. (ST-15.1)
-func TestLostAnswers(t *testing.T) {
-	for _, lost := range []string{"patch pods/status", "create containerrecreaterequests"} {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			_, stop := c.start(nil)
-			defer stop()
-			c.create("web", "Never main: a=r:", "137")
-			c.ForgetRequests()
-			c.FailAfter(fixture.Fail(lost, fixture.ErrLost))
-			c.exit("web", "main", 0)
-			c.Sleep("1s")
-			c.kubelet() // it learns of the phase
-			c.Sleep("1s")
-			c.FailAfter(nil)
-			c.work(5e9)
-			writes := slices.DeleteFunc(c.Sent(), func(request string) bool { return strings.Contains(request, " get ") }) // to find out
-			want := []string{"1 create containerrecreaterequests", "1 patch pods/status"}
-			if diff := cmp.Diff(want, writes); diff != "" || c.show("web") != "Succeeded main:0 a:137" {
-				t.Errorf("the answer to %s is lost: (-want +got) %s, the pod is %s", lost, diff, c.show("web"))
-			}
-		})
-	}
-}
-
-// How long a pod took is measured once, though it is given its phase again, and its request follows that. (ST-17)
-func TestMeasuredOnce(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		w := &world{cluster: c}
-		_, stop := c.start(w)
-		defer stop()
-		c.create("web", "Never main: a=r:", "137")
-		c.exit("web", "main", 0)
-		c.Sleep("1s")
-		c.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
-		c.work(5e9)
-		if len(w.took) != 1 || !strings.Contains(strings.Join(c.Sent(), ", "), "1 create containerrecreaterequests") {
-			t.Errorf("measured %v, requests %v", w.took, c.Sent())
-		}
-	})
-}
-
 // What the kubelet does between the phase and the request counts. It acts at once on an annotation that has changed. Until then it
 // may write the phase that it knows over the one that was given. (ST-13.1, ST-15)
 func TestPhaseIsGivenAgain(t *testing.T) {
@@ -255,62 +151,6 @@ func TestPhaseIsGivenAgain(t *testing.T) {
 		c.Sleep("2s")
 		if sent := strings.Join(c.Sent(), ", "); !strings.Contains(sent, "create containerrecreaterequests") {
 			t.Errorf("ST-15.2: after 31s: %s", sent)
-		}
-	})
-}
-
-// If a request for a pod that has ended is refused, the kubelet ends the sidecars, and no event tells of it. (ST-15.3)
-func TestRequestIsRefusedSinceThePodHasEnded(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		_, stop := c.start(nil)
-		defer stop()
-		c.create("web", "Never main: a=r:", "137")
-		c.FailBefore(fixture.Fail("create containerrecreaterequests", apierrors.NewBadRequest("the pod has ended")))
-		c.exit("web", "main", 0)
-		c.work(5e9)
-		if got := c.show("web"); got != "Succeeded main:0 a:137" || len(c.Events.All()) > 0 {
-			t.Errorf("got %s, events %q", got, c.Events.All())
-		}
-	})
-}
-
-// In a namespace that is being deleted no request can be created, and no event is recorded.
-func TestNamespaceThatGoes(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		_, stop := c.start(nil)
-		defer stop()
-		forbidden := apierrors.NewForbidden(lifecyclev1alpha1.Resource("containerrecreaterequests"), "", nil)
-		forbidden.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-		c.FailBefore(fixture.Fail("create containerrecreaterequests", forbidden))
-		c.create("web", "OnFailure main: a=r:", "0")
-		c.ForgetRequests()
-		c.exit("web", "main", 0)
-		c.Sleep("1h")
-		if diff := cmp.Diff([]string{"1 create containerrecreaterequests"}, c.Sent()); diff != "" || len(c.Events.All()) > 0 {
-			t.Errorf("(-want +got) %s, events %q", diff, c.Events.All())
-		}
-	})
-}
-
-// A node that the cache does not know yet is looked for again. (ST-6)
-func TestNodeThatComes(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		reconciles, stop := c.start(nil)
-		defer stop()
-		c.Must(c.Kube.CoreV1().Nodes().Delete(t.Context(), "real", metav1.DeleteOptions{}))
-		c.create("web", "OnFailure main: a=r:", "0")
-		c.ForgetRequests()
-		c.exit("web", "main", 0)
-		c.Sleep("10m")
-		if sent := c.Sent(); len(sent) > 0 || reconciles.Count() > 12 || reconciles.Count() < 10 {
-			t.Errorf("ST-E11: requests %v, %d reconciles", sent, reconciles.Count())
-		}
-		_, err := c.Kube.CoreV1().Nodes().Create(t.Context(), nodes["real"].DeepCopy(), metav1.CreateOptions{})
-		c.Must(err)
-		c.Sleep("1m")
-		c.work(5e9)
-		if got := c.show("web"); got != "Succeeded main:0 a:0" {
-			t.Errorf("got %s", got)
 		}
 	})
 }

@@ -37,6 +37,8 @@ type cluster struct {
 	unpulled string
 	// late is how long the kubelet's own watch takes to show it what others write.
 	late time.Duration
+	// leavePhase has controllers leave the phase to kubelets.
+	leavePhase bool
 }
 
 func newCluster(f *fixture.Cluster) *cluster {
@@ -71,7 +73,7 @@ func (c *cluster) start(measured PodMetrics) (reconciles *fixture.Reconciles, st
 	c.T.Helper()
 	reconciles = &fixture.Reconciles{}
 	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser),
-		ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: reconciles}, PodMetrics: measured})
+		ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: reconciles}, PodMetrics: measured, Features: Features{LeavePhase: c.leavePhase}})
 	c.Must(err)
 	return reconciles, c.Start(func(ctx context.Context) error { return controller.Run(ctx) })
 }

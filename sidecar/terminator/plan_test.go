@@ -4,10 +4,13 @@ package terminator
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,254 +20,163 @@ import (
 
 type edit = func(*corev1.Pod)
 
-func inPhase(phase corev1.PodPhase) edit {
-	return func(pod *corev1.Pod) { pod.Status.Phase = phase }
+// given gives a pod the phase Succeeded, so long ago.
+func given(ago time.Duration) edit {
+	return func(pod *corev1.Pod) { give(pod, corev1.PodSucceeded, at.Add(-ago)) }
 }
 
-func onNode(node string) edit { return func(pod *corev1.Pod) { pod.Spec.NodeName = node } }
+// TestPlans shows the plans of pods: a line each, as podOf reads it, and "-" for no restart policy. Behind a semicolon stands what
+// is changed about them, and behind # what the line shows. Containers are numbers.
+//
+//	phase=Pending, node=gone, terminating, mirror           of the pod
+//	status-missing, status-too-many, status-of-another      its statuses of containers do not fit
+//	native                                                  it has a native sidecar
+//	env=r:true,i:exit:1,x:true, value-from                  the environment of container 1
+//	alone=0:Never, alone=0:Never:Restart:In:0+42            the restart policy of a container, and a rule beside it; rules= is the rule alone
+//	given=10s, learned, ready=False:Reason                  the phase Succeeded was given so long ago; what the kubelet has told since
+//	seen=10s                                                since when this controller knows that it was given
+//	request=10s, over                                       there is a request for a, and it is completed
+//	leave                                                   the phase is left to kubelets
+//
+// To accept a change of behaviour, run the test with -rewrite and read the difference.
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var out strings.Builder
+			for line := range strings.Lines(d.Input) {
+				line, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
+				fmt.Fprintf(&out, "%s: %s\n", name, planOf(t, line))
+			}
+			return out.String()
+		})
+	})
+}
 
-// env gives a container its environment: pairs of name and value.
-func env(container int, pairs ...string) edit {
-	return func(pod *corev1.Pod) {
-		pod.Spec.Containers[container].Env = nil
-		for i := 0; i < len(pairs); i += 2 {
-			pod.Spec.Containers[container].Env = append(pod.Spec.Containers[container].Env, corev1.EnvVar{Name: pairs[i], Value: pairs[i+1]})
+// planOf shows the plan for a line.
+func planOf(t *testing.T, line string) string {
+	t.Helper()
+	text, edits, _ := strings.Cut(strings.TrimPrefix(line, "-"), "; ")
+	s := &Snapshot{Pod: podOf(t, text), Now: at}
+	for word := range strings.FieldsSeq(edits) {
+		key, value, _ := strings.Cut(word, "=")
+		changeBy(t, s, key, value)
+	}
+	s.Node = nodes[s.Pod.Spec.NodeName]
+	plan := NewPlan(s)
+	left, requested := *s, *s
+	left.LeavePhase, requested.Request = true, requestOf(s.Pod, time.Second, "a")
+	if plan := NewPlan(&left); plan.Phase != "" && !strings.Contains(text, "x") {
+		t.Errorf("ST-19: %s: %s", line, plan)
+	}
+	if plan := NewPlan(&requested); plan.Create != nil {
+		t.Errorf("ST-11: %s: %s, and there is a request", line, plan)
+	}
+	shown := describe(plan)
+	for _, w := range plan.Waiting {
+		shown += fmt.Sprintf("\n    %s: %s", w.Name, w.Reason)
+	}
+	if plan.RequeueAfter > 0 {
+		shown += fmt.Sprint("\n    again after ", plan.RequeueAfter)
+	}
+	return shown
+}
+
+// changeBy makes a change.
+func changeBy(t *testing.T, s *Snapshot, key, value string) {
+	t.Helper()
+	pod := s.Pod
+	statuses := &pod.Status.ContainerStatuses
+	first, second, _ := strings.Cut(value, ":")
+	switch key {
+	case "phase":
+		pod.Status.Phase = corev1.PodPhase(value)
+	case "node":
+		pod.Spec.NodeName = value
+	case "terminating":
+		pod.DeletionTimestamp = &metav1.Time{Time: at}
+	case "mirror":
+		pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
+	case "status-missing":
+		*statuses = (*statuses)[:1]
+	case "status-too-many":
+		*statuses = append(*statuses, corev1.ContainerStatus{Name: "x"})
+	case "status-of-another":
+		(*statuses)[0].Name = "x"
+	case "native":
+		pod.Spec.InitContainers = []corev1.Container{containerOf("native", "r")}
+		pod.Spec.InitContainers[0].RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{statusOf(t, "native", "running")}
+	case "value-from":
+		pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: v1alpha1.TerminateSidecarEnv, ValueFrom: &corev1.EnvVarSource{}}}
+	case "env":
+		names := map[string]string{"r": v1alpha1.TerminateSidecarEnv, "i": v1alpha1.TerminateSidecarWithImageEnv, "x": v1alpha1.TerminateSidecarIgnoreExitCodeEnv}
+		for variable := range strings.SplitSeq(value, ",") {
+			name, value, _ := strings.Cut(variable, ":")
+			pod.Spec.Containers[1].Env = append(pod.Spec.Containers[1].Env, corev1.EnvVar{Name: names[name], Value: value})
 		}
-	}
-}
-
-// alone gives a container a restart policy of its own.
-func alone(container int, policy corev1.ContainerRestartPolicy, rules ...corev1.ContainerRestartRule) edit {
-	return func(pod *corev1.Pod) {
-		pod.Spec.Containers[container].RestartPolicy, pod.Spec.Containers[container].RestartPolicyRules = &policy, rules
-	}
-}
-
-func rule(action corev1.ContainerRestartRuleAction, operator corev1.ContainerRestartRuleOnExitCodesOperator, codes ...int32) corev1.ContainerRestartRule {
-	return corev1.ContainerRestartRule{Action: action, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: operator, Values: codes}}
-}
-
-const (
-	succeeded = "Succeeded, since all main containers have succeeded, and "
-	wouldFail = succeeded + "the pod would fail with sidecar "
-	noneElse  = succeeded + "nothing else ends sidecar "
-	never     = corev1.ContainerRestartPolicyNever
-	onFailure = corev1.ContainerRestartPolicyOnFailure
-	restart   = corev1.ContainerRestartRuleActionRestart
-	all       = corev1.ContainerRestartRuleActionRestartAllContainers
-	in        = corev1.ContainerRestartRuleOnExitCodesOpIn
-	notIn     = corev1.ContainerRestartRuleOnExitCodesOpNotIn
-	crrEnv    = v1alpha1.TerminateSidecarEnv
-	imageEnv  = v1alpha1.TerminateSidecarWithImageEnv
-)
-
-// TestDue is about the pods whose sidecars are terminated.
-func TestDue(t *testing.T) {
-	restartableInit := func(pod *corev1.Pod) {
-		always := corev1.ContainerRestartPolicyAlways
-		pod.Spec.InitContainers = []corev1.Container{{Name: "native", RestartPolicy: &always, Env: []corev1.EnvVar{{Name: crrEnv, Value: "true"}}}}
-		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "native", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
-	}
-	for _, test := range []struct {
-		name, pod string
-		edits     []edit
-		want      string
-	}{
-		{"ST-2: OnFailure, and the main container has succeeded", "OnFailure main:0 a=r:running", nil, "stop [a]"},
-		{"ST-E3: OnFailure, and it has failed", "OnFailure main:1 a=r:running", nil, "nothing"},
-		{"ST-2: OnFailure, and it is started again", "OnFailure main:CrashLoopBackOff a=r:running", nil, "nothing"},
-		{"ST-2: OnFailure, and it runs", "OnFailure main:running a=r:running", nil, "nothing"},
-		{"ST-2, ST-15: Never, and it has succeeded", "Never main:0 a=r:running", nil, wouldFail + "a"},
-		{"ST-E3: Never, and it has failed", "Never main:1 a=r:running", nil, "stop [a]"},
-		{"ST-2: Never, and it runs", "Never main:running a=r:running", nil, "nothing"},
-		{"ST-E1: Always", "Always main:0 a=r:running", nil, "nothing"},
-		{"ST-E1: no policy is Always", " main:0 a=r:running", nil, "nothing"},
-		{"ST-E2: Pending", "OnFailure main:0 a=r:ImagePullBackOff", []edit{inPhase(corev1.PodPending)}, "nothing"},
-		{"ST-E2: Succeeded", "OnFailure main:0 a=r:running", []edit{inPhase(corev1.PodSucceeded)}, "nothing"},
-		{"ST-E2: Failed", "Never main:1 a=r:running", []edit{inPhase(corev1.PodFailed)}, "nothing"},
-		{"ST-2: terminating", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: at} }}, "nothing"},
-		{"ST-2: the mirror of a static pod", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) { pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }}, "nothing"},
-		{"ST-E4: one of two main containers", "OnFailure main:0 other:running a=r:running", nil, "nothing"},
-		{"ST-E4: both of them", "OnFailure main:0 other:0 a=r:running", nil, "stop [a]"},
-		{"ST-E5: one of two sidecars has exited", "OnFailure main:0 a=r:0 b=r:running", nil, "stop [b]"},
-		{"ST-9: all sidecars have exited", "OnFailure main:0 a=r:0 b=i:0", nil, "nothing"},
-		{"ST-E6: a status is missing", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) { pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1] }}, "nothing"},
-		{"ST-3: a status too many", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) {
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "x"})
-		}}, "nothing"},
-		{"ST-3: a status of another container", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].Name = "x" }}, "nothing"},
-		{"ST-E7: no main container", "OnFailure a=r:running b=r:running", nil, "stop [a b]"},
-		{"ST-E7: no main container, and Never: the kubelet decides", "Never a=r:running", nil, "stop [a]"},
-		{"ST-1: no sidecar", "OnFailure main:0 other:0", nil, "nothing"},
-		{"ST-1: all sidecars are native", "OnFailure main:0", []edit{restartableInit}, "nothing"},
-		{"ST-1: a native sidecar beside another one", "OnFailure main:0 a=r:running", []edit{restartableInit}, "stop [a]"},
-		{"ST-1: valueFrom does not count", "OnFailure main:0 a:running", []edit{func(pod *corev1.Pod) {
-			pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: crrEnv, ValueFrom: &corev1.EnvVarSource{}}}
-		}}, "nothing"},
-		{"ST-E8: TRUE", "OnFailure main:0 a:running", []edit{env(1, crrEnv, "TRUE")}, "stop [a]"},
-		{"ST-E8: True", "OnFailure main:0 a:running", []edit{env(1, crrEnv, "True")}, "stop [a]"},
-		{"ST-E8: 1", "OnFailure main:0 a:running", []edit{env(1, crrEnv, "1")}, "nothing"},
-		{"ST-E8: yes", "OnFailure main:0 a:running", []edit{env(1, crrEnv, "yes")}, "nothing"},
-		{"ST-E9: an empty image", "OnFailure main:0 a:running", []edit{env(1, imageEnv, "")}, "nothing"},
-		{"ST-E9: an empty image is no mark beside the other one", "OnFailure main:0 a:running", []edit{env(1, imageEnv, "", crrEnv, "true")}, "stop [a]"},
-		{"ST-E11: the node is gone", "OnFailure main:0 a=r:running", []edit{onNode("gone")}, "nothing"},
-
-		{"ST-2.1: a main container that is never started again, in OnFailure", "OnFailure main:1 a=r:running", []edit{alone(0, never)}, "stop [a]"},
-		{"ST-2.1: a main container that is started again, in Never", "Never main:1 a=r:running", []edit{alone(0, onFailure)}, "nothing"},
-		{"ST-2.1: by a rule", "Never main:42 a=r:running", []edit{alone(0, never, rule(restart, in, 42))}, "nothing"},
-		{"ST-2.1: by a rule about others", "Never main:42 a=r:running", []edit{alone(0, never, rule(restart, notIn, 42))}, "stop [a]"},
-		{"ST-2.1: rules count beside a policy only", "Never main:42 a=r:running", []edit{func(pod *corev1.Pod) {
-			pod.Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{rule(restart, in, 42)}
-		}}, "stop [a]"},
-		{"ST-2.1: all containers are about to be started again", "Never main:0 a=r:7 b=r:running", []edit{alone(1, never, rule(all, in, 7))}, "nothing"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			pod := podOf(t, test.pod)
-			for _, edit := range test.edits {
-				edit(pod)
-			}
-			if got := describe(NewPlan(&Snapshot{Pod: pod, Node: nodes[pod.Spec.NodeName], Now: at})); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-		})
-	}
-}
-
-// TestGroups is the table of ST-7, and ST-8 to ST-10.
-func TestGroups(t *testing.T) {
-	for _, test := range []struct{ name, node, pod, want string }{
-		{"ST-7: request", "real", "OnFailure main:0 a=r:running", "stop [a]"},
-		{"ST-7: image", "real", "OnFailure main:0 a=i:running", "image of a: exit:1"},
-		{"ST-7: request before image", "real", "OnFailure main:0 a=ri:running", "stop [a]"},
-		{"ST-7: image before request", "real", "OnFailure main:0 a=ir:running", "image of a: exit:1; stop [a]"},
-		{"ST-7: virtual, request", "virtual", "OnFailure main:0 a=r:running", "nothing"},
-		{"ST-7: virtual, image", "virtual", "OnFailure main:0 a=i:running", "image of a: exit:1"},
-		{"ST-7: virtual, request before image", "virtual", "OnFailure main:0 a=ri:running", "image of a: exit:1"},
-		{"ST-7: virtual, image before request", "virtual", "OnFailure main:0 a=ir:running", "image of a: exit:1"},
-		{"ST-8: images, then the request for all others", "real", "OnFailure main:0 c=r:running b=i:running a=r:running", "image of b: exit:1; stop [a c]"},
-		{"ST-9: of two by image one has exited", "real", "OnFailure main:0 a=i:0 b=i:running", "image of b: exit:1"},
-		{"ST-10: the image stands, and the kubelet has yet to take it", "real", "OnFailure main:0 a=I:running", "nothing"},
-		{"ST-E12: the image stands, on a virtual node", "virtual", "Never main:0 a=I:running", "nothing"},
-		{"ST-16: the phase waits for the image, and the request for that", "real", "Never main:0 a=r:running b=i:running", "image of b: exit:1"},
-		{"ST-15: and comes after it", "real", "Never main:0 a=r:running b=I:running", wouldFail + "a"},
-		{"ST-13: Never by image alone is the kubelet's", "real", "Never main:0 a=i:running", "image of a: exit:1"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := describe(NewPlan(&Snapshot{Pod: podOf(t, test.pod), Node: nodes[test.node], Now: at})); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-		})
-	}
-}
-
-// TestPhase is about what follows the request: ST-11 to ST-15.
-func TestPhase(t *testing.T) {
-	cameBack := noneElse + "a, which is running"
-	for _, test := range []struct {
-		name, pod string
-		ago       time.Duration // since the creation of a request for a
-		over      bool          // it is completed
-		edits     []edit
-		want      string
-	}{
-		{"ST-11: there is a request", "OnFailure main:0 a=r:running", time.Second, false, nil, "nothing"},
-		{"ST-12: the sidecar has exited with 0", "OnFailure main:0 a=r:0", time.Second, false, nil, "nothing"},
-		{"ST-12: Never, and it has exited with 137 before the phase was given", "Never main:0 a=r:137", time.Second, false, nil, "nothing"},
-		{"ST-14.1: it has exited with 137", "OnFailure main:0 a=r:137", time.Second, false, nil, noneElse + "a, which has exited with code 137, and is started again"},
-		{"ST-14.1: it waits to be started again", "OnFailure main:0 a=r:CrashLoopBackOff", time.Second, false, nil, noneElse + "a, which is waiting: CrashLoopBackOff"},
-		{"ST-14.1: without any request", "OnFailure main:0 a=r:CrashLoopBackOff@3", 0, false, nil, noneElse + "a, which is waiting: CrashLoopBackOff"},
-		{"ST-14.1: without a main container there is one", "OnFailure a=r:CrashLoopBackOff@3", 0, false, nil, "stop [a]"},
-		{"ST-14.2: it has come back", "OnFailure main:0 a=r:running@1", time.Second, false, nil, cameBack},
-		{"ST-14.3: no agent has answered", "OnFailure main:0 a=r:running", time.Second, true, nil, cameBack},
-		{"ST-14.3: and the main container has failed", "Never main:0 other:3 a=r:running", time.Second, true, nil, "Failed, since a main container has failed, and nothing else ends sidecar a, which is running"},
-		{"ST-14.4: 60 s, and 5 s and 10 s for the container", "OnFailure main:0 a=r:running", 75 * time.Second, false, nil, cameBack},
-		{"ST-14.4: not yet", "OnFailure main:0 a=r:running", 75*time.Second - 1, false, nil, "nothing"},
-		{"ST-14: another sidecar has yet to be stopped", "OnFailure main:0 a=r:running@1 b=i:running", time.Second, false, nil, "image of b: exit:1"},
-		{"ST-14: another one has the image", "OnFailure main:0 a=r:running@1 b=I:running", time.Second, false, nil, "nothing"},
-		{"ST-14.5: which cannot be started", "OnFailure main:0 a=r:0 b=I:ImagePullBackOff", time.Second, false, nil, noneElse + "b, which is waiting: ImagePullBackOff"},
-		{"ST-14.5: which is about to be", "OnFailure main:0 b=I:ContainerCreating", 0, false, nil, "nothing"},
-		{"ST-14.5: which exits with an error", "OnFailure main:0 b=I:CrashLoopBackOff", 0, false, nil, noneElse + "b, which is waiting: CrashLoopBackOff"},
-		{"ST-13: not on a virtual node", "OnFailure main:0 b=I:ImagePullBackOff", 0, false, []edit{onNode("virtual")}, "nothing"},
-		{"ST-13: not without a main container", "OnFailure a=r:running@1", time.Second, true, nil, "nothing"},
-		{"ST-15: the request stands, and the phase does not", "Never main:0 a=r:running", time.Second, false, nil, wouldFail + "a"},
-		{"ST-15: the pod fails anyway", "Never main:2 a=r:running", time.Second, false, nil, "nothing"},
-		{"ST-15: a sidecar that is never started again, in OnFailure", "OnFailure main:0 a=r:running", time.Second, false, []edit{alone(1, never)}, wouldFail + "a"},
-		{"ST-12: one that always is, in Never", "Never main:0 a=r:running", time.Second, false, []edit{alone(1, onFailure)}, "nothing"},
-		{"ST-14.2: and it has come back", "Never main:0 a=r:running@1", time.Second, false, []edit{alone(1, onFailure)}, cameBack},
-		{"ST-12: one whose rules start it again whatever it exits with", "Never main:0 a=r:running", time.Second, false, []edit{alone(1, never, rule(restart, notIn, 0))}, "nothing"},
-		{"ST-15: one whose rules leave a code out", "Never main:0 a=r:running", time.Second, false, []edit{alone(1, never, rule(restart, notIn, 0, 143))}, wouldFail + "a"},
-		{"ST-15: one that starts all containers again", "OnFailure main:0 a=r:running", time.Second, false, []edit{alone(1, onFailure, rule(all, in, 137))}, wouldFail + "a"},
-		{"ST-E10: the request is gone", "OnFailure main:0 a=r:running@1", 0, false, nil, "stop [a]"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			pod := podOf(t, test.pod)
-			for _, edit := range test.edits {
-				edit(pod)
-			}
-			s := &Snapshot{Pod: pod, Node: nodes[pod.Spec.NodeName], Now: at}
-			if test.ago > 0 {
-				s.Request = requestOf(pod, test.ago, "a")
-			}
-			if test.over {
-				completed(s.Request)
-			}
-			plan := NewPlan(s)
-			if got := describe(plan); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-			left := *s
-			left.LeavePhase = true
-			if plan := NewPlan(&left); plan.Phase != "" {
-				t.Errorf("ST-19: %s", plan)
-			}
-			if waits := s.Request != nil && !test.over && plan.String() == "" && isDue(pod) && pod.Status.ContainerStatuses[1].State.Running != nil && len(pod.Spec.Containers) == 2; waits != (plan.RequeueAfter > 0) {
-				t.Errorf("waits for the request: %t, and looks again after %s", waits, plan.RequeueAfter)
-			}
-		})
-	}
-}
-
-// The variable turns the phase on for its pod, if the phase is left to kubelets. (ST-20)
-func TestIgnoreExitCode(t *testing.T) {
-	for _, test := range []struct {
-		name, pod string
-		edits     []edit
-		want      string // with LeavePhase
-	}{
-		{"ST-20: beside the request", "Never main:0 a=rx:running", nil, wouldFail + "a"},
-		{"ST-20: in front of it", "Never main:0 a=xr:running", nil, wouldFail + "a"},
-		{"ST-20: of one of two sidecars", "Never main:0 a=r:running b=rx:running", nil, wouldFail + "a, b"},
-		{"ST-20: OnFailure, and it was started again", "OnFailure main:0 a=rx:running@1", nil, "stop [a]"},
-		{"ST-20: OnFailure, and it waits to be", "OnFailure main:0 a=rx:CrashLoopBackOff@3", nil, noneElse + "a, which is waiting: CrashLoopBackOff"},
-		{"ST-20: the main container has failed", "Never main:1 a=rx:running", nil, "stop [a]"},
-		{"ST-20: false", "Never main:0 a:running", []edit{env(1, crrEnv, "true", v1alpha1.TerminateSidecarIgnoreExitCodeEnv, "false")}, "stop [a]"},
-		{"ST-20: by itself it makes no sidecar", "Never main:0 a=x:running", nil, "nothing"},
-		{"ST-20: beside the image", "OnFailure main:0 a=Ix:CrashLoopBackOff", nil, "nothing"},
-		{"ST-20: not on a virtual node", "OnFailure main:0 a=rx:CrashLoopBackOff", []edit{onNode("virtual")}, "nothing"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			pod := podOf(t, test.pod)
-			for _, edit := range test.edits {
-				edit(pod)
-			}
-			s := &Snapshot{Pod: pod, Node: nodes[pod.Spec.NodeName], LeavePhase: true, Now: at}
-			if got := describe(NewPlan(s)); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
-			}
-		})
-	}
-}
-
-// A pod that was given its phase for the variable gets its request then. (ST-20, ST-15.1)
-func TestIgnoreExitCodeFollowed(t *testing.T) {
-	for marks, want := range map[string]string{"rx": "stop [a]", "r": "nothing"} {
-		pod := podOf(t, "Never main:0 a="+marks+":running")
-		give(pod, corev1.PodSucceeded, at)
+	case "alone":
+		policy, rule, _ := strings.Cut(second, ":")
+		containerAt(t, pod, first).RestartPolicy = new(corev1.ContainerRestartPolicy(policy))
+		containerAt(t, pod, first).RestartPolicyRules = rulesOf(t, rule)
+	case "rules":
+		containerAt(t, pod, first).RestartPolicyRules = rulesOf(t, second)
+	case "learned":
 		learn(pod)
-		if got := describe(NewPlan(&Snapshot{Pod: pod, Node: nodes["real"], LeavePhase: true, Now: at})); got != want {
-			t.Errorf("%s: got %s, want %s", marks, got, want)
+	case "ready":
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionStatus(first), Reason: second})
+	case "given":
+		if value == "never" {
+			give(pod, corev1.PodSucceeded, time.Time{})
+			break
 		}
+		given(duration(t, value))(pod)
+	case "seen":
+		s.PhaseSeen = at.Add(-duration(t, value))
+	case "request":
+		s.Request = requestOf(pod, duration(t, value), "a")
+	case "over":
+		completed(s.Request)
+	case "leave":
+		s.LeavePhase = true
+	default:
+		t.Fatalf("no such change: %s", key)
 	}
+}
+
+func duration(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func containerAt(t *testing.T, pod *corev1.Pod, index string) *corev1.Container {
+	t.Helper()
+	i, err := strconv.Atoi(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pod.Spec.Containers[i]
+}
+
+// rulesOf reads a rule, as Restart:In:0+42.
+func rulesOf(t *testing.T, text string) []corev1.ContainerRestartRule {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	words := strings.Split(text, ":")
+	on := &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOperator(words[1])}
+	for code := range strings.SplitSeq(words[2], "+") {
+		n, err := strconv.ParseInt(code, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		on.Values = append(on.Values, int32(n))
+	}
+	return []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleAction(words[0]), ExitCodes: on}}
 }
 
 // The request is that of the contract. (ST-11)
@@ -278,39 +190,6 @@ func TestRequest(t *testing.T) {
 		`"spec":{"podName":"web","containers":[{"name":"a"},{"name":"b"}],"strategy":{"failurePolicy":"Ignore","forceRecreate":true}},"status":{"phase":""}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got) %s", diff)
-	}
-}
-
-// A plan says what each container waits for, and for how long.
-func TestWaiting(t *testing.T) {
-	for _, test := range []struct {
-		name, pod, node string
-		request         bool
-		want            string
-		again           time.Duration
-	}{
-		{"ST-2: main containers", "OnFailure main:running other:1 third:CrashLoopBackOff fourth:0 a=r:running", "real", false,
-			"main: main container is running; other: main container has exited with code 1, and is started again; third: main container is waiting: CrashLoopBackOff", 0},
-		{"ST-6: the node", "OnFailure main:0 a=r:running", "gone", false, `: node "real" is not known`, time.Minute},
-		{"ST-14.4: the request", "OnFailure main:0 a=r:running b=I:running", "real", true,
-			"a: ContainerRecreateRequest sidecar-termination-uid is to stop it, in 1m14s at the latest; b: it exits once it runs the image exit:1; it is running", 74 * time.Second},
-		{"ST-7: no agent", "OnFailure main:0 a=r:running", "virtual", false, "a: it is terminated by a request, and a virtual node has no agent that serves it", 0},
-		{"ST-15: nothing any more", "Never main:0 a=r:running", "real", false, "", 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := &Snapshot{Pod: podOf(t, test.pod), Node: nodes[test.node], Now: at}
-			if test.request {
-				s.Request = requestOf(s.Pod, time.Second, "a")
-			}
-			plan := NewPlan(s)
-			var got []string
-			for _, w := range plan.Waiting {
-				got = append(got, w.Name+": "+w.Reason.String())
-			}
-			if diff := cmp.Diff(test.want, strings.Join(got, "; ")); diff != "" || plan.RequeueAfter != test.again {
-				t.Errorf("(-want +got) %s\nagain after %s, want %s", diff, plan.RequeueAfter, test.again)
-			}
-		})
 	}
 }
 

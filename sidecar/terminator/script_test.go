@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own.
@@ -31,16 +34,22 @@ import (
 //	unpulled exit:1         has the node fail to pull an image
 //	late 10s                has the kubelet learn so late of what others write
 //	delete-request          deletes the request
-//	refuse what             has the API server refuse requests, such as "patch pods"
+//	kubelet                 has the kubelet make one step
+//	phase Running           has it write a phase over the one that was given
+//	refuse what             has the API server refuse requests, such as "patch pods"; "refuse-ended" and "refuse-terminating" say that
+//	                        the pod has ended, or that the namespace is being deleted
+//	lose what               has it lose the answers to them
 //	heal                    has it serve them again
+//	stop, start             stops the controller, and starts another one; "start leave-phase" leaves the phase to kubelets
+//	node-goes, node-comes   has the cluster not know the node of the pod, and know it
 //	metrics                 shows how long pods took to end
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			w := &world{cluster: c}
 			w.heal()
-			_, stop := c.start(w)
-			defer stop()
+			_, w.stop = c.start(w)
+			defer func() { w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.run(t, d) })
 		})
 	})
@@ -52,6 +61,7 @@ type world struct {
 	lock  sync.Mutex
 	trace []string
 	took  []time.Duration
+	stop  func() // the controller
 }
 
 // Ended is PodMetrics.
@@ -65,11 +75,16 @@ func (w *world) note(format string, args ...any) {
 
 func (w *world) heal() {
 	w.FailBefore(nil)
+	w.lose(func(fakecluster.Request) error { return nil })
+}
+
+// lose loses answers to the writes that are noted.
+func (w *world) lose(lost func(fakecluster.Request) error) {
 	w.FailAfter(func(r fakecluster.Request) error {
 		if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
 			w.note("%s", r.String())
 		}
-		return nil
+		return lost(r)
 	})
 }
 
@@ -112,20 +127,21 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		w.late = late
 	case "delete-request":
 		w.Must(w.requests.Delete(t.Context(), RequestName(w.pod("web").UID), metav1.DeleteOptions{}))
-	case "refuse":
-		w.FailBefore(fixture.Fail(strings.Join(words, " "), errBudget))
-	case "heal":
-		w.heal()
 	case "metrics":
 		return fmt.Sprint(w.took)
 	default:
-		return "no command " + d.Cmd
+		if !w.disturb(t, d.Cmd, words) {
+			return "no command " + d.Cmd
+		}
 	}
 	w.Sleep("100ms")
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	out := append(w.trace, slices.Compact(w.Events.All())...) // retries, however many
 	out = append(out, "pod: "+w.show("web"))
+	if written := w.pod("web").Annotations[v1alpha1.SidecarPhaseWrittenAnnotation]; written != "" {
+		out = append(out, "the phase was written at "+written)
+	}
 	if given := phaseGiven(w.pod("web")); given != nil {
 		out = append(out, fmt.Sprintf("%s: %s", given.Type, given.Message))
 	}
@@ -135,4 +151,43 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 	w.trace = nil
 	w.Events.Forget()
 	return strings.Join(out, "\n")
+}
+
+// disturb is what happens to controller, kubelet, API server and node. It tells whether it knows the command.
+func (w *world) disturb(t *testing.T, command string, words []string) (known bool) {
+	t.Helper()
+	what := strings.Join(words, " ")
+	switch command {
+	case "kubelet":
+		w.kubelet()
+	case "phase":
+		w.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPhase(what) })
+	case "refuse":
+		w.FailBefore(fixture.Fail(what, errBudget))
+	case "refuse-ended":
+		w.FailBefore(fixture.Fail(what, apierrors.NewBadRequest("the pod has ended")))
+	case "refuse-terminating":
+		terminating := apierrors.NewForbidden(lifecyclev1alpha1.Resource("containerrecreaterequests"), "", nil)
+		terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+		w.FailBefore(fixture.Fail(what, terminating))
+	case "lose":
+		w.lose(fixture.Fail(what, fixture.ErrLost))
+	case "heal":
+		w.heal()
+	case "stop":
+		w.stop()
+		w.stop = func() {}
+	case "start":
+		w.stop()
+		w.leavePhase = what == "leave-phase"
+		_, w.stop = w.start(w)
+	case "node-goes":
+		w.Must(w.Kube.CoreV1().Nodes().Delete(t.Context(), "real", metav1.DeleteOptions{}))
+	case "node-comes":
+		_, err := w.Kube.CoreV1().Nodes().Create(t.Context(), nodes["real"].DeepCopy(), metav1.CreateOptions{})
+		w.Must(err)
+	default:
+		return false
+	}
+	return true
 }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// TestStories plays what happens to jobs, nodes, pull secrets and pods that pull. Shown is all that there is, after each step that
+// changes something. At the end of a story the controllers must have done everything that can be done. To accept a change of
+// behaviour, run the test with -rewrite and read the difference.
+//
+//	begin nodes=2           begins a story in a cluster of its own, with nodes that have NodeImages, and both controllers. Further
+//	                        arguments: response=1h (--nodeimage-response-timeout), pull-pods, per-namespace=1, refer (to secrets where
+//	                        they are), nodes-only (does not start the controller of jobs)
+//	stop, start [refer]     stops both controllers, and starts them with caches of their own
+//	wait 30s                lets time pass
+//	job NAME                creates a job for nginx:1 with the spec that follows
+//	node NAME [label=x]     adds a node that is ready from now on; "ready NAME" and "unready NAME" change that
+//	secret NAME WORD        adds a pull secret
+//	foreign-copy NAME JOBS  adds a copy of the secret s as OpenKruise 1.9 leaves it
+//	create, patch, delete   a kind and a name, and for patch perhaps a subresource. COPY is the copy of the secret s, and POD the only
+//	                        pod. UID in what follows is that of the last job, and NOW the time.
+//	heartbeat               has all nodes report that they are as they were
+//	fill NAME               gives a NodeImage as many images as may be
+//	agents PHASE [NODE]     has the agents of nodes report a phase of all tasks that are not over
+//	replay FILE             sends the requests of an agent of n0000 that were written down
+//	kubelet runs            has the kubelet run the only pod that does not run; otherwise why it does not: a reason and a message
+//	fail USER N REQUEST     has the API server refuse requests of a controller (jobs or nodes), N times, or for good with -1
+//	heal                    has it serve them again
+//	hold, release, drop, compact   what the caches see of a resource
+//	requests                shows what the controllers have sent since the last time, without their informers
+//	reconciles              tells whether there were any since the last time
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &player{t: t}
+			defer p.end()
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				t.Helper()
+				return p.run(d)
+			})
+		})
+	})
+}
+
+// player plays one story after the other.
+type player struct {
+	t *testing.T
+	*cluster
+	began      time.Time
+	shown      string
+	uid        types.UID // of the last job
+	reconciled int
+}
+
+// end ends a story.
+func (p *player) end() {
+	if p.cluster != nil {
+		p.FailBefore(nil)
+		p.expectSettled()
+		p.stop()
+	}
+}
+
+// run does what a line of a script says, and shows what came of it.
+func (p *player) run(d *datadriven.TestData) string {
+	var args []string
+	for _, a := range d.CmdArgs {
+		args = append(args, a.String())
+	}
+	said := p.do(d.Cmd, args, d)
+	synctest.Wait()
+	if said != "" {
+		return said + "\n"
+	}
+	now := p.show()
+	if now == p.shown {
+		now = ""
+	} else {
+		p.shown = now
+	}
+	for _, event := range slices.Sorted(slices.Values(p.events.All())) {
+		now += "event " + event + "\n"
+	}
+	p.events.Forget()
+	if now == "" {
+		return "as before\n"
+	}
+	return p.relative(now)
+}
+
+// do does it. What it returns is shown in place of what there is.
+func (p *player) do(command string, args []string, d *datadriven.TestData) string {
+	switch command {
+	case "begin":
+		p.begins(d)
+	case "stop":
+		p.stop()
+	case "start":
+		p.jobOptions.ReferToSourceSecrets = d.HasArg("refer")
+		p.share()
+		p.start()
+		return "done"
+	case "wait":
+		period, err := time.ParseDuration(args[0])
+		p.must(err)
+		p.pause(period)
+	case "agents":
+		p.agents(func(node, _, _ string) v1alpha1.ImagePullPhase {
+			if len(args) == 1 || args[1] == node {
+				return v1alpha1.ImagePullPhase(args[0])
+			}
+			return ""
+		})
+	case "replay":
+		return p.replay(args[0])
+	case "kubelet":
+		if args[0] == "runs" {
+			p.kubelet(nil)
+			break
+		}
+		p.kubelet(&corev1.ContainerStateWaiting{Reason: args[0], Message: strings.Join(args[1:], " ")})
+	case "fail":
+		var times int32
+		_, err := fmt.Sscan(args[1], &times)
+		p.must(err)
+		what := strings.Join(args[2:], " ")
+		p.FailBefore(failing(map[string]string{"jobs": jobUser, "nodes": nodeUser}[args[0]], what, times, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("a policy"))))
+	case "heal":
+		p.FailBefore(nil)
+	case "hold", "release", "drop", "compact":
+		map[string]func(string){"hold": p.Hold, "release": p.Release, "drop": p.Drop, "compact": p.Compact}[command](args[0])
+		return "done" // what comes of it is shown once it has settled
+	case "requests":
+		said := "jobs: " + cmp.Or(strings.Join(p.sent(jobUser), ", "), "nothing") + "\nnodes: " + cmp.Or(strings.Join(p.sent(nodeUser), ", "), "nothing")
+		p.ForgetRequests()
+		return said
+	case "heartbeat":
+		p.heartbeat()
+	case "reconciles":
+		before := p.reconciled
+		p.reconciled = p.jobReconciles.Count() + p.nodeReconciles.Count()
+		return map[bool]string{true: "none", false: "some"}[before == p.reconciled]
+	default:
+		p.change(command, args, d.Input)
+	}
+	return ""
+}
+
+// begins begins a story.
+func (p *player) begins(d *datadriven.TestData) {
+	p.end()
+	p.cluster, p.began, p.shown = newCluster(p.t), time.Now(), ""
+	nodes := 0
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "nodes":
+			arg.Scan(p.t, 0, &nodes)
+		case "response":
+			var err error
+			p.nodeOptions.Timing.ResponseTimeout, err = time.ParseDuration(arg.Vals[0])
+			p.must(err)
+		case "pull-pods":
+			p.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
+		case "per-namespace":
+			arg.Scan(p.t, 0, &p.nodeOptions.PullPods.PerNamespace)
+		case "refer":
+			p.jobOptions.ReferToSourceSecrets = true
+		}
+	}
+	p.addNodes(nodes)
+	p.share()
+	p.startNodes()
+	if !d.HasArg("nodes-only") {
+		p.startJobs()
+	}
+	p.pause(31 * time.Second)
+	p.ForgetRequests()
+	p.reconciled = p.jobReconciles.Count() + p.nodeReconciles.Count()
+}
+
+// replay sends the requests of an agent, as they were written down, and shows what comes of each.
+func (p *player) replay(file string) string {
+	text, err := os.ReadFile("testdata/agents/" + file)
+	p.must(err)
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if after, is := strings.CutPrefix(line, "after "); is {
+			d, err := time.ParseDuration(after)
+			p.must(err)
+			p.pause(d)
+			fmt.Fprintln(&out, line)
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			_, err := p.distribution(agentUser).NodeImages().Patch(p.Context(), "n0000", types.MergePatchType,
+				[]byte(strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))), metav1.PatchOptions{}, "status")
+			p.must(err)
+			p.pause(time.Second)
+			out.WriteString(p.relative(p.show()))
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+// TestStories plays what a node is asked to pull, each file on a node of its own. Shown is the status of the NodeImage. Then come pulls
+// that the runtime was asked for, requests of the agent, and events, since the last line. Times count from the start of the story. To
+// accept a change of behaviour, run the test with -rewrite and read the difference.
+//
+//	want nginx 1             asks for an image. Further words: age=1h, timeout=20, backoff=4, deadline=90, owner=a
+//	again nginx              asks for another version of it, and "no nginx" for it no more
+//	start [concurrency=1]    starts the agent, and lets a second pass; "stop" stops it
+//	sleep 10s                lets time pass
+//	pulls 5m [a:1]            how long pulls take from now on, or those of an image alone; "pulls fail", "pulls hang", "pulls refused"
+//	                         (by the runtime, just before their deadline)
+//	under-way                tells how many pulls are
+//	on-node c 1              has the runtime have an image
+//	down, up                 has the runtime be away, and back
+//	fail-writes, heal        has the API server refuse what the agent sends; "lose" loses one answer
+//	hold, release            what the cache sees
+//	patch                    changes the NodeImage's status as the manager does
+//	uncounted                requests are shown no more: how many there are is for goroutines to decide
+//	label, delete            changes its labels, and deletes it
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
+		play(t, func(n *node) {
+			began := time.Now()
+			p := &player{node: n, takes: map[string]time.Duration{}, began: began}
+			n.runtime.Pull = p.pull
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				t.Helper()
+				var args []string
+				for _, a := range d.CmdArgs {
+					args = append(args, a.String())
+				}
+				p.do(d, args)
+				return p.show()
+			})
+		})
+	})
+}
+
+// player is a node whose pulls are told.
+type player struct {
+	*node
+	takes map[string]time.Duration // by image, and by "" for others
+	how   string                   // fail, hang or refused; otherwise pulls succeed
+	began time.Time
+	lock  sync.Mutex
+	told  []string
+	// uncounted has no requests shown.
+	uncounted bool
+}
+
+func (p *player) tell(format string, args ...any) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.told = append(p.told, fmt.Sprintf(format, args...))
+}
+
+// pull is what the runtime does.
+func (p *player) pull(ctx context.Context, request *criv1.PullImageRequest) error {
+	image := request.GetImage().GetImage()
+	p.tell("pull %s after %s", image, time.Since(p.began).Truncate(time.Second))
+	switch p.how {
+	case "fail":
+		return errors.New("manifest unknown")
+	case "refused":
+		deadline, _ := ctx.Deadline()
+		time.Sleep(time.Until(deadline) - time.Millisecond)
+		return status.Error(codes.DeadlineExceeded, "canceled")
+	case "hang":
+		<-ctx.Done()
+		p.tell("pull %s ends after %s", image, time.Since(p.began).Truncate(time.Second))
+		return ctx.Err()
+	}
+	takes, own := p.takes[image]
+	if !own {
+		takes = p.takes[""]
+	}
+	select {
+	case <-time.After(takes):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// show shows what there is, and what has happened since the last time.
+func (p *player) show() string {
+	var lines []string
+	if list, err := p.images.List(p.Context(), metav1.ListOptions{}); err == nil && len(list.Items) > 0 {
+		lines = shown(&list.Items[0].Status)
+	}
+	lines = append(lines, sorted(p.told)...)
+	p.told = nil
+	if sent := p.sent(); !p.uncounted {
+		lines = append(lines, sent...)
+	}
+	lines = append(lines, sorted(p.events.All())...)
+	p.events.Forget()
+	text := strings.Join(lines, "\n") + "\n"
+	return strings.ReplaceAll(text, p.began.UTC().Format(time.RFC3339), "the beginning")
+}
+
+// do does what a line of a script says.
+func (p *player) do(d *datadriven.TestData, args []string) {
+	p.Helper()
+	switch d.Cmd {
+	case "want":
+		p.edit(wants(args[0], args[1], taskEdits(args[2:])...))
+	case "again":
+		p.edit(again(args[0]))
+	case "no":
+		p.edit(no(args[0]))
+	case "start":
+		for _, arg := range args {
+			p.options.Concurrency = number(arg)
+		}
+		p.start()
+		p.sleep(time.Second)
+	case "stop":
+		p.stop()
+	case "under-way":
+		p.tell("%d pulls are under way", len(controller.KindOf(p.agent).Self.(*reconciler).pulls.list()))
+	case "sleep":
+		p.sleep(p.duration(args[0]))
+	case "pulls":
+		if p.how = args[0]; strings.ContainsAny(p.how, "0123456789") {
+			p.takes[strings.Join(args[1:], "")], p.how = p.duration(args[0]), ""
+		}
+	case "on-node":
+		p.runtime.AddImage(onNode("cc", "docker.io/library/"+args[0]+":"+args[1]))
+	case "down", "up":
+		p.runtime.SetDown(d.Cmd == "down")
+	case "fail-writes":
+		p.api.FailBefore(func(r fakecluster.Request) error {
+			if r.User == p.user() {
+				return fixture.ErrInternal
+			}
+			return nil
+		})
+	case "heal":
+		p.api.FailBefore(nil)
+	case "lose":
+		fail, _ := fixture.Once(func(r fakecluster.Request) error {
+			if r.User == p.user() && r.Verb == "patch" {
+				return fixture.ErrLost
+			}
+			return nil
+		})
+		p.api.FailAfter(fail)
+	case "uncounted":
+		p.uncounted = true
+	case "hold":
+		p.api.Hold("nodeimages")
+	case "release":
+		p.api.Release("nodeimages")
+	case "patch":
+		p.patchStatus(d.Input)
+	case "label":
+		p.edit(func(nodeImage *v1alpha1.NodeImage) { nodeImage.Labels = map[string]string{"zone": "a"} })
+	case "delete":
+		p.must(p.images.Delete(p.Context(), p.name, metav1.DeleteOptions{}))
+		p.sleep(time.Second)
+	default:
+		p.Fatalf("no such line: %s", d.Cmd)
+	}
+}
+
+func (p *player) duration(text string) time.Duration {
+	p.Helper()
+	d, err := time.ParseDuration(text)
+	p.must(err)
+	return d
+}
+
+// number is that behind the = of a word, 0 if there is none.
+func number(word string) int {
+	_, value, _ := strings.Cut(word, "=")
+	n, _ := strconv.Atoi(value) // 0 makes a story that differs
+	return n
+}
+
+func taskEdits(words []string) (edits []func(*v1alpha1.ImageTagSpec)) {
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "age":
+			age, _ := time.ParseDuration(value) // 0 makes a story that differs
+			edits = append(edits, createdAgo(age))
+		case "timeout":
+			edits = append(edits, timeout(int32(number(word))))
+		case "backoff":
+			edits = append(edits, backoffLimit(int32(number(word))))
+		case "deadline":
+			edits = append(edits, deadline(int64(number(word))))
+		case "owner":
+			edits = append(edits, func(t *v1alpha1.ImageTagSpec) {
+				t.OwnerReferences = append(t.OwnerReferences, corev1.ObjectReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImagePullJob", Namespace: value, Name: "pull", UID: "job"})
+			})
+		}
+	}
+	return edits
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestStories plays what happens to requests for the pods of a node, each file on a node of its own. Whatever the clock of the node
+// says, the same happens at the same time: each is played with that clock ahead and behind, too. Shown are requests, the pods with the
+// restarts of their containers, and the stops, commands, writes and events since the last line. To accept a change of behaviour, run
+// the test with -rewrite and read the difference.
+//
+//	pod web-0 [hook=bye] [node=node-2]   has the kubelet run a pod with the containers main and side until it is ready
+//	start [workers=1], stop              starts and stops the agent
+//	manager on, manager off              starts and stops the half of the control plane, which runs at first
+//	create r web-0 main                  creates a request, of all containers if none are named. Further words: ordered, forced,
+//	                                     ignore, unready=10, min-started=20, grace=20, deadline=60, ttl=30
+//	complete r, delete r, delete-pod web-0
+//	work 10s, sleep 10s                  lets time pass, in which the kubelet works or does not
+//	startup 5s                           how long containers take to be ready from now on
+//	ends-after main-1 3m                 how long a container takes to end; "crash main-1" ends it, and starts it again unseen
+//	hooks 4s 1                           how long hooks take from now on, and with what they exit; "hooks hang" do not end
+//	fail-stop Unknown                    has the runtime fail to stop a container, once
+//	down, up                             has the runtime be away, and back
+//	refuse lost, refuse announcements    has the API server lose the agent's writes, or refuse those of metadata; "refuse" nothing
+//	hold, release                        what the caches see of requests
+//	uncounted                            writes are shown no more: how many there are is for goroutines to decide
+//	replay 1.4.txt                       sends the requests of a manager that were written down; shows the status before each patch
+func TestStories(t *testing.T) {
+	for _, skew := range []time.Duration{0, -10 * time.Minute, 10 * time.Minute} {
+		t.Run(fmt.Sprint("skew ", skew), func(t *testing.T) {
+			datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
+				playSkewed(t, skew, func(n *node) {
+					n.runtime.ForgetCalls()
+					datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+						t.Helper()
+						var args []string
+						for _, a := range d.CmdArgs {
+							args = append(args, a.String())
+						}
+						return n.do(d.Cmd, args) + n.show()
+					})
+				})
+			})
+		})
+	}
+}
+
+// show shows what there is, and what has happened since the last time.
+func (n *node) show() string {
+	var lines []string
+	list, err := n.requests.List(n.Context(), metav1.ListOptions{})
+	n.must(err)
+	for i := range list.Items {
+		r := &list.Items[i]
+		line := r.Name + ": " + showStatus(&r.Status)
+		if announced := r.Annotations[announcement]; announced != "" {
+			line += "; announced " + announced
+		}
+		lines = append(lines, line)
+	}
+	pods, err := n.api.Pods("default")
+	n.must(err)
+	for i := range pods {
+		line := "pod " + pods[i].Name + ": " + strings.Join(n.restarts(pods[i].Name), ", ")
+		if !readiness.Ready(&pods[i]) {
+			line += ", not ready"
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, n.stops()...)
+	if sent := n.sent(); !n.uncounted {
+		lines = append(lines, sent...)
+	}
+	lines = append(lines, n.events.All()...)
+	about := n.events.About()
+	for _, pod := range about[n.told:] {
+		lines = append(lines, fmt.Sprintf("    about %s %s %s", pod.Name, pod.UID, pod.FieldPath))
+	}
+	n.told = len(about)
+	n.events.Forget()
+	if len(lines) == 0 {
+		return "nothing\n"
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// do does what a line of a script says.
+func (n *node) do(command string, args []string) string {
+	n.Helper()
+	duration := func(text string) time.Duration {
+		d, err := time.ParseDuration(text)
+		n.must(err)
+		return d
+	}
+	switch command {
+	case "pod":
+		n.pod(args[0], podEdits(args[1:])...)
+	case "start":
+		for _, arg := range args {
+			n.workers = number(arg)
+		}
+		n.start()
+	case "stop":
+		n.stopAgent()
+	case "manager":
+		n.stopManager()
+		n.stopManager = func() {}
+		if args[0] == "on" {
+			n.stopManager = n.startManager()
+		}
+	case "create":
+		n.create(args[0], args[1], requestEdits(args[2:])...)
+	case "complete":
+		r := n.get(args[0])
+		r.Status.Phase, r.Status.CompletionTime, r.Status.Message = completed, new(metav1.Now()), "pod has gone"
+		_, err := n.requests.UpdateStatus(n.Context(), r, metav1.UpdateOptions{})
+		n.must(err)
+	case "delete":
+		n.must(n.requests.Delete(n.Context(), args[0], metav1.DeleteOptions{}))
+	case "delete-pod":
+		n.must(n.kube.CoreV1().Pods("default").Delete(n.Context(), args[0], *metav1.NewDeleteOptions(0)))
+	case "work":
+		n.work(duration(args[0]))
+	case "sleep":
+		n.sleep(duration(args[0]))
+	case "startup":
+		n.startup = duration(args[0])
+	case "ends-after":
+		n.runtime.SetEndsAfter(args[0], duration(args[1]))
+	case "crash":
+		n.restartUnseen(args[0])
+	case "uncounted":
+		n.uncounted = true
+	case "down", "up":
+		n.runtime.SetDown(command == "down")
+	case "hold":
+		n.api.Hold("containerrecreaterequests")
+	case "release":
+		n.api.Release("containerrecreaterequests")
+	case "replay":
+		return strings.Join(n.replay(args[0]), "\n") + "\n"
+	default:
+		n.spoil(command, args)
+	}
+	n.sleep(100 * time.Millisecond)
+	return ""
+}
+
+// spoil has hooks, the runtime or the API server do something else from now on.
+func (n *node) spoil(command string, args []string) {
+	n.Helper()
+	switch command {
+	case "hooks":
+		takes, err := time.ParseDuration(strings.ReplaceAll(args[0], "hang", "100h"))
+		n.must(err)
+		n.runtime.Command = func(ctx context.Context, _ fakecri.Container, _ []string) (*criv1.ExecSyncResponse, error) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(takes):
+			}
+			return &criv1.ExecSyncResponse{ExitCode: int32(len(args) - 1)}, ctx.Err()
+		}
+	case "fail-stop":
+		code, fails := map[string]codes.Code{"Unknown": codes.Unknown, "Unavailable": codes.Unavailable}[args[0]], true
+		n.runtime.FailWith(func(method string) error {
+			if method != "StopContainer" || !fails {
+				return nil
+			}
+			fails = false
+			return status.Error(code, "stuck")
+		})
+	case "refuse":
+		forbidden := apierrors.NewForbidden(v1alpha1.Resource("containerrecreaterequests"), "r", nil)
+		what := strings.Join(args, "")
+		n.api.FailBefore(func(r fakecluster.Request) error {
+			switch {
+			case r.User != agentUser || r.Verb != "patch":
+				return nil
+			case what == "lost":
+				return fixture.ErrLost
+			case what == "announcements" && r.Subresource == "":
+				return forbidden
+			}
+			return nil
+		})
+	default:
+		n.Fatalf("no such line: %s", command)
+	}
+}
+
+func podEdits(words []string) (edits []func(*corev1.Pod)) {
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		edits = append(edits, func(pod *corev1.Pod) {
+			if key == "node" {
+				pod.Spec.NodeName = value
+				return
+			}
+			pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: hook(value)}
+		})
+	}
+	return edits
+}
+
+// number is that behind the = of a word, 0 if there is none.
+func number(word string) int {
+	_, value, _ := strings.Cut(word, "=")
+	n, _ := strconv.Atoi(value) // 0 makes a story that differs
+	return n
+}
+
+func requestEdits(words []string) (edits []edit) {
+	var containers []string
+	for _, word := range words {
+		key, _, _ := strings.Cut(word, "=")
+		switch n := number(word); key {
+		case "ordered":
+			edits = append(edits, ordered)
+		case "forced":
+			edits = append(edits, forced)
+		case "ignore":
+			edits = append(edits, ignore)
+		case "unready":
+			edits = append(edits, unready(int64(n)))
+		case "min-started":
+			edits = append(edits, minStarted(int32(n)))
+		case "grace":
+			edits = append(edits, grace(int64(n)))
+		case "deadline":
+			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.ActiveDeadlineSeconds = new(int64(n)) })
+		case "ttl":
+			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.TTLSecondsAfterFinished = new(int32(n)) })
+		default:
+			containers = append(containers, word)
+		}
+	}
+	if len(containers) > 0 {
+		edits = append(edits, only(containers...))
+	}
+	return edits
+}
+
+// restartUnseen has a container end and start again, which the status of its pod
+// does not say yet.
+func (n *node) restartUnseen(container string) {
+	n.Helper()
+	n.runtime.End(container, 1)
+	n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(n.getPod("web-0")))
+	n.sleep(5 * time.Second)
+}
+
+// replay sends the requests of a manager and its webhook, as they were written down, while the node works. It returns the status
+// that the agent has written before each patch.
+func (n *node) replay(file string) (before []string) {
+	n.Helper()
+	text, err := os.ReadFile("testdata/managers/" + file)
+	n.must(err)
+	for line := range strings.Lines(string(text)) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		rest = strings.NewReplacer("NOW", time.Now().UTC().Format(time.RFC3339), "UID", string(n.getPod("web-0").UID)).Replace(rest)
+		switch verb {
+		case "after":
+			d, err := time.ParseDuration(rest)
+			n.must(err)
+			n.work(d)
+		case "create":
+			r := &v1alpha1.ContainerRecreateRequest{}
+			n.must(json.Unmarshal([]byte(rest), r))
+			_, err := n.requests.Create(n.Context(), r, metav1.CreateOptions{})
+			n.must(err)
+		case "patch":
+			before = append(before, showStatus(&n.get("r").Status))
+			_, err := n.requests.Patch(n.Context(), "r", types.MergePatchType, []byte(rest), metav1.PatchOptions{})
+			n.must(err)
+		}
+		synctest.Wait()
+	}
+	return before
+}
