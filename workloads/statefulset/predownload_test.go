@@ -11,33 +11,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// What is decided is tested in internal/predownload; here, what it is decided from.
-func TestPreDownload(t *testing.T) {
-	ifPossible := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)
-	on := func(s *Snapshot) { s.Features.PreDownload = true }
-	for _, tt := range []struct {
-		name              string
-		template, current string
-		pods              string
-		edits             []edit
-		jobs              int
-	}{
-		{"an update in place of many pods", "B", "A", "0A 1A 2A 3A 4A", with(on, ifPossible), 1},
-		{"the feature is off", "B", "A", "0A 1A 2A 3A 4A", with(ifPossible), 0},
-		{"pods are recreated", "B", "A", "0A 1A 2A 3A 4A", with(on), 0},
-		{"OnDelete", "B", "A", "0A 1A 2A 3A 4A", with(on, onDelete), 0},
-		{"all pods are updated at once", "B", "A", "0A 1A 2A 3A 4A", with(on, ifPossible, unavailable("5")), 0},
-		{"nothing is rolled out", "B", "B", "0B 1B 2B 3B 4B", with(on, ifPossible), 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			plan := NewPlan(testSnapshot(t, tt.template, tt.current, tt.pods, tt.edits...))
-			if got := len(plan.PreDownload.Create); got != tt.jobs {
-				t.Errorf("%d jobs, want %d; %s", got, tt.jobs, plan.PreDownload.Reason)
-			}
-		})
-	}
-}
-
 func TestPreDownloadWaitsForUpdatedPods(t *testing.T) {
 	s := testSnapshot(t, "B", "A", "0A 1A 2A 3A 4B", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
 	s.Features.PreDownload = true
