@@ -283,9 +283,6 @@ func reserved(entries ...any) (list []intstr.IntOrString) {
 	return list
 }
 func paused(s *Snapshot) { s.Set.Spec.UpdateStrategy.RollingUpdate.Paused = true }
-func onDelete(s *Snapshot) {
-	s.Set.Spec.UpdateStrategy = v1beta1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
-}
 func rolling(change func(*v1beta1.RollingUpdateStatefulSetStrategy)) edit {
 	return func(s *Snapshot) { change(s.Set.Spec.UpdateStrategy.RollingUpdate) }
 }
@@ -310,10 +307,4 @@ func unordered(s *Snapshot) {
 }
 func inPlace(policy v1beta1.PodUpdateStrategyType) edit {
 	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.PodUpdatePolicy = policy })
-}
-
-// weightFirst puts pods with the label first=yes first.
-func weightFirst() *inplacev1alpha1.UpdatePriorityStrategy {
-	return &inplacev1alpha1.UpdatePriorityStrategy{WeightPriority: []inplacev1alpha1.UpdatePriorityWeightTerm{
-		{Weight: 50, MatchSelector: metav1.LabelSelector{MatchLabels: map[string]string{"first": "yes"}}}}}
 }

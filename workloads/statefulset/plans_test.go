@@ -18,6 +18,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -40,7 +41,11 @@ func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s := stateOf(t, d)
-			plan, out := NewPlan(s), &strings.Builder{}
+			start, out := time.Now(), &strings.Builder{}
+			plan := NewPlan(s)
+			if took := time.Since(start); took > 3*time.Second { // one user must not have the controller of all others busy
+				t.Errorf("%s: it took %v", d.Pos, took)
+			}
 			switch d.Cmd {
 			case "plan":
 				showPlan(out, s, plan)
@@ -159,9 +164,8 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 	"noFeature": func(s *Snapshot, names []string) { switchFeatures(s, names, false) },
 	"deleting":  func(s *Snapshot, _ []string) { s.Set.DeletionTimestamp = &metav1.Time{Time: testTime} },
 	"selector": func(s *Snapshot, values []string) {
-		if s.Set.Spec.Selector = nil; values[0] == "empty" {
-			s.Set.Spec.Selector = &metav1.LabelSelector{}
-		}
+		odd := []metav1.LabelSelectorRequirement{{Key: "app", Operator: "x"}}
+		s.Set.Spec.Selector = map[string]*metav1.LabelSelector{"empty": {}, "odd": {MatchExpressions: odd}}[values[0]]
 	},
 	"setAnnotation": func(s *Snapshot, values []string) {
 		key, value, _ := strings.Cut(values[0], ":")
@@ -179,6 +183,15 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 				r.OwnerReferences = nil
 			}
 		}
+	},
+	"noRevisions": func(s *Snapshot, _ []string) { s.Revisions = nil },
+	"reserveEach": func(s *Snapshot, values []string) { // of so many ordinals
+		for i := range numbers(values)[0] {
+			s.Set.Spec.ReserveOrdinalRanges = append(s.Set.Spec.ReserveOrdinalRanges, intstr.FromInt(i))
+		}
+	},
+	"bare": func(s *Snapshot, _ []string) { // without strategy, policy and service
+		s.Set.Spec.UpdateStrategy.RollingUpdate, s.Set.Spec.PodManagementPolicy, s.Set.Spec.ServiceName = nil, "", ""
 	},
 	"spoilRevision": func(s *Snapshot, _ []string) { s.Revisions[0].Data.Raw = []byte("{") },
 
@@ -206,7 +219,10 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 		pod.Spec.ReadinessGates = nil
 		pod.Annotations = map[string]string{inplacev1alpha1.StateAnnotation: `{"revision":"x","lastContainerStatuses":{"main":{"imageID":"a"}}}`}
 	}),
-	"gateless":  ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.ReadinessGates = nil }),
+	"gateless": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.ReadinessGates = nil }),
+	"empty": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) {
+		pod.Labels, pod.Annotations, pod.Spec.Containers = nil, nil, nil
+	}),
 	"container": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { pod.Spec.Containers[0].Name = value }),
 	"ran": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}}
@@ -262,6 +278,7 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 	"class": func(s *Snapshot, values []string) {
 		s.Classes["fast"] = map[string]*storagev1.StorageClass{"grows": {AllowVolumeExpansion: new(true)}, "rigid": {AllowVolumeExpansion: new(false)}, "silent": {}}[values[0]]
 	},
+	"nameless":     func(s *Snapshot, _ []string) { s.Set.Spec.VolumeClaimTemplates[0].Name, s.Claims = "", nil },
 	"claimMessage": func(s *Snapshot, values []string) { s.Claims["data-web-0"].Status.Conditions[0].Message = values[0] },
 	"observed": func(s *Snapshot, values []string) {
 		s.Set.Generation, s.Set.Status.ObservedGeneration = 2, int64(numbers(values)[0])
