@@ -69,21 +69,6 @@ func retention(whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPoli
 	}
 }
 
-func TestNewClaim(t *testing.T) {
-	s := testSnapshot(t, "A", "A", "", claims(), replicas(1), retention(deletes, retain))
-	plan := NewPlan(s)
-	if len(plan.Create) != 1 || len(plan.Create[0].Claims) != 1 {
-		t.Fatalf("created %v", plan.Create)
-	}
-	want := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "shop", Name: "data-web-0", Labels: map[string]string{"app": "web"},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "uid-web"}},
-	}}
-	if diff := cmp.Diff(want, plan.Create[0].Claims[0]); diff != "" {
-		t.Errorf("well-known keys: the claim's labels are the selector's (-want +got):\n%s", diff)
-	}
-}
-
 // STS-23: claims that no pod mounts lose the StatefulSet as an owner, in order, if they are named as its claims are.
 func TestClaimsThatNoPodMounts(t *testing.T) {
 	s := testSnapshot(t, "A", "A", "0A", func(s *Snapshot) {

@@ -16,14 +16,20 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestAMillionReplicas plans for as many pods as a StatefulSet may have, in no more time than one user may have the controller of
-// all others busy.
+// TestAMillionReplicas plans for as many pods as a StatefulSet may have. One user must not have the controller of all others busy
+// for long.
 func TestAMillionReplicas(t *testing.T) {
 	s := testSnapshot(t, "A", "A", "0A 1A", replicas(mostReplicas))
-	start := time.Now()
-	plan := NewPlan(s)
-	if took := time.Since(start); took > 3*time.Second || len(plan.Create) == 0 || len(plan.Problems) > 0 {
-		t.Errorf("%d pods in %v, problems: %s", len(plan.Create), took, problems(plan))
+	best := time.Hour // of three: the machine may be busy with something else
+	for range 3 {
+		start := time.Now()
+		plan := NewPlan(s)
+		if best = min(best, time.Since(start)); len(plan.Create) == 0 || len(plan.Problems) > 0 {
+			t.Fatalf("%d pods, problems: %s", len(plan.Create), problems(plan))
+		}
+	}
+	if best > 3*time.Second {
+		t.Errorf("it takes %v", best)
 	}
 }
 

@@ -262,14 +262,6 @@ func reserve(ordinals ...any) edit {
 	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinalRanges = reserved(ordinals...) }
 }
 
-// startAt has ordinals begin at a number.
-func startAt(n int32) edit {
-	return func(s *Snapshot) {
-		s.Set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: n}
-		s.Features.StartOrdinal = true
-	}
-}
-
 // reserved are numbers and ranges.
 func reserved(entries ...any) (list []intstr.IntOrString) {
 	for _, entry := range entries {
@@ -292,15 +284,6 @@ func partition(n int32) edit {
 func unavailable(value string) edit {
 	quantity := intstr.Parse(value)
 	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MaxUnavailable = &quantity })
-}
-func scaleUnavailable(value string) edit {
-	quantity := intstr.Parse(value)
-	return func(s *Snapshot) {
-		s.Set.Spec.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: &quantity}
-	}
-}
-func minReady(seconds int32) edit {
-	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MinReadySeconds = &seconds })
 }
 func unordered(s *Snapshot) {
 	s.Set.Spec.UpdateStrategy.RollingUpdate.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}

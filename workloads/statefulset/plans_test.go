@@ -5,6 +5,7 @@ package statefulset
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -34,9 +35,11 @@ import (
 //	reasons T/C pods… change…    why pods wait
 //	status T/C pods… change…     the status that is written
 //	revisions T/C pods… change…  what becomes of revisions
+//	creates T/C pods… change…    the pods that are created, and their claims
+//	window T/C change…           which ordinals are wanted, and the one behind them
 //
 // T is the revision of the template, C the current one. How a pod is written says testSnapshot. A change is a key of the command
-// spec of TestScripts, or one of stateChanges, in which pods are named by their place in the line.
+// spec of TestScripts, or one of stateChanges. Those name a pod by its place in the line.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -57,6 +60,14 @@ func TestPlans(t *testing.T) {
 				}
 			case "revisions":
 				showRevisions(out, s, plan)
+			case "creates":
+				showCreations(out, s, plan)
+			case "window":
+				w, err := s.newWindow()
+				if err != nil {
+					t.Fatalf("%s: %v", d.Pos, err)
+				}
+				fmt.Fprintln(out, w.wanted, w.end)
 			default:
 				t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
 			}
@@ -101,7 +112,9 @@ func showPlan(out *strings.Builder, s *Snapshot, plan *Plan) {
 		}
 	}
 	for _, job := range plan.PreDownload.Create {
-		line("pull ahead: ", job.Spec.Image)
+		if line("pull ahead: ", job.Spec.Image); job.Spec.SandboxConfig != nil {
+			line("", "with the sandbox config of pods")
+		}
 	}
 	line("waits: ", waits(plan))
 	for _, problem := range plan.Problems {
@@ -157,6 +170,34 @@ func showRevisions(out *strings.Builder, s *Snapshot, plan *Plan) {
 	show("delete", r.Delete...)
 }
 
+// showCreations writes the pods that a plan creates, and their claims.
+func showCreations(out *strings.Builder, s *Snapshot, plan *Plan) {
+	labels := func(of map[string]string) {
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			fmt.Fprintf(out, "  %s=%s\n", key, withLetters(s, of[key]))
+		}
+	}
+	for _, c := range plan.Create {
+		pod := c.Pod
+		fmt.Fprintf(out, "pod %s/%s, host %s.%s, gates %v\n", pod.Namespace, pod.Name, pod.Spec.Hostname, pod.Spec.Subdomain, pod.Spec.ReadinessGates)
+		labels(pod.Labels)
+		fmt.Fprintf(out, "  annotations %v\n", slices.Sorted(maps.Keys(pod.Annotations)))
+		for _, v := range pod.Spec.Volumes {
+			if fmt.Fprintf(out, "  volume %s", v.Name); v.PersistentVolumeClaim != nil {
+				fmt.Fprintf(out, " of claim %s", v.PersistentVolumeClaim.ClaimName)
+			}
+			fmt.Fprintln(out)
+		}
+		for _, claim := range c.Claims {
+			fmt.Fprintf(out, "claim %s/%s\n", claim.Namespace, claim.Name)
+			labels(claim.Labels)
+			for _, owner := range claim.OwnerReferences {
+				fmt.Fprintf(out, "  of %s %s %s %s\n", owner.APIVersion, owner.Kind, owner.Name, owner.UID)
+			}
+		}
+	}
+}
+
 // stateChanges change states. What is about a pod is written pod:value.
 var stateChanges = map[string]func(s *Snapshot, values []string){
 	"release":   func(s *Snapshot, _ []string) { s.Features = FeaturesOf(podwright.Release19) },
@@ -170,6 +211,19 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 	"setAnnotation": func(s *Snapshot, values []string) {
 		key, value, _ := strings.Cut(values[0], ":")
 		s.Set.Annotations = map[string]string{key: value}
+	},
+	"templateVolumes": func(s *Snapshot, names []string) {
+		for _, name := range names {
+			s.Set.Spec.Template.Spec.Volumes = append(s.Set.Spec.Template.Spec.Volumes, corev1.Volume{Name: name})
+		}
+	},
+	"claimLabels": func(s *Snapshot, values []string) { // of the claim template
+		labels := map[string]string{}
+		for _, value := range values {
+			key, value, _ := strings.Cut(value, ":")
+			labels[key] = value
+		}
+		s.Set.Spec.VolumeClaimTemplates[0].Labels = labels
 	},
 	"newGate": func(s *Snapshot, _ []string) {
 		gates := &s.Set.Spec.Template.Spec.ReadinessGates
@@ -200,7 +254,11 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 	"markPodNotReady": func(s *Snapshot, _ []string) { markPodNotReady(s) },
 
 	// Pods.
-	"mark":    func(s *Snapshot, values []string) { marked(numbers(values)...)(s) },
+	"mark": func(s *Snapshot, values []string) { // for deletion, as users do
+		for _, i := range numbers(values) {
+			s.Pods[i].Labels["apps.kruise.io/specified-delete"] = ""
+		}
+	},
 	"podName": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) { pod.Name = value }),
 	"state":   ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { pod.Labels[lifecyclev1alpha1.StateLabel] = value }),
 	"podLabel": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) {
