@@ -168,16 +168,21 @@ InjectionRefused=True Refused: web-a: pods "web-a" is forbidden: violates PodSec
 	})
 }
 
+// refuse has the API server refuse to inject into some pods.
+func (c *cluster) refuse(some func(pod string) bool) {
+	c.FailBefore(func(r fakecluster.Request) error {
+		if r.String() == "patch pods/ephemeralcontainers" && some(r.Name) {
+			return errPolicy
+		}
+		return nil
+	})
+}
+
 // EJ-14: the oldest pod is refused for ever, and holds up no other pod.
 func TestOnePodIsRefused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addPods("web-a", "web-b", "web-c")
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.String() == "patch pods/ephemeralcontainers" && r.Name == "web-a" {
-				return errPolicy
-			}
-			return nil
-		})
+		c.refuse(func(pod string) bool { return pod == "web-a" })
 		_, stop := c.start()
 		defer stop()
 		c.Create(testJob("web"), `{"spec":{"activeDeadlineSeconds":600}}`)
@@ -199,12 +204,7 @@ func TestOnePodIsRefused(t *testing.T) {
 func TestOnePodIsServed(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addMany(101)
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.String() == "patch pods/ephemeralcontainers" && r.Name != "web-0100" {
-				return errPolicy
-			}
-			return nil
-		})
+		c.refuse(func(pod string) bool { return pod != "web-0100" })
 		_, stop := c.start()
 		defer stop()
 		c.Create(testJob("web"), "")
@@ -219,12 +219,7 @@ func TestOnePodIsServed(t *testing.T) {
 func TestOthersTakeThePlacesOfRefusedPods(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addPods("web-a", "web-b", "web-c", "web-d", "web-e")
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.String() == "patch pods/ephemeralcontainers" && r.Name == "web-b" {
-				return errPolicy
-			}
-			return nil
-		})
+		c.refuse(func(pod string) bool { return pod == "web-b" })
 		c.Create(testJob("web"), `{"spec":{"parallelism":3}}`)
 		c.MustReconcile()
 		if got := c.containers(); got != "web-a: debug\nweb-b:\nweb-c: debug\nweb-d: debug\nweb-e:" {

@@ -19,30 +19,43 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
+// growing has the controller resize claims, of a class that a function says, and runs one pod with a claim that is bound. The
+// function that it returns is the merge patch that gives the claim template a size.
+func (c *cluster) growing(class func(context.Context, string) (*storagev1.StorageClass, error), limits string) (template func(storage string) string) {
+	c.T.Helper()
+	c.options.Features.ResizeClaims, c.options.StorageClass = true, class
+	c.restart()
+	template = func(storage string) string {
+		return `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"` + storage + `"}` + limits + `}}}]}}`
+	}
+	c.create(1, spec(c, template("10Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
+	c.Settle()
+	claim := c.claim("data-web-0")
+	claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+	_, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).UpdateStatus(c.T.Context(), claim, metav1.UpdateOptions{})
+	c.Must(err)
+	c.Settle()
+	return template
+}
+
+// expansible is a class that lets volumes grow.
+func expansible(context.Context, string) (*storagev1.StorageClass, error) {
+	return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+}
+
+func (c *cluster) claim(name string) *corev1.PersistentVolumeClaim {
+	c.T.Helper()
+	claim, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	return claim
+}
+
 // STS-41: a claim asks for more storage, and nothing else about it changes. An API server would refuse that.
 func TestResizeOfClaim(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Features.ResizeClaims = true
-		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
-			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
-		}
-		c.restart()
-		templates := func(storage, limit string) string {
-			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"},"limits":{"storage":"%s"}}}}]}}`, storage, limit)
-		}
-		c.create(1, spec(c, templates("10Gi", "15Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
-		c.Settle()
-		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
-		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err)
-		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
-		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
-		c.Must(err)
-		c.Settle()
-		c.Edit(templates("20Gi", "30Gi"))
-		requests := c.Settle()
-		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err)
+		template := c.growing(expansible, `,"limits":{"storage":"15Gi"}`)
+		c.Edit(strings.Replace(template("20Gi"), "15Gi", "30Gi", 1))
+		requests, claim := c.Settle(), c.claim("data-web-0")
 		if asks, limit := claim.Spec.Resources.Requests.Storage().String(), claim.Spec.Resources.Limits.Storage().String(); asks != "20Gi" || limit != "15Gi" {
 			t.Errorf("the claim asks for %s, with the limit %s; requests %v", asks, limit, requests)
 		}
@@ -98,32 +111,18 @@ func TestClaimsStayLarger(t *testing.T) {
 // STS-41: what refuses a resize, such as a quota, is told by an event and by FailedUpdatePod, and it is tried again.
 func TestResizeIsRefused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Features.ResizeClaims = true
 		grows, missing, reads := true, false, 0
-		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
+		template := c.growing(func(context.Context, string) (*storagev1.StorageClass, error) {
 			if reads++; missing { // with an object, as clients answer
 				return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, apierrors.NewNotFound(storagev1.Resource("storageclasses"), "fast")
 			}
 			return &storagev1.StorageClass{AllowVolumeExpansion: &grows}, nil
-		}
-		c.restart()
-		templates := func(storage string) string {
-			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}]}}`, storage)
-		}
-		c.create(1, spec(c, templates("10Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
-		c.Settle()
-		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
-		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err)
-		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
-		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
-		c.Must(err)
-		c.Settle()
+		}, "")
 		if reads > 0 {
 			t.Errorf("%d reads of classes, and no claim is too small", reads)
 		}
 		c.FailBefore(fixture.Fail("patch persistentvolumeclaims", fixture.ErrQuota))
-		c.Edit(templates("20Gi"))
+		c.Edit(template("20Gi"))
 		_, _, _ = c.ReconcileOnce()
 		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "FailedResize: resize Claim data-web-0 for Pod web-0 in StatefulSet web failed error: ") {
 			t.Errorf("events:\n%s", events)
@@ -144,9 +143,7 @@ func TestResizeIsRefused(t *testing.T) {
 		missing = false
 		c.FailBefore(nil)
 		c.Settle()
-		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err)
-		if got := claim.Spec.Resources.Requests.Storage().String(); got != "20Gi" {
+		if got := c.claim("data-web-0").Spec.Resources.Requests.Storage().String(); got != "20Gi" {
 			t.Errorf("the claim asks for %s", got)
 		}
 	})
@@ -156,36 +153,19 @@ func TestResizeIsRefused(t *testing.T) {
 // reconcile changes about a claim is not in the way of its resize.
 func TestResizeOfClaimThatHasChanged(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Features.ResizeClaims = true
-		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
-			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
-		}
-		c.restart()
-		templates := func(storage string) string {
-			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"}}}}]}}`, storage)
-		}
-		c.create(1, spec(c, templates("10Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
-		c.Settle()
-		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
-		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err)
-		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
-		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
-		c.Must(err)
-		c.Settle()
+		template := c.growing(expansible, "")
 		other := func(r fakecluster.Request) error {
 			if r.User == fixture.ControllerUser && r.Verb == "patch" && r.Resource == "persistentvolumeclaims" {
-				_, err := claims.Patch(t.Context(), "data-web-0", types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"30Gi"}}}}`), metav1.PatchOptions{})
+				_, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Patch(t.Context(), "data-web-0", types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"30Gi"}}}}`), metav1.PatchOptions{})
 				return err
 			}
 			return nil
 		}
 		c.FailBefore(other)
-		c.Edit(templates("20Gi"))
-		_, _, err = c.ReconcileOnce()
+		c.Edit(template("20Gi"))
+		_, _, err := c.ReconcileOnce()
 		c.FailBefore(nil)
-		claim, err2 := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err2)
+		claim := c.claim("data-web-0")
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "30Gi" || !apierrors.IsConflict(fixture.FirstStatus(err)) {
 			t.Errorf("the claim asks for %s, error %v", asks, err)
 		}
@@ -193,12 +173,11 @@ func TestResizeOfClaimThatHasChanged(t *testing.T) {
 			t.Errorf("a conflict is no failure: events\n%s\nconditions %s", events, conditions)
 		}
 		c.Settle()
-		c.Edit(spec(c, templates("40Gi"), `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`))
+		c.Edit(spec(c, template("40Gi"), `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`))
 		if _, _, err := c.ReconcileOnce(); err != nil {
 			t.Errorf("a resize and a new owner: %v", err)
 		}
-		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
-		c.Must(err)
+		claim = c.claim("data-web-0")
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "40Gi" || len(claim.OwnerReferences) != 1 {
 			t.Errorf("the claim asks for %s, with the owners %v", asks, claim.OwnerReferences)
 		}

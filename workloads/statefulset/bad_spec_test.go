@@ -22,15 +22,15 @@ func TestUpdateThatTheSelectorDoesNotMatch(t *testing.T) {
 			w := newScenario(t)
 			w.Spec("replicas=4", "partition=2")
 			w.Spec(strings.Fields(spec)...)
-			w.settle()
+			w.Settle(w.Reconcile, &strings.Builder{})
 			for i, pod := range w.Pods {
 				w.Pods[i] = pod.DeepCopy()
 				w.Pods[i].Labels["hold"] = "true"
 			}
 			w.Spec("image=nginx:2")
-			w.settle()
+			w.Settle(w.Reconcile, &strings.Builder{})
 			w.set.Spec.Template.Labels["app"] = "other"
-			w.settle()
+			w.Settle(w.Reconcile, &strings.Builder{})
 			plan := NewPlan(w.snapshot())
 			const want = `: spec.selector "app=web" does not match the labels of the template, "app=other"`
 			if len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {

@@ -12,86 +12,24 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// within fails the test if something takes longer than one user may have
-// the controller of all others busy.
-func within(t *testing.T, limit time.Duration, do func()) {
-	t.Helper()
-	start := time.Now()
-	done := make(chan struct{})
-	go func() { defer close(done); do() }()
-	select {
-	case <-done:
-	case <-time.After(10 * limit):
-		t.Fatal("it is still busy")
+// TestAMillionReplicas plans for as many pods as a StatefulSet may have. One user must not have the controller of all others busy
+// for long.
+func TestAMillionReplicas(t *testing.T) {
+	s := testSnapshot(t, "A", "A", "0A 1A", replicas(mostReplicas))
+	best := time.Hour // of three: the machine may be busy with something else
+	for range 3 {
+		start := time.Now()
+		plan := NewPlan(s)
+		if best = min(best, time.Since(start)); len(plan.Create) == 0 || len(plan.Problems) > 0 {
+			t.Fatalf("%d pods, problems: %s", len(plan.Create), problems(plan))
+		}
 	}
-	if took := time.Since(start); took > limit {
-		t.Errorf("it took %v", took)
-	}
-}
-
-// TestExtremeSpecs plans what no webhook has seen: nothing panics, and nothing
-// takes long.
-func TestExtremeSpecs(t *testing.T) {
-	const most = math.MaxInt32
-	many := make([]intstr.IntOrString, 100_000)
-	for i := range many {
-		many[i] = intstr.FromInt32(int32(i))
-	}
-	for _, test := range []struct {
-		name string
-		edit edit
-		want string // what the plan does
-	}{
-		{"reserved ordinals beyond an int32", reserve(most, "5-9223372036854775807"), ""},
-		{"negative reserved ordinals", reserve(-1, math.MinInt32), ""},
-		{"all ordinals reserved", reserve("0-9223372036854775807"), ""},
-		{"many reserved ordinals", func(s *Snapshot) { s.Set.Spec.ReserveOrdinalRanges = many },
-			"delete 1 Scale, delete 0 Scale, create 100000A, create 100001A"},
-		{"all replicas that are allowed", replicas(mostReplicas), ""},
-		{"all int32s as replicas", replicas(most), ""},
-		{"a partition of all int32s", partition(most), ""},
-		{"the least partition", partition(-most - 1), ""},
-		{"minReadySeconds of all int32s", minReady(most), ""},
-		{"negative minReadySeconds", minReady(-most - 1), ""},
-		{"maxUnavailable of more than all", unavailable("9999999999%"), ""},
-		{"negative maxUnavailable", unavailable("-100%"), ""},
-		{"scaleStrategy.maxUnavailable of more than all", scaleUnavailable("2147483647%"), ""},
-		{"no strategy, no policy, no name of a service", func(s *Snapshot) {
-			s.Set.Spec.UpdateStrategy.RollingUpdate, s.Set.Spec.PodManagementPolicy, s.Set.Spec.ServiceName = nil, "", ""
-		}, ""},
-		{"an unknown policy and strategy", func(s *Snapshot) {
-			s.Set.Spec.UpdateStrategy.Type, s.Set.Spec.PodManagementPolicy = "x", "y"
-			s.Set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy = "z"
-		}, ""},
-		{"a selector that selects nothing", func(s *Snapshot) {
-			s.Set.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "x"}}}
-		}, ""},
-		{"a history of less than nothing", func(s *Snapshot) { s.Set.Spec.RevisionHistoryLimit = new(int32(-5)) }, ""},
-		{"no revisions", func(s *Snapshot) { s.Revisions = nil }, ""},
-		{"no claims where there are templates of no name", func(s *Snapshot) {
-			s.Set.Spec.VolumeClaimTemplates = append(s.Set.Spec.VolumeClaimTemplates, s.Set.Spec.VolumeClaimTemplates...)
-			claims()(s)
-			s.Set.Spec.VolumeClaimTemplates[0].Name, s.Claims = "", nil
-		}, ""},
-		{"pods without anything", func(s *Snapshot) { s.Pods[0].Labels, s.Pods[0].Annotations = nil, nil; s.Pods[0].Spec.Containers = nil }, "Release 0"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := testSnapshot(t, "A", "A", "0A 1A", test.edit)
-			within(t, 3*time.Second, func() {
-				plan := NewPlan(s)
-				if len(plan.Create) > 100 {
-					return
-				}
-				if got := summary(s, plan); got != test.want {
-					t.Errorf("plan %q, want %q; %s", got, test.want, problems(plan))
-				}
-			})
-		})
+	if best > 3*time.Second {
+		t.Errorf("it takes %v", best)
 	}
 }
 

@@ -116,8 +116,7 @@ func testName(s *Snapshot, letter string) string {
 func letterOf(s *Snapshot, name string) string {
 	for _, r := range s.Revisions {
 		if r.Name == name {
-			template, _ := revision.Template(r.Data.Raw)
-			return strings.ToUpper(template.Spec.Containers[0].Image)
+			return string(rune('A' + r.Revision - 1))
 		}
 	}
 	return "?"
@@ -263,14 +262,6 @@ func reserve(ordinals ...any) edit {
 	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinalRanges = reserved(ordinals...) }
 }
 
-// startAt has ordinals begin at a number.
-func startAt(n int32) edit {
-	return func(s *Snapshot) {
-		s.Set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: n}
-		s.Features.StartOrdinal = true
-	}
-}
-
 // reserved are numbers and ranges.
 func reserved(entries ...any) (list []intstr.IntOrString) {
 	for _, entry := range entries {
@@ -284,9 +275,6 @@ func reserved(entries ...any) (list []intstr.IntOrString) {
 	return list
 }
 func paused(s *Snapshot) { s.Set.Spec.UpdateStrategy.RollingUpdate.Paused = true }
-func onDelete(s *Snapshot) {
-	s.Set.Spec.UpdateStrategy = v1beta1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
-}
 func rolling(change func(*v1beta1.RollingUpdateStatefulSetStrategy)) edit {
 	return func(s *Snapshot) { change(s.Set.Spec.UpdateStrategy.RollingUpdate) }
 }
@@ -297,24 +285,9 @@ func unavailable(value string) edit {
 	quantity := intstr.Parse(value)
 	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MaxUnavailable = &quantity })
 }
-func scaleUnavailable(value string) edit {
-	quantity := intstr.Parse(value)
-	return func(s *Snapshot) {
-		s.Set.Spec.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: &quantity}
-	}
-}
-func minReady(seconds int32) edit {
-	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MinReadySeconds = &seconds })
-}
 func unordered(s *Snapshot) {
 	s.Set.Spec.UpdateStrategy.RollingUpdate.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
 }
 func inPlace(policy v1beta1.PodUpdateStrategyType) edit {
 	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.PodUpdatePolicy = policy })
-}
-
-// weightFirst puts pods with the label first=yes first.
-func weightFirst() *inplacev1alpha1.UpdatePriorityStrategy {
-	return &inplacev1alpha1.UpdatePriorityStrategy{WeightPriority: []inplacev1alpha1.UpdatePriorityWeightTerm{
-		{Weight: 50, MatchSelector: metav1.LabelSelector{MatchLabels: map[string]string{"first": "yes"}}}}}
 }

@@ -55,7 +55,6 @@ func (w *setScenario) snapshot() *Snapshot {
 
 // apply does to the cluster what a plan says.
 func (w *setScenario) apply(plan *Plan) {
-	w.judge().checkPromises(plan)
 	w.ApplyPlan(&plan.Plan)
 	if plan.Status != nil {
 		w.set.Status = *plan.Status.DeepCopy()

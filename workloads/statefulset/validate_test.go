@@ -28,23 +28,54 @@ func TestValidation(t *testing.T) { conformance.CheckValidation(t, validation) }
 
 func TestValidateCreate(t *testing.T) {
 	validation.CheckCreate(t, []conformance.Invalid{
-		{"replicas: mistyped", nil, []string{"replicas", `2000000000`}, []string{"Invalid spec.replicas"}},
-
 		{"podManagementPolicy: empty is the default", nil, []string{"podManagementPolicy", `""`}, nil},
-		{"podManagementPolicy: OrderedReady", nil, []string{"podManagementPolicy", `"OrderedReady"`}, nil},
-		{"podManagementPolicy: Parallel", nil, []string{"podManagementPolicy", `"Parallel"`}, nil},
-		{"podManagementPolicy: unknown", nil, []string{"podManagementPolicy", `"parallel"`}, []string{"NotSupported spec.podManagementPolicy"}},
-
 		{"reserveOrdinals: some", nil, []string{"reserveOrdinals", `[0,7,3]`}, nil},
-		{"reserveOrdinals: none", nil, []string{"reserveOrdinals", `[]`}, nil},
 		{"reserveOrdinals: duplicates", nil, []string{"reserveOrdinals", `[3,1,3,3]`}, []string{"Duplicate spec.reserveOrdinals[2]", "Duplicate spec.reserveOrdinals[3]"}},
-		{"reserveOrdinals: negative", nil, []string{"reserveOrdinals", `[3,-1]`}, []string{"Invalid spec.reserveOrdinals[1]"}},
-
 		{"retention: both", nil, []string{"persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`}, nil},
 		{"retention: empty is the default", nil, []string{"persistentVolumeClaimRetentionPolicy", `{"whenDeleted":""}`}, nil},
 		{"retention: unknown", nil, []string{"persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Keep","whenScaled":"delete"}`},
 			[]string{"NotSupported spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "NotSupported spec.persistentVolumeClaimRetentionPolicy.whenScaled"}},
+		{"scaleStrategy: a percentage in order", nil, []string{"podManagementPolicy", `""`, "scaleStrategy", `{"maxUnavailable":"100%"}`}, []string{"Invalid spec.scaleStrategy.maxUnavailable"}},
+		{"updateStrategy.type: empty is the default", nil, []string{"updateStrategy", `{"type":""}`}, nil},
+		{"updateStrategy.type: unknown", nil, []string{"updateStrategy", `{"type":"InPlace","rollingUpdate":{"partition":-1}}`},
+			[]string{"NotSupported spec.updateStrategy.type", "Invalid spec.updateStrategy.rollingUpdate.partition"}},
 	})
+}
+
+// What verdicts does not show of rollingUpdate.
+func TestValidateRollingUpdate(t *testing.T) {
+	const ordered, parallel, rolling = `"OrderedReady"`, `"Parallel"`, "spec.updateStrategy.rollingUpdate"
+	const maxUnavailable, policy = "Invalid " + rolling + ".maxUnavailable", "Invalid " + rolling + ".podUpdatePolicy"
+	gates := func(gates string) string {
+		return strings.Replace(conformance.Template("", "", ""), `[{"conditionType":"InPlaceUpdateReady"}]`, gates, 1)
+	}
+	for _, tt := range []struct{ name, policy, gates, rollingUpdate, want string }{
+		{"STS-E1: maxUnavailable 10% in order", ordered, `[]`, `{"maxUnavailable":"10%"}`, maxUnavailable},
+		{"STS-E1: maxUnavailable 2 in order, which is the default", `""`, `[]`, `{"maxUnavailable":2}`, maxUnavailable},
+		{"STS-E1: exactly the number 1 in order", ordered, `[]`, `{"maxUnavailable":"1"}`, maxUnavailable},
+		{"STS-E2: maxUnavailable 0 in order", ordered, `[]`, `{"maxUnavailable":0}`, maxUnavailable},
+		{"maxUnavailable: a string without %", parallel, `[]`, `{"maxUnavailable":"30"}`, ""},
+		{"maxUnavailable: the least percentage", parallel, `[]`, `{"maxUnavailable":"1%"}`, ""},
+		{"maxUnavailable: a negative percentage", parallel, `[]`, `{"maxUnavailable":"-1%"}`, maxUnavailable},
+		{"maxUnavailable: a fraction of a percent", parallel, `[]`, `{"maxUnavailable":"12.5%"}`, maxUnavailable},
+		{"inPlaceUpdateStrategy: not validated", ordered, `[]`, `{"inPlaceUpdateStrategy":{"gracePeriodSeconds":-1}}`, ""},
+		{"unorderedUpdate: in parallel", parallel, `[]`, `{"unorderedUpdate":{}}`, ""},
+		{"unorderedUpdate: in order, which is the default", `""`, `[]`, `{"unorderedUpdate":{}}`, "Forbidden " + rolling + ".unorderedUpdate"},
+		{"minReadySeconds: 300", ordered, `[]`, `{"minReadySeconds":300}`, ""},
+		{"STS-E5: several problems", ordered, `[]`, `{"partition":-1,"minReadySeconds":301}`, "Invalid " + rolling + ".partition, Invalid " + rolling + ".minReadySeconds"},
+		{"ReCreate needs no gate", ordered, `[]`, `{"podUpdatePolicy":"ReCreate"}`, ""},
+		{"STS-E3: InPlaceIfPossible without the gate", ordered, `[]`, `{"podUpdatePolicy":"InPlaceIfPossible"}`, policy},
+		{"STS-E3: InPlaceOnly without the gate", ordered, `null`, `{"podUpdatePolicy":"InPlaceOnly"}`, policy},
+		{"STS-E3: another gate", ordered, `[{"conditionType":"Other"}]`, `{"podUpdatePolicy":"InPlaceIfPossible"}`, policy},
+		{"the gate among others", ordered, `[{"conditionType":"Other"},{"conditionType":"InPlaceUpdateReady"}]`, `{"podUpdatePolicy":"InPlaceIfPossible"}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			set := validation.Demo(t, "podManagementPolicy", tt.policy, "template", gates(tt.gates), "updateStrategy", `{"rollingUpdate":`+tt.rollingUpdate+`}`)
+			if got := strings.Join(conformance.Problems(statefulset.ValidateCreate(set)), ", "); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestValidateUpdate(t *testing.T) {

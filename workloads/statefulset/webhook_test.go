@@ -179,7 +179,10 @@ func TestWebhookValidate(t *testing.T) {
 func TestWebhookValidateKeptFields(t *testing.T) {
 	const good, wrong = `{"spec":{"reserveOrdinals":[1]}}`, `{"spec":{"reserveOrdinals":[1,1],"scaleStrategy":{"maxUnavailable":2}}}`
 	relabelled := func(object string) string { return strings.Replace(object, `"uid"`, `"labels":{"a":"b"},"uid"`, 1) }
-	for _, tt := range []struct{ name, object, old, want string }{
+	asked := func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
+		return request("v1alpha1", operation, object, old)
+	}
+	conformance.CheckVerdicts(t, &statefulset.Webhook{}, asked, []conformance.Judged{
 		{"valid", annotated(good), "", ""},
 		{"invalid", annotated(wrong), "", "422 spec.reserveOrdinals[1] spec.scaleStrategy.maxUnavailable"},
 		{"invalid as before", relabelled(annotated(wrong)), annotated(wrong), ""},
@@ -190,18 +193,7 @@ func TestWebhookValidateKeptFields(t *testing.T) {
 		{"a stored one without such a field can be repaired", specWith("v1alpha1", ""), annotated(`{"spec":{"replicas":1}}`), ""},
 		{"no version", strings.Replace(specWith("v1alpha1", ""), "apps.kruise.io/v1alpha1", "", 1), "",
 			`400 object: apiVersion: a StatefulSet has apps.kruise.io/v1alpha1 and apps.kruise.io/v1beta1, got ""`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			operation := admissionv1.Update
-			if tt.old == "" {
-				operation = admissionv1.Create
-			}
-			got := (&statefulset.Webhook{}).Validate(t.Context(), request("v1alpha1", operation, tt.object, tt.old))
-			if diff := cmp.Diff(tt.want, conformance.Verdict(got)); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // TestWebhookConforms: what webhooks of all workloads do the same way, in every version.
