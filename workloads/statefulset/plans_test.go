@@ -44,11 +44,7 @@ func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			s := stateOf(t, d)
-			start, out := time.Now(), &strings.Builder{}
-			plan := NewPlan(s)
-			if took := time.Since(start); took > 3*time.Second { // one user must not have the controller of all others busy
-				t.Errorf("%s: it took %v", d.Pos, took)
-			}
+			out, plan := &strings.Builder{}, NewPlan(s)
 			switch d.Cmd {
 			case "plan":
 				showPlan(out, s, plan)
