@@ -30,30 +30,3 @@ func TestNoPodHasTheNameOfItsPredecessor(t *testing.T) {
 		}
 	})
 }
-
-// DS-7: nor has one that replaces a pod which the selector matches no more, and which terminates.
-func TestNoPodHasTheNameOfOneThatWasReleased(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1")
-		c.Create(testSet("web"), "{}")
-		c.Settle()
-		first := c.PodNames()[0]
-		c.PatchPod(first, `{"metadata":{"labels":{"app":null},"finalizers":["example.com/hold"]}}`)
-		c.DeletePod(first)
-		c.Settle()
-		names := c.PodNames()
-		if len(names) != 2 {
-			t.Fatalf("pods %v, want the one that terminates and another one", names)
-		}
-		c.PatchPod(first, `{"metadata":{"finalizers":null}}`)
-		c.Settle()
-		c.PatchPod(c.PodNames()[0], `{"metadata":{"labels":{"app":null},"finalizers":["example.com/hold"]}}`)
-		c.DeletePod(c.PodNames()[0])
-		c.Settle()
-		for _, name := range c.PodNames() {
-			if name == first {
-				t.Errorf("pods %v, and the first one was %s", c.PodNames(), first)
-			}
-		}
-	})
-}
