@@ -13,9 +13,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestStories plays the stories in testdata: see fixture.PlayStories. The option "resize" has pods resized in place, and the node n2 answer what
-// it says, while its first pod is there. The option "denies" is a budget that denies the pod of that name; "asked" shows how often it was
-// asked about it.
+// TestStories plays the stories in testdata: see fixture.PlayStories. The option "resize" has pods resized in place. With a reason, the node n2
+// gives it and does not resize its first pod. The option "budget" denies the pod that "denies" names; "asked" shows how often it was asked
+// about it.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{Cluster: f}
