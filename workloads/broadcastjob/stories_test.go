@@ -13,8 +13,8 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "ends" says how pods end, by node: Failed, Succeeded, or never; without
-// arguments all succeed. The argument "other" is for the nodes that are not named. "work" has nodes, garbage collector and controller work for
-// a while, "step" the scheduler and kubelets make one step, and "outcome" shows the status of the job.
+// arguments all succeed. The argument "other" is for the nodes that are not named. "work" lets nodes, garbage collector and controller work for
+// a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{Cluster: f}
