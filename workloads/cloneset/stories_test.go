@@ -22,7 +22,7 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. Options are features by name, off=NAME, and budget. A budget is a number of
-// updates; or lost, which cannot tell; or unready, which protects pods that are ready; or exhausted, which refuses the pods that a label marks.
+// updates, or lost: it cannot tell. The budget "unready" protects pods that are ready. "exhausted" refuses the pods that a label marks.
 // "asked" shows how many updates the budget was asked about. "free" and "full" change whether the exhausted one allows all.
 // "nodes" says what nodes answer to resizes: the reason, of all pods or of one; without a reason they do them. "stores" has a policy store
 // another cpu or image than the one asked for, or than any. It does so in every write of a pod that is there. Alone, the command ends that.
