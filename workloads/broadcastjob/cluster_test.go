@@ -207,11 +207,3 @@ func outcome(job *v1alpha1.BroadcastJob) string {
 	}
 	return strings.Join(out, "\n")
 }
-
-// patchNode changes a node as its kubelet or a user does.
-func (c *cluster) patchNode(name, patch string, subresources ...string) {
-	c.T.Helper()
-	_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
-	c.Must(err)
-	synctest.Wait()
-}

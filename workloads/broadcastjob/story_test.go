@@ -4,18 +4,14 @@ package broadcastjob
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/nodefit"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // settle lets nodes and controller work for a while.
@@ -91,133 +87,6 @@ func TestNamesOfPods(t *testing.T) {
 	}
 }
 
-// BJ-17: a changed template is that of pods created later.
-func TestTemplateChanges(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1", "n2")
-		c.ends = func(string) (corev1.PodPhase, bool) {
-			return corev1.PodSucceeded, len(c.Pods()) == 2 || c.get().Generation > 1
-		}
-		_, stop := c.start()
-		defer stop()
-		c.Create(testJob("web"), `{"spec":{"parallelism":1}}`)
-		c.settle()
-		c.SetImage("busybox:2")
-		c.settle()
-		var images []string
-		for _, pod := range c.Pods() {
-			images = append(images, pod.Spec.Containers[0].Image)
-		}
-		slices.Sort(images)
-		if fmt.Sprint(images) != "[busybox:1 busybox:2]" {
-			t.Errorf("images %v", images)
-		}
-	})
-}
-
-// BJ-19: finished pods that users or the garbage collector delete stay counted, and their
-// nodes are not run again, also after a restart.
-func TestFinishedPodsStayCounted(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1", "n2", "n3", "n4")
-		c.ends = func(node string) (corev1.PodPhase, bool) {
-			return map[string]corev1.PodPhase{"n1": corev1.PodFailed, "n2": corev1.PodSucceeded, "n3": corev1.PodSucceeded}[node], node != "n4"
-		}
-		_, stop := c.start()
-		c.Create(testJob("web"), `{"spec":{"failurePolicy":{"type":"Continue"}}}`)
-		c.settle()
-		for _, pod := range c.Pods() {
-			if pod.Status.Phase != corev1.PodRunning {
-				c.DeletePod(pod.Name)
-			}
-		}
-		c.settle()
-		stop()
-		_, stop = c.start()
-		defer stop()
-		c.settle()
-		const results = "\nn1 Failed\nn2 Succeeded\nn3 Succeeded"
-		if diff := cmp.Diff("running desired=4 active=1 succeeded=2 failed=1"+results, c.outcome()); diff != "" {
-			t.Errorf("status (-want +got):\n%s", diff)
-		}
-		if n := len(c.Pods()); n != 1 {
-			t.Errorf("%d pods, want the one of n4", n)
-		}
-		c.ends = nil
-		c.settle()
-		if diff := cmp.Diff("completed desired=4 active=0 succeeded=3 failed=1\nComplete: Job completed, 3 pods succeeded, 1 pods failed"+results+"\nn4 Succeeded", c.outcome()); diff != "" {
-			t.Errorf("status (-want +got):\n%s", diff)
-		}
-		c.addNodes("n5") // too late
-		c.settle()
-		if n := len(c.Pods()); n != 1 {
-			t.Errorf("BJ-2: %d pods", n)
-		}
-	})
-}
-
-// BJ-20, BJ-23: a creation that fails is not counted, and the rest is tried later.
-func TestFailedCreationsAreNotCounted(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes(nodeNames(10)...)
-		c.ends = func(string) (corev1.PodPhase, bool) { return "", false }
-		n := 0
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.User == fixture.ControllerUser && r.String() == "create pods" {
-				if n++; n > 3 {
-					return fixture.ErrQuota
-				}
-			}
-			return nil
-		})
-		c.Create(testJob("web"), `{"spec":{"parallelism":10}}`)
-		requests := c.MustFailReconcile(func(err error) bool { return err != nil })
-		if diff := cmp.Diff([]string{"8 create pods", "1 patch broadcastjobs/status"}, reorder(requests)); diff != "" {
-			t.Errorf("BJ-23: 1, 2, 4 of which all fail, and 1 more: requests (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff("running desired=10 active=3 succeeded=0 failed=0", c.outcome()); diff != "" {
-			t.Errorf("BJ-20: status (-want +got):\n%s", diff)
-		}
-		c.FailBefore(nil)
-		c.MustReconcile()
-		if diff := cmp.Diff("running desired=10 active=10 succeeded=0 failed=0", c.outcome()); diff != "" {
-			t.Errorf("BJ-20: status (-want +got):\n%s", diff)
-		}
-		if n := c.Events.Count("FailedCreate"); n == 0 {
-			t.Error("no event FailedCreate")
-		}
-	})
-}
-
-func reorder(requests []string) []string {
-	slices.SortFunc(requests, func(a, b string) int {
-		return strings.Compare(strings.SplitN(a, " ", 2)[1], strings.SplitN(b, " ", 2)[1])
-	})
-	return requests
-}
-
-// BJ-20: a pod that cannot be deleted is still active.
-func TestPodsThatCannotBeDeletedAreActive(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1", "n2")
-		c.ends = func(string) (corev1.PodPhase, bool) { return "", false }
-		c.Create(testJob("web"), "")
-		c.MustReconcile()
-		c.nodeStep()
-		c.cordon("n1")
-		c.FailBefore(fixture.Fail("delete pods", fixture.ErrInternal))
-		c.MustFailReconcile(func(err error) bool { return err != nil })
-		if diff := cmp.Diff("running desired=1 active=2 succeeded=0 failed=0", c.outcome()); diff != "" {
-			t.Errorf("status (-want +got):\n%s", diff)
-		}
-		c.FailBefore(nil)
-		c.MustReconcile()
-		if failed, deleted := c.Events.Count("FailedDelete"), c.Events.Count("SuccessfulDelete"); failed != 1 || deleted != 1 {
-			t.Errorf("%d events FailedDelete and %d SuccessfulDelete, want one of each", failed, deleted)
-		}
-	})
-}
-
 // BJ-25: a pod costs its creation and a write of the status at most, and a plan that finds
 // nothing to do costs nothing.
 func TestRequests(t *testing.T) {
@@ -249,110 +118,4 @@ func TestRequests(t *testing.T) {
 			})
 		})
 	}
-}
-
-// BJ-16, BJ-25: what heartbeats of nodes change is no event; what decides about pods is.
-func TestNodeEvents(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1", "n2")
-		c.cordon("n2")
-		c.ends = func(string) (corev1.PodPhase, bool) { return "", false }
-		reconciles, stop := c.start()
-		defer stop()
-		c.Create(testJob("web"), "")
-		c.settle()
-		before := reconciles.Count()
-		c.ForgetRequests()
-		c.patchNode("n1", `{"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:00Z"}]}}`, "status")
-		c.patchNode("n1", `{"metadata":{"annotations":{"a":"b"}}}`)
-		c.settle()
-		if n, sent := reconciles.Count()-before, c.Sent(); n != 0 || len(sent) != 0 {
-			t.Errorf("heartbeats: %d reconciles, requests %v", n, sent)
-		}
-		c.patchNode("n2", `{"spec":{"unschedulable":null}}`)
-		c.settle()
-		if n := len(c.Pods()); n != 2 {
-			t.Errorf("BJ-6: %d pods after n2 is uncordoned, want 2", n)
-		}
-		c.patchNode("n1", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`)
-		c.settle()
-		if n := len(c.Pods()); n != 1 {
-			t.Errorf("BJ-7: %d pods after n1 is tainted, want 1", n)
-		}
-		c.patchNode("n1", `{"spec":{"taints":null}}`)
-		c.settle()
-		if n := len(c.Pods()); n != 2 {
-			t.Errorf("BJ-6: %d pods after n1 is no longer tainted, want 2", n)
-		}
-		c.Must(c.Kube.CoreV1().Nodes().Delete(t.Context(), "n1", metav1.DeleteOptions{}))
-		c.settle()
-		if diff := cmp.Diff("running desired=1 active=1 succeeded=0 failed=0", c.outcome()); diff != "" {
-			t.Errorf("BJ-7: status after n1 is gone (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// BJ-10: the deadline survives a restart, to the second.
-func TestDeadlineSurvivesARestart(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1")
-		c.ends = func(string) (corev1.PodPhase, bool) { return "", false }
-		_, stop := c.start()
-		c.Create(testJob("web"), `{"spec":{"completionPolicy":{"activeDeadlineSeconds":600}}}`)
-		c.settle()
-		stop()
-		c.Sleep("5m")
-		_, stop = c.start()
-		defer stop()
-		deadline := c.get().Status.StartTime.Add(10 * time.Minute)
-		time.Sleep(time.Until(deadline) - time.Second)
-		c.Sleep("0s")
-		if got := string(c.get().Status.Phase); got != "running" {
-			t.Errorf("a second before the deadline the phase is %s", got)
-		}
-		c.Sleep("2s")
-		if diff := cmp.Diff("failed desired=1 active=0 succeeded=0 failed=1\nFailed: Job default/web was active longer than specified deadline\nStalled: Job default/web was active longer than specified deadline\nn1 Failed", c.outcome()); diff != "" {
-			t.Errorf("status (-want +got):\n%s", diff)
-		}
-		c.settle()
-		if n := len(c.Pods()); n != 0 {
-			t.Errorf("BJ-11: %d pods are left", n)
-		}
-	})
-}
-
-// BJ-8, BJ-9, BJ-13: events are recorded when something begins, and once.
-func TestEvents(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1", "n2", "n3")
-		c.ends = func(node string) (corev1.PodPhase, bool) {
-			if node == "n2" && c.get().Status.Phase == "running" && c.Events.Count("Continue") == 0 {
-				return corev1.PodFailed, true
-			}
-			return corev1.PodSucceeded, true
-		}
-		_, stop := c.start()
-		defer stop()
-		c.Create(testJob("web"), `{"spec":{"parallelism":1,"failurePolicy":{"type":"Pause"}}}`)
-		c.settle()
-		for range 3 { // what else happens to the job changes nothing
-			c.Edit(fmt.Sprintf(`{"metadata":{"annotations":{"a":"%d"}}}`, time.Now().Unix()))
-			c.settle()
-		}
-		for _, pod := range c.Pods() {
-			if pod.Status.Phase == corev1.PodFailed {
-				c.DeletePod(pod.Name)
-			}
-		}
-		c.settle()
-		var events []string
-		for _, event := range c.Events.All() {
-			reason, _, _ := strings.Cut(event, ":")
-			events = append(events, reason)
-		}
-		want := []string{"Normal SuccessfulCreate", "Normal SuccessfulCreate", "Warning Paused", "Normal SuccessfulCreate", "Normal Continue", "Normal SuccessfulCreate", "Normal JobComplete"}
-		if diff := cmp.Diff(want, events); diff != "" {
-			t.Errorf("events (-want +got):\n%s", diff)
-		}
-	})
 }

@@ -95,23 +95,6 @@ func TestDeleteClaimThatGoesMeanwhile(t *testing.T) {
 	})
 }
 
-// CS-36: the next reconcile waits until the cache shows that a claim is deleted.
-func TestDeletionOfAClaimIsWaitedFor(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(1, withClaims)
-		c.Settle()
-		c.RemovePod(c.PodNames()[0])
-		c.Edit(`{"spec":{"replicas":0,"scaleStrategy":{"disablePVCReuse":true}}}`)
-		c.Hold("persistentvolumeclaims")
-		c.MustReconcile()
-		if requests, after, err := c.ReconcileOnce(); len(requests) > 0 || after == 0 || err != nil {
-			t.Errorf("requests %v, again after %v, error %v", requests, after, err)
-		}
-		c.Release("persistentvolumeclaims")
-		c.Settle()
-	})
-}
-
 // CS-24: a manager notes for two minutes which claims it reuses.
 func TestNotesOfReuseEnd(t *testing.T) {
 	r, begin := &reconciler{}, time.Unix(1000, 0)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -120,20 +119,6 @@ func TestCloneSetWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("CS-3(g): the reconcile that sees the pod go writes the status and prunes", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			c.create(3, "")
-			c.Settle()
-			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
-			c.MustReconcile() // deletes
-			if diff := cmp.Diff([]string{"1 patch clonesets", "1 patch clonesets/status"}, c.MustReconcile()); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if left := c.get().Spec.ScaleStrategy.PodsToDelete; len(left) > 0 {
-				t.Errorf("podsToDelete %v", left)
-			}
-		})
-	})
 	t.Run("CS-3(g): pruning is repeated when the user was faster", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
@@ -151,56 +136,5 @@ func TestCloneSetWrites(t *testing.T) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 		})
-	})
-}
-
-// TestPodsGoAfterTheirCloneSet has the garbage collector delete pods while the cache of CloneSets is behind. Nothing is created
-// for a CloneSet that is gone or being deleted. (CS-3)
-func TestPodsGoAfterTheirCloneSet(t *testing.T) {
-	for name, remove := range map[string]func(*cluster){
-		"background: it is gone": func(c *cluster) { c.Delete() },
-		"foreground: it is on its way": func(c *cluster) {
-			c.Edit(`{"metadata":{"finalizers":["foregroundDeletion"]}}`)
-			c.Delete()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				c.create(3, "")
-				c.Settle()
-				c.Hold("clonesets")
-				remove(c)
-				names := c.PodNames()
-				c.RemovePod(names[0])
-				for range 3 {
-					_, _, _ = c.ReconcileOnce() // fails as long as the cache is behind
-				}
-				if diff := cmp.Diff(names[1:], c.PodNames()); diff != "" {
-					t.Errorf("pods (-want +got):\n%s", diff)
-				}
-			})
-		})
-	}
-}
-
-// A pod that a user deletes costs one request more than one that is missing from the beginning. That request changes nothing, and
-// finds out whether the CloneSet is still there. What goes wrong with the pod is reported in the same reconcile.
-func TestLostPodIsCreatedAgain(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(3, "")
-		c.Settle()
-		c.RemovePod(c.PodNames()[0])
-		if diff := cmp.Diff([]string{"1 create pods", "2 patch clonesets/status"}, c.MustReconcile()); diff != "" {
-			t.Errorf("requests (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"1 patch clonesets/status", "1 patch pods/status"}, c.Settle()); diff != "" {
-			t.Errorf("requests afterwards (-want +got):\n%s", diff)
-		}
-		c.RemovePod(c.PodNames()[0])
-		c.FailBefore(fixture.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
-		c.MustFailReconcile(func(error) bool { return true })
-		if got := c.Conditions(); len(got) != 1 {
-			t.Errorf("conditions %q, want that the creation failed", got)
-		}
 	})
 }

@@ -28,14 +28,16 @@ type cluster struct {
 	reconciler Reconciler
 }
 
-var web = fixture.Web
+var (
+	web       = fixture.Web
+	cloneSets = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
+)
 
 // inCluster plays a story with CloneSets.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	c := &cluster{}
-	kind := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
-	fixture.Play(t, kind, func(s *fixture.Cluster) {
+	fixture.Play(t, cloneSets, func(s *fixture.Cluster) {
 		c.Cluster = s
 		c.setUp()
 	}, func(t *testing.T) { story(t, c) })

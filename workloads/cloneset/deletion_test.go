@@ -7,8 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestInDeletion: what a CloneSet in deletion owns is the garbage collector's.
@@ -53,28 +51,4 @@ func TestInDeletion(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A user has deleted a workload, and its controller's cache does not show that yet. The garbage collector has deleted the current
-// revision already. The controller creates no pods at the update revision, which the partition holds back.
-func TestDeletedWithoutPods(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(1, `{"spec":{"updateStrategy":{"partition":"100%"}}}`)
-		c.Settle()
-		c.SetImage("nginx:2")
-		c.Settle()
-		c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
-		c.RemovePod(c.PodNames()[0])
-		_, _, _ = c.ReconcileOnce() // the status counts no pods
-		c.FailBefore(nil)
-		c.Hold("clonesets")
-		c.Delete()
-		c.CollectGarbage()
-		c.restart() // another one, which does not know what this one wrote
-		requests, _, _ := c.ReconcileOnce()
-		if pods := c.PodNames(); len(pods) > 0 {
-			t.Errorf("a CloneSet that is gone gets the pods %v: %v", pods, requests)
-		}
-		c.Release("clonesets")
-	})
 }

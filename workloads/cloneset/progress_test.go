@@ -6,16 +6,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -101,50 +94,4 @@ func TestDeadlineIsAwaited(t *testing.T) {
 	if plan = NewPlan(w.snapshot()); scenario.Acts(&plan.Plan) || plan.Status != nil || plan.RequeueAfter != 0 {
 		t.Errorf("afterwards: %+v, again after %v", plan.Status, plan.RequeueAfter)
 	}
-}
-
-// A CloneSet that wants pods and can create none is shown as neither observed nor settled, however long it lasts. What is created
-// is counted at once. (CS-S2, CS-S3, CS-S5)
-func TestFirstStatus(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(3, "")
-		c.FailBefore(fixture.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
-		for range 3 {
-			c.MustFailReconcile(func(error) bool { return true })
-			status := c.get().Status
-			if status.ObservedGeneration != 0 || status.Replicas != 0 || statuses.Find(&status, v1alpha1.CloneSetConditionReconciling) == nil {
-				t.Fatalf("status %+v", status)
-			}
-		}
-		c.FailBefore(nil)
-		c.MustReconcile()
-		status := c.get().Status
-		reason := statuses.Find(&status, v1alpha1.CloneSetConditionReconciling).Reason
-		if diff := cmp.Diff([]any{int64(1), int32(3), int32(3), int32(0), "PodsUnavailable"},
-			[]any{status.ObservedGeneration, status.Replicas, status.UpdatedReplicas, status.AvailableReplicas, reason}); diff != "" {
-			t.Errorf("after the creation (-want +got):\n%s", diff)
-		}
-		c.Settle()
-		if status := c.get().Status; len(status.Conditions) > 0 || status.AvailableReplicas != 3 {
-			t.Errorf("settled: %+v", status)
-		}
-	})
-}
-
-// Of what a status counted before the reconcile, only those pods are taken back that could not be created. (CS-S2)
-func TestSomeCannotBeCreated(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(5, `{"spec":{"progressDeadlineSeconds":600}}`)
-		var created atomic.Int32
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.Verb == "create" && r.Resource == "pods" && created.Add(1) > 2 {
-				return apierrors.NewForbidden(corev1.Resource("pods"), "", nil)
-			}
-			return nil
-		})
-		c.MustFailReconcile(func(error) bool { return true })
-		if status := c.get().Status; status.Replicas != 2 || status.UpdatedReplicas != 2 || status.ObservedGeneration != 1 {
-			t.Errorf("status %+v", status)
-		}
-	})
 }

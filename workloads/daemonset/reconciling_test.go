@@ -6,11 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -115,26 +112,4 @@ func TestReconcilingEnds(t *testing.T) {
 	if c := NewPlan(s).Status.Conditions; len(c) > 0 {
 		t.Errorf("conditions %+v", c)
 	}
-}
-
-// A DaemonSet whose revision cannot be created has a first status that says so to those who wait. (DS-20)
-func TestFirstStatus(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1")
-		c.Create(testSet("web"), "{}")
-		c.FailBefore(fixture.Fail("create controllerrevisions", apierrors.NewForbidden(appsv1.Resource("controllerrevisions"), "", nil)))
-		c.MustFailReconcile(func(error) bool { return true })
-		if status := c.get().Status; forConsumers(&status) != "Reconciling True NotObserved" || status.ObservedGeneration != 0 {
-			t.Errorf("status %+v", status)
-		}
-		c.FailBefore(nil)
-		c.MustReconcile()
-		if status := c.get().Status; forConsumers(&status) != "Reconciling True PodsMissing" || status.ObservedGeneration != 1 {
-			t.Errorf("status %+v", status)
-		}
-		c.Settle()
-		if status := c.get().Status; len(status.Conditions) > 0 || status.NumberAvailable != 1 {
-			t.Errorf("settled: %+v", status)
-		}
-	})
 }
