@@ -162,11 +162,11 @@ func (o *Options) spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) 
 	return caches.All[*v1alpha1.WorkloadSpread](o.Reader, resourceSpreads, namespace)
 }
 
-// othersOf returns the other WorkloadSpreads that name the workload of one. (WS-22)
+// othersOf returns the other WorkloadSpreads that are of the pods of one. (WS-22)
 func (o *Options) othersOf(ws *v1alpha1.WorkloadSpread) (others []*v1alpha1.WorkloadSpread, err error) {
 	all, err := o.spreads(ws.Namespace)
 	for _, other := range all {
-		if other.Name != ws.Name && spread.Conflict(ws, other) {
+		if kind, _ := spread.KindOf(other); other.Name != ws.Name && o.spreadsKind(kind) && spread.Conflict(ws, other, o.aboveTarget) {
 			others = append(others, other)
 		}
 	}
