@@ -108,6 +108,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}})},
 		{"new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing})},
 		{"replicas do not know of each other", invariants.Placement, 1, ofDeployment(bug{together: true, strangers: true})},
+		{"what is decided may take for ever to be written", invariants.Placement, 356, ofDeployment(bug{together: true, patient: true})},
 		{"a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
@@ -133,6 +134,10 @@ type bug struct {
 	webhookWrites   bool
 }
 
+	// patient has webhooks wait for each answer, however long it takes.
+	patient bool
+	// losesTerms has new pods forget what they required of nodes before they were placed.
+	losesTerms bool
 type spoil = simulation.Spoil[Options, Reconciler]
 
 func ofDeployment(b bug) bug {
@@ -344,3 +349,14 @@ func note(ctx context.Context, p *simulation.Process) {
 	}
 	_ = err // it is a bug anyway
 }
+// patiently is for the Wrap of a rest.Config: no request ends before it is answered.
+func patiently(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		return next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"k8s.io/client-go/rest"
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
@@ -276,16 +280,24 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 		o.Custom = customKinds(p)
 	}
 	if !o.Alone {
-		if o.Distribution, err = client.NewForConfig(p.Config); err != nil {
+		config := rest.CopyConfig(p.Config)
+		config.Wrap(simulation.SpoilBodies(http.MethodPatch, "workloadspreads", it.note))
+		if bug.patient {
+			config.Wrap(patiently)
+		}
+		if o.Distribution, err = client.NewForConfig(config); err != nil {
 			return nil, err
 		}
 	}
 	placer, keys := newPlacer(o), 0
 	placer.newKey = func() string {
+	// decided is what the caches showed when it was decided about a pod, by the key of its reservation: when the write is sent that says so.
+	decided map[string]*invariants.State
+	lock    sync.Mutex
 		keys++
 		return fmt.Sprint(p.Name, "-", keys)
 	}
-	it := &placing{Placer: placer, process: p, bug: bug, judge: invariants.Placed{Counts: counts}}
+	it.Placer = placer
 	p.OnAdd(string(resourcePods), func(object simulation.Object) {
 		if !bug.misses {
 			placer.podAdded(object)
@@ -294,6 +306,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	})
 	return it, nil
 }
+	it := &placing{process: p, bug: bug, judge: invariants.Placed{Counts: counts}, decided: map[string]*invariants.State{}}
 
 // judged judges what has become of a pod.
 func (p *placing) judged(before, after *corev1.Pod) {
@@ -304,7 +317,7 @@ func (p *placing) judged(before, after *corev1.Pod) {
 	if p.bug.forgets {
 		p.reserved.forget(simulation.Web)
 	}
-	cached := p.process.Cached()
+	cached := p.decidedBy(after)
 	if p.bug.two {
 		cached = invariants.WithHolder(cached)
 	}
@@ -314,6 +327,41 @@ func (p *placing) judged(before, after *corev1.Pod) {
 	}
 	for _, live := range p.process.Live(string(resourceSpreads)) {
 		if cached.Workload != nil && live.GetUID() == cached.Workload.GetUID() {
+// note notes what the caches show when a write is sent that says where pods go.
+func (p *placing) note(body map[string]any) {
+	var says struct {
+		Status v1alpha1.WorkloadSpreadStatus `json:"status"`
+	}
+	data, err := json.Marshal(body)
+	if err != nil || json.Unmarshal(data, &says) != nil {
+		return
+	}
+	now := p.process.Cached()
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for _, s := range says.Status.SubsetStatuses {
+		for key := range s.CreatingPods {
+			if strings.Contains(key, "."+p.process.Name+"-") {
+				p.decided[key] = now
+			}
+		}
+	}
+}
+
+// decidedBy is what the caches showed when it was decided about a pod: now, if nothing was written.
+func (p *placing) decidedBy(pod *corev1.Pod) *invariants.State {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	matched, _ := spread.Matched(pod)
+	state := p.decided[matched.UID]
+	delete(p.decided, matched.UID)
+	if state == nil {
+		return p.process.Cached()
+	}
+	state.Now = time.Now()
+	return state
+}
+
 			p.process.Violates(invariants.PlacedTogether(cached, live, truth, before, after)...)
 		}
 	}

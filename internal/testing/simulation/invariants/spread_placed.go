@@ -94,8 +94,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 }
 
 // PlacedTogether judges into which subset a replica of a webhook sent a pod, if the replicas know of each other. The subset has
-// room, though the caches of this replica may not show for ten seconds what the others have sent. Live is the WorkloadSpread when
-// the pod was sent, and truth the pods. (WS-7.2)
+// room, though the caches of this replica may not show for ten seconds what the others have sent. Cached is what they showed when the
+// replica decided, live the WorkloadSpread when the pod was sent, and truth the pods. (WS-7.2)
 func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
 	var v violations
 	now := *cached
@@ -121,10 +121,7 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	if i < 0 {
 		return nil
 	}
-	checkGiven(&v, &f.Spec.Subsets[i], after)
-	if f.wants == 0 { // the workload may have been deleted while the replica asked, and percentages are 0 since
-		return v
-	}
+	checkGiven(&v, &f.Spec.Subsets[i], before, after)
 	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
 		seen := cached.Pods[pod.Name]
 		young := now.Now.Sub(pod.CreationTimestamp.Time) < 10*time.Second && says(pod).UID != ""

@@ -25,7 +25,18 @@ func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 		v.add(Status, "observedGeneration is %d, and what was known was at %d", after.Status.ObservedGeneration, f.Generation)
 		return
 	}
-	f.checkStatus(v, &after.Status, len(w.Known.failed()) > 0)
+	f.checkStatus(v, &after.Status, len(w.Known.failed()) > 0, f.gone(w.Truth))
+}
+
+// gone counts the pods that are to be adopted and that are not there any more, as the author does not know yet. They count until it sees
+// that. (WS-20)
+func (f *spreading) gone(truth *State) (n int32) {
+	for _, pod := range f.pods {
+		if there := truth.Pods[pod.Name]; active(pod) && pod.Spec.NodeName != "" && f.subsetOf(pod) == nowhere && (there == nil || there.UID != pod.UID) {
+			n++
+		}
+	}
+	return n
 }
 
 // failed are the pods about which something has failed.
@@ -37,8 +48,8 @@ func (s *State) failed() map[string]bool {
 }
 
 // checkStatus judges the numbers of a status. If some pods could not be written, those that are to be adopted
-// count nevertheless. (WS-20)
-func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadStatus, someFailed bool) {
+// count nevertheless. So many of those that were to be adopted are gone, and may count. (WS-20)
+func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadStatus, someFailed bool, gone int32) {
 	if len(status.SubsetStatuses) != len(f.Spec.Subsets) {
 		v.add(Status, "there are %d subsets in the status, and %d in the spec", len(status.SubsetStatuses), len(f.Spec.Subsets))
 		return
@@ -52,6 +63,9 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 		toCome := f.toCome(v, s)
 		if someFailed {
 			continue
+		}
+		if more := s.Replicas - has[i]; more > 0 && more <= gone {
+			has[i], gone = s.Replicas, gone-more
 		}
 		missing := int32(-1)
 		if limit := f.limit(i); limit != unbounded {
