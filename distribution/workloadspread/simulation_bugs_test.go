@@ -171,6 +171,17 @@ func inSnapshot(m misread) bug {
 
 func inPlacer(m misread) bug { return bug{placerSees: m} }
 
+// inSnapshotOf plants a bug into a copy of what plans are made of.
+func inSnapshotOf(change func(*Snapshot)) bug {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
+			changed := *s
+			change(&changed)
+			return NewPlan(&changed)
+		}
+	}}}
+}
+
 // misread is how caches are misread: it changes copies.
 type misread struct {
 	spread   func(*v1alpha1.WorkloadSpread)

@@ -74,7 +74,7 @@ func simulated(bug *bug) *simulation.Subject {
 		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
 		Beside:   []*simulation.Subject{cloneSetBeside(bug)},
 		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Write: invariants.WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
+			return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
 				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
 					ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
 					return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
@@ -137,6 +137,9 @@ func readerOf(p *simulation.Process, bug *bug) (podwright.Reader, error) {
 	resources := []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
 	if bug.deployment {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
+	if plan.Computed != nil && len(plan.Deletions) > plan.MayDelete { // the others wait for their turn (WS-36)
+		plan.Deletions = plan.Deletions[:plan.MayDelete]
+	}
 	}
 	if bug.custom {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, customRead, resourceOf(workload.ReplicaSets)}

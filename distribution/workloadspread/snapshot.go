@@ -32,6 +32,8 @@ type Snapshot struct {
 	Unread bool
 	// HeldSince is when what holds the subsets up began, as far as a controller remembers. (WS-32)
 	HeldSince map[rollout.Subject]time.Time
+	// Moved is when a controller has deleted pods of the workload lately, the oldest first, as far as it remembers. (WS-36)
+	Moved []time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }
