@@ -122,6 +122,8 @@ type bug struct {
 	deployment bool
 	// custom has a workload of a kind of the white list be spread, beside deployment.
 	custom bool
+	// job has a Job be spread.
+	job bool
 	// two has two WorkloadSpreads name the same workload.
 	two bool
 	// together has replicas of the webhook know of each other; strangers has them not do it though they should.
@@ -132,12 +134,12 @@ type bug struct {
 	// forgets has Placers forget to which subset they have sent pods, misses not notice those that appear.
 	forgets, misses bool
 	webhookWrites   bool
-}
-
 	// patient has webhooks wait for each answer, however long it takes.
 	patient bool
 	// losesTerms has new pods forget what they required of nodes before they were placed.
 	losesTerms bool
+}
+
 type spoil = simulation.Spoil[Options, Reconciler]
 
 func ofDeployment(b bug) bug {
@@ -169,8 +171,6 @@ func inSnapshot(m misread) bug {
 	}}}
 }
 
-func inPlacer(m misread) bug { return bug{placerSees: m} }
-
 // inSnapshotOf plants a bug into a copy of what plans are made of.
 func inSnapshotOf(change func(*Snapshot)) bug {
 	return bug{controller: spoil{Reconciler: func(r Reconciler) {
@@ -181,6 +181,8 @@ func inSnapshotOf(change func(*Snapshot)) bug {
 		}
 	}}}
 }
+
+func inPlacer(m misread) bug { return bug{placerSees: m} }
 
 // misread is how caches are misread: it changes copies.
 type misread struct {
@@ -351,15 +353,6 @@ func adoptDropped(s *Snapshot, p *Plan) {
 	}
 }
 
-// note has a replica of the webhook write into the WorkloadSpread whom it has placed.
-func note(ctx context.Context, p *simulation.Process) {
-	kube, err := p.Kubernetes()
-	if err == nil {
-		err = kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath("/apis/apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web/status").
-			Body([]byte(`{"status":{"observedGeneration":0}}`)).Do(ctx).Error()
-	}
-	_ = err // it is a bug anyway
-}
 // patiently is for the Wrap of a rest.Config: no request ends before it is answered.
 func patiently(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -371,3 +364,12 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// note has a replica of the webhook write into the WorkloadSpread whom it has placed.
+func note(ctx context.Context, p *simulation.Process) {
+	kube, err := p.Kubernetes()
+	if err == nil {
+		err = kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath("/apis/apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web/status").
+			Body([]byte(`{"status":{"observedGeneration":0}}`)).Do(ctx).Error()
+	}
+	_ = err // it is a bug anyway
+}

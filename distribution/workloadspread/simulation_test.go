@@ -16,14 +16,15 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
 	"k8s.io/client-go/rest"
+
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
@@ -64,6 +65,9 @@ func simulated(bug *bug) *simulation.Subject {
 			if bug.custom {
 				ws.Spec.TargetReference = &customTarget
 			}
+			if bug.job {
+				ws.Spec.TargetReference = &jobTarget
+			}
 			return ws
 		},
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
@@ -81,11 +85,16 @@ func simulated(bug *bug) *simulation.Subject {
 				}}
 		},
 	}
+	if bug.job {
+		w.Beside, w.PodsEnd = []*simulation.Subject{jobBeside()}, true
+	}
 	if bug.deployment {
 		if w.Beside = []*simulation.Subject{deploymentBeside()}; bug.custom {
 			w.Beside = []*simulation.Subject{customBeside()}
 		}
 		w.Further = []simulation.Further{{Resource: others[3], Empty: func() simulation.Object { return &appsv1.ReplicaSet{} }}}
+	}
+	if bug.deployment || bug.job {
 		w.Webhooks = 2
 		w.StartWebhook = func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) }
 	}
@@ -128,6 +137,9 @@ func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
 	if plan == nil || err != nil {
 		return "", err
 	}
+	if plan.Computed != nil && len(plan.Deletions) > plan.MayDelete { // the others wait for their turn (WS-36)
+		plan.Deletions = plan.Deletions[:plan.MayDelete]
+	}
 	return plan.String(), rollout.ErrorOf(plan.Problems)
 }
 
@@ -137,9 +149,9 @@ func readerOf(p *simulation.Process, bug *bug) (podwright.Reader, error) {
 	resources := []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
 	if bug.deployment {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
-	if plan.Computed != nil && len(plan.Deletions) > plan.MayDelete { // the others wait for their turn (WS-36)
-		plan.Deletions = plan.Deletions[:plan.MayDelete]
 	}
+	if bug.job {
+		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Jobs)}
 	}
 	if bug.custom {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, customRead, resourceOf(workload.ReplicaSets)}
@@ -221,7 +233,11 @@ func act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(20); {
 	case n == 0:
-		u.Edit(anyFilter(r))
+		if edit := anyFilter(r); u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference.Kind == "Job" {
+			u.Edit(ofJob(edit))
+		} else {
+			u.Edit(edit)
+		}
 	case n < 6 || pod == nil:
 		u.Edit(anySubsets(r))
 	case n < 10:
@@ -270,6 +286,9 @@ type placing struct {
 	process *simulation.Process
 	bug     *bug
 	judge   invariants.Placed
+	// decided is what the caches showed when it was decided about a pod, by the key of its reservation: when the write is sent that says so.
+	decided map[string]*invariants.State
+	lock    sync.Mutex
 }
 
 // newPlacing returns the Placer of a process, of which a pod that no cache has shown counts for so long.
@@ -282,6 +301,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	if bug.custom {
 		o.Custom = customKinds(p)
 	}
+	it := &placing{process: p, bug: bug, judge: invariants.Placed{Counts: counts}, decided: map[string]*invariants.State{}}
 	if !o.Alone {
 		config := rest.CopyConfig(p.Config)
 		config.Wrap(simulation.SpoilBodies(http.MethodPatch, "workloadspreads", it.note))
@@ -294,9 +314,6 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	}
 	placer, keys := newPlacer(o), 0
 	placer.newKey = func() string {
-	// decided is what the caches showed when it was decided about a pod, by the key of its reservation: when the write is sent that says so.
-	decided map[string]*invariants.State
-	lock    sync.Mutex
 		keys++
 		return fmt.Sprint(p.Name, "-", keys)
 	}
@@ -309,27 +326,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	})
 	return it, nil
 }
-	it := &placing{process: p, bug: bug, judge: invariants.Placed{Counts: counts}, decided: map[string]*invariants.State{}}
 
-// judged judges what has become of a pod.
-func (p *placing) judged(before, after *corev1.Pod) {
-	truth := map[string]*corev1.Pod{}
-	for _, object := range p.process.Live(string(resourcePods)) {
-		truth[object.GetName()] = object.(*corev1.Pod)
-	}
-	if p.bug.forgets {
-		p.reserved.forget(simulation.Web)
-	}
-	cached := p.decidedBy(after)
-	if p.bug.two {
-		cached = invariants.WithHolder(cached)
-	}
-	if !p.bug.together {
-		p.process.Violates(p.judge.Judge(cached, truth, before, after)...)
-		return
-	}
-	for _, live := range p.process.Live(string(resourceSpreads)) {
-		if cached.Workload != nil && live.GetUID() == cached.Workload.GetUID() {
 // note notes what the caches show when a write is sent that says where pods go.
 func (p *placing) note(body map[string]any) {
 	var says struct {
@@ -365,8 +362,39 @@ func (p *placing) decidedBy(pod *corev1.Pod) *invariants.State {
 	return state
 }
 
+// judged judges what has become of a pod.
+func (p *placing) judged(before, after *corev1.Pod) {
+	truth := map[string]*corev1.Pod{}
+	for _, object := range p.process.Live(string(resourcePods)) {
+		truth[object.GetName()] = object.(*corev1.Pod)
+	}
+	if p.bug.forgets {
+		p.reserved.forget(simulation.Web)
+	}
+	cached := p.decidedBy(after)
+	if p.bug.two {
+		cached = invariants.WithHolder(cached)
+	}
+	if !p.bug.together {
+		p.process.Violates(p.judge.Judge(cached, truth, before, after)...)
+		return
+	}
+	for _, live := range p.process.Live(string(resourceSpreads)) {
+		if cached.Workload != nil && live.GetUID() == cached.Workload.GetUID() {
 			p.process.Violates(invariants.PlacedTogether(cached, live, truth, before, after)...)
 		}
+	}
+}
+
+// lose drops what a pod required of nodes before it was placed, if that is the bug.
+func (p *placing) lose(before, after *corev1.Pod) {
+	a, b := after.Spec.Affinity, before.Spec.Affinity
+	if !p.bug.losesTerms || a == nil || b == nil || equality.Semantic.DeepEqual(a, b) || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return
+	}
+	for i := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		term := &a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[i]
+		term.MatchExpressions = term.MatchExpressions[len(term.MatchExpressions)-1:] // that of the subset
 	}
 }
 
@@ -385,6 +413,7 @@ func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 		if err := placing.Mutate(ctx, request, pod); err != nil {
 			return admission.Errored(err)
 		}
+		placing.lose(before, pod)
 		placing.judged(before, pod)
 		if bug.webhookWrites {
 			note(ctx, p)

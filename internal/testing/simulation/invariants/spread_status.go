@@ -118,7 +118,7 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	if s.refuses("patch", "pods") { // what should be adopted counts as if it were
 		return v
 	}
-	f.checkStatus(&v, &f.Status, false)
+	f.checkStatus(&v, &f.Status, false, 0)
 	f.checkConditions(&v)
 	if f.wants == 0 { // the rest does not matter
 		return v
@@ -157,7 +157,7 @@ func WorkloadSpreadsSettled(s *State, even bool) []Violation {
 		if f.Status.ObservedGeneration != f.Generation {
 			v.add(Status, "observedGeneration of %s is %d, not %d", f.Name, f.Status.ObservedGeneration, f.Generation)
 		}
-		f.checkStatus(&v, &f.Status, false)
+		f.checkStatus(&v, &f.Status, false, 0)
 		f.checkConditions(&v)
 		if f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName() {
 			v.add(Status, "%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
@@ -184,13 +184,14 @@ func (f *spreading) heldUp() string {
 }
 
 // checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that
-// it selects. Then no rollout makes room for what is missing, and a pod stays in the subset that had room when it came. (WS-33, WS-34)
+// it selects. A Job creates none for those that have ended. Then no rollout makes room for what is missing, and a pod stays in the subset
+// that had room when it came. (WS-33, WS-34)
 func (f *spreading) checkShares(v *violations) {
 	has, there := f.counts(active), int32(0)
 	for _, n := range has {
 		there += n
 	}
-	filtered := f.unselected > 0 || f.Spec.TargetFilter != nil && len(f.Spec.TargetFilter.ReplicasPathList) > 0
+	filtered := f.unselected > 0 || f.state.Beside["jobs"] != nil || f.Spec.TargetFilter != nil && len(f.Spec.TargetFilter.ReplicasPathList) > 0
 	if !filtered || there >= f.wants {
 		if shares := f.shares(has, f.wants); !slices.Equal(shares, has) {
 			v.add(Placement, "the subsets have %v pods, and their shares are %v", has, shares)
