@@ -107,7 +107,7 @@ func Targets(ws *v1alpha1.WorkloadSpread, of schema.GroupKind, name string) bool
 // Named is a workload of the namespace.
 type Named = workload.Named
 
-// Above says what controls the workload of a WorkloadSpread, and what controls that, as far as it is known.
+// Above says what controls the workload of a WorkloadSpread, and what controls that, if it is known.
 type Above func(*v1alpha1.WorkloadSpread) []Named
 
 // Conflict tells whether two WorkloadSpreads of a namespace are of the same pods. They name the same workload, or one names what

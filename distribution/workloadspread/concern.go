@@ -70,7 +70,7 @@ func targetsAny(ws *v1alpha1.WorkloadSpread, names []workload.Named) bool {
 }
 
 // workloadChanged enqueues the WorkloadSpreads that name a workload, or what controls it, before the
-// event or after it; and those that name what it controls, since others may have their pods. (WS-22)
+// event or after it. It also enqueues those that name what it controls: others may have their pods. (WS-22)
 func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue) {
 	if e.Before != nil && e.After != nil && o.sameWants(e.Before, e.After) {
 		o.pathsChanged(o.workloadOf(e.Before), o.workloadOf(e.After), enqueue)

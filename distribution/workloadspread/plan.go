@@ -26,7 +26,7 @@ type Plan struct {
 	// Status is the status to write; nil if it stands already.
 	Status *v1alpha1.WorkloadSpreadStatus
 	// Computed is what the plan was made of; nil if it cannot be told. Its Deletions are the pods to delete
-	// once the status is written, each if the pods of its After are patched, and MayDelete of them at most.
+	// once the status is written, each if the pods of its After are patched. At most MayDelete go at once.
 	*spread.Computed
 
 	// Held lists what holds the subsets up, each with the subset that it is in. What has for a minute is told by their condition HeldUp. (WS-32)
@@ -141,7 +141,7 @@ func (p *Plan) String() string {
 			lines = append(lines, line)
 		}
 		if len(p.Deletions) > p.MayDelete {
-			lines = append(lines, fmt.Sprintf("delete %d of these at most for now", p.MayDelete))
+			lines = append(lines, fmt.Sprintf("delete at most %d for now", p.MayDelete))
 		}
 	}
 	if p.Unrecognized {
