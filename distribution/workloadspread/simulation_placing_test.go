@@ -18,7 +18,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -72,7 +71,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	return it, nil
 }
 
-// note notes what the caches show when a write is sent that says where pods go.
+// note notes what the caches show when a write is sent that says to which subsets pods go.
 func (p *placing) note(body map[string]any) {
 	var says struct {
 		Status v1alpha1.WorkloadSpreadStatus `json:"status"`
@@ -97,9 +96,10 @@ func (p *placing) note(body map[string]any) {
 func (p *placing) decidedBy(pod *corev1.Pod) *invariants.State {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	matched, _ := spread.Matched(pod)
-	state := p.decided[matched.UID]
-	delete(p.decided, matched.UID)
+	var says v1alpha1.MatchedWorkloadSpread
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // otherwise it says nothing
+	state := p.decided[says.UID]
+	delete(p.decided, says.UID)
 	if state == nil {
 		return p.process.Cached()
 	}

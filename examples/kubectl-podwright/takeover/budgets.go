@@ -39,7 +39,7 @@ func (c *check) spreads() {
 	}
 }
 
-// firstOf is the one that has the workload, of those that name that of a WorkloadSpread. It was created first, or is the first by
+// firstOf is the one that has the workload, of those that name the same one. It was created first, or is the first by
 // name. One that is being deleted comes last.
 func (c *check) firstOf(spread *unstructured.Unstructured) *unstructured.Unstructured {
 	first := spread
