@@ -26,6 +26,8 @@ type State struct {
 	// Node returns the node of a name, nil if it is not known. Nil: no pods that were there before
 	// get a subset.
 	Node func(name string) *corev1.Node
+	// Moved is when pods were deleted that an earlier Compute has named, the oldest first. (WS-36)
+	Moved []time.Time
 	// Now is the present time.
 	Now time.Time
 }
@@ -60,8 +62,10 @@ type Computed struct {
 	Adopt []Adoption
 	// Costs are the costs of deleting pods that are to be written.
 	Costs []Cost
-	// Deletions are pods to be deleted once the status is written.
+	// Deletions are pods to be deleted once the status is written, in this order, and MayDelete is how many of them may be now.
+	// One that cannot be deleted does not count. (WS-36)
 	Deletions []Deletion
+	MayDelete int
 	// Unassigned are the pods that belong to no subset.
 	Unassigned []*corev1.Pod
 	// Recovered are the names of subsets that pods are sent to again.
@@ -96,6 +100,7 @@ func Compute(s State) *Computed {
 	c.Costs = c.costs()
 	c.status()
 	c.misplaced()
+	c.bound()
 	return &c.Computed
 }
 

@@ -49,7 +49,7 @@ func TestWhitelistAllows(t *testing.T) {
 	if errs := ValidateCreate(ws); len(errs) != 1 || errs[0].Field != "spec.targetRef" {
 		t.Errorf("WS-35: without a list: %v", errs)
 	}
-	if !Targets(ws, schema.GroupKind{Group: "example.com", Kind: "StatefulSet"}, "db") || Targets(ws, AdvancedStatefulSets, "db") || !Conflict(ws, ws) {
+	if !Targets(ws, schema.GroupKind{Group: "example.com", Kind: "StatefulSet"}, "db") || Targets(ws, AdvancedStatefulSets, "db") || !Conflict(ws, ws, nil) {
 		t.Error("WS-22: the target of another kind is wrong")
 	}
 	kind := schema.GroupKind{Group: "example.com", Kind: "StatefulSet"}

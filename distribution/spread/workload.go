@@ -4,6 +4,7 @@ package spread
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -103,25 +104,42 @@ func Targets(ws *v1alpha1.WorkloadSpread, of schema.GroupKind, name string) bool
 	return kind.Kind != "" && kind == of && name != "" && ws.Spec.TargetReference.Name == name
 }
 
-// Conflict tells whether two WorkloadSpreads of a namespace name the same workload. (WS-22)
-func Conflict(a, b *v1alpha1.WorkloadSpread) bool {
+// Named is a workload of the namespace.
+type Named = workload.Named
+
+// Above says what controls the workload of a WorkloadSpread, and what controls that, if it is known.
+type Above func(*v1alpha1.WorkloadSpread) []Named
+
+// Conflict tells whether two WorkloadSpreads of a namespace are of the same pods. They name the same workload, or one names what
+// controls the workload that the other one names. That needs above; nil: it is not known. (WS-22)
+func Conflict(a, b *v1alpha1.WorkloadSpread, above Above) bool {
 	kind, _ := KindOf(a)
-	return kind.Kind != "" && Targets(b, kind, a.Spec.TargetReference.Name)
+	return kind.Kind != "" && Targets(b, kind, a.Spec.TargetReference.Name) || isAbove(a, b, above) || isAbove(b, a, above)
 }
 
-// Holder is the WorkloadSpread that has a workload, of those of its namespace; nil if none names it. If several do, it is the one that was
-// created first, and by name the first of those that were created together. One that is being deleted has the workload only if
-// all are. Then no new pod is assigned. (WS-22)
-func Holder(all []*v1alpha1.WorkloadSpread, of schema.GroupKind, name string) (holder *v1alpha1.WorkloadSpread) {
-	for _, ws := range all {
-		if Targets(ws, of, name) && (holder == nil || comesBefore(ws, holder)) {
+// isAbove tells whether the workload of a WorkloadSpread controls that of another one, by some steps. Most kinds control pods alone.
+func isAbove(ws, of *v1alpha1.WorkloadSpread, above Above) bool {
+	kind, builtIn := KindOf(ws)
+	below, _ := KindOf(of)
+	if above == nil || kind.Kind == "" || below.Kind == "" || kind == below || builtIn && (kind != Deployments || below != ReplicaSets) {
+		return false
+	}
+	return slices.ContainsFunc(above(of), func(n Named) bool { return Targets(ws, n.GroupKind, n.Name) })
+}
+
+// Holder is the one of several WorkloadSpreads that has the pods that all of them are of; nil if there are none. It is the one that was
+// created first, and by name the first of those that were created together. One that is being deleted has them only if
+// all are. Then no new pod is assigned. Are tells which of the list they are; nil: all of it. (WS-22)
+func Holder(list []*v1alpha1.WorkloadSpread, are func(*v1alpha1.WorkloadSpread) bool) (holder *v1alpha1.WorkloadSpread) {
+	for _, ws := range list {
+		if (are == nil || are(ws)) && (holder == nil || comesBefore(ws, holder)) {
 			holder = ws
 		}
 	}
 	return holder
 }
 
-// comesBefore tells whether a WorkloadSpread has a workload that another one names too.
+// comesBefore tells whether a WorkloadSpread has the pods that another one is of too.
 func comesBefore(a, b *v1alpha1.WorkloadSpread) bool {
 	if goes := a.DeletionTimestamp != nil; goes != (b.DeletionTimestamp != nil) {
 		return !goes

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -68,12 +69,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, apply.WorthRetrying(err, statusErr)
 	}
 	if !a.Gone {
-		err = errors.Join(err, apply.Each(ctx, plan.Deletions, func(ctx context.Context, d spread.Deletion) error {
-			if slices.ContainsFunc(d.After, a.isRefused) {
-				return nil
-			}
-			return a.delete(ctx, d)
-		}))
+		err = errors.Join(err, a.deletions(ctx))
 	}
 	return apply.Soonest(plan.RequeueAfter, told), apply.WorthRetrying(err)
 }
@@ -121,6 +117,45 @@ func (a *applier) status(ctx context.Context) error {
 		a.Event(corev1.EventTypeNormal, v1alpha1.RecoverSchedulableEvent, v1alpha1.RecoverSchedulableFormat, subset, a.Key.Namespace, a.Key.Name)
 	}
 	return nil
+}
+
+// moves is what is remembered of the deletions of a workload's pods. (WS-36)
+type moves struct {
+	at     []time.Time        // when pods were deleted lately, or perhaps were
+	failed map[types.UID]bool // pods that are still to be deleted, and could not be when it was tried last
+}
+
+// deletions deletes as many pods as may go at once. Those that could not be deleted before come last, so that they hold back no others. (WS-36)
+func (a *applier) deletions(ctx context.Context) error {
+	if len(a.plan.Deletions) == 0 {
+		return nil
+	}
+	before := a.moves.Get(a.Key)
+	after := moves{at: spread.Recent(before.at, a.options.Clock.Now()), failed: map[types.UID]bool{}}
+	var order, last []spread.Deletion
+	for _, d := range a.plan.Deletions {
+		switch {
+		case slices.ContainsFunc(d.After, a.isRefused):
+		case before.failed[d.Pod.UID]:
+			after.failed[d.Pod.UID] = true
+			last = append(last, d)
+		default:
+			order = append(order, d)
+		}
+	}
+	order = append(order, last...)
+	var lock sync.Mutex
+	err := apply.Each(ctx, order[:min(a.plan.MayDelete, len(order))], func(ctx context.Context, d spread.Deletion) error {
+		err := a.delete(ctx, d)
+		lock.Lock()
+		defer lock.Unlock()
+		if after.failed[d.Pod.UID] = err != nil; err == nil || apiwriter.Unanswered(err) {
+			after.at = append(after.at, a.options.Clock.Now())
+		}
+		return err
+	})
+	a.moves.Set(a.Key, after)
+	return err
 }
 
 // delete deletes a pod, unless it has changed: it may have been scheduled. (WS-17, WS-19)

@@ -20,10 +20,10 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
-// spreadChanged enqueues the other WorkloadSpreads of the workload that a WorkloadSpread names. It does so when that one appears, goes
-// or names another workload: then another one may have the workload. (WS-22)
+// spreadChanged enqueues the other WorkloadSpreads that are of the pods of one. It does so when that one appears, goes
+// or names another workload: then another one may have its workload. (WS-22)
 func (o *Options) spreadChanged(before, after *v1alpha1.WorkloadSpread, enqueue controller.Enqueue) {
-	if before != nil && after != nil && before.UID == after.UID && (before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && spread.Conflict(before, after) {
+	if before != nil && after != nil && before.UID == after.UID && (before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && spread.Conflict(before, after, nil) {
 		return
 	}
 	for _, ws := range []*v1alpha1.WorkloadSpread{before, after} {
@@ -52,29 +52,45 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 }
 
 // enqueueOf enqueues the WorkloadSpreads that name what controls an object, or what controls that.
-func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, names ...workload.Named) {
+func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue) {
 	spreads, err := o.spreads(object.GetNamespace())
 	if err != nil || len(spreads) == 0 {
 		return // the index is there since New
 	}
-	names = append(names, o.above(object)...)
+	names := o.above(object)
 	for _, ws := range spreads {
-		if slices.ContainsFunc(names, func(n workload.Named) bool { return spread.Targets(ws, n.GroupKind, n.Name) }) {
+		if targetsAny(ws, names) {
 			enqueue(cache.MetaObjectToName(ws).AsNamespacedName())
 		}
 	}
 }
 
+func targetsAny(ws *v1alpha1.WorkloadSpread, names []workload.Named) bool {
+	return slices.ContainsFunc(names, func(n workload.Named) bool { return spread.Targets(ws, n.GroupKind, n.Name) })
+}
+
 // workloadChanged enqueues the WorkloadSpreads that name a workload, or what controls it, before the
-// event or after it.
+// event or after it. It also enqueues those that name what it controls: others may have their pods. (WS-22)
 func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue) {
 	if e.Before != nil && e.After != nil && o.sameWants(e.Before, e.After) {
 		o.pathsChanged(o.workloadOf(e.Before), o.workloadOf(e.After), enqueue)
 		return
 	}
 	for _, object := range []metav1.Object{e.Before, e.After} {
-		if w := o.workloadOf(object); w != nil {
-			o.enqueueOf(object, enqueue, workload.Named{GroupKind: w.GroupKind, Name: w.Name})
+		w := o.workloadOf(object)
+		if w == nil {
+			continue
+		}
+		spreads, err := o.spreads(object.GetNamespace())
+		if err != nil || len(spreads) == 0 {
+			continue // the index is there since New
+		}
+		named := workload.Named{GroupKind: w.GroupKind, Name: w.Name}
+		names := append(o.above(object), named)
+		for _, ws := range spreads {
+			if targetsAny(ws, names) || slices.Contains(o.aboveTarget(ws), named) {
+				enqueue(cache.MetaObjectToName(ws).AsNamespacedName())
+			}
 		}
 	}
 }
@@ -121,6 +137,19 @@ func (o *Options) above(object metav1.Object) []workload.Named {
 		}
 		return w.UID, w.Controller, true
 	})
+}
+
+// aboveTarget names what controls the workload of a WorkloadSpread, and what controls that, as far as the caches know.
+func (o *Options) aboveTarget(ws *v1alpha1.WorkloadSpread) []workload.Named {
+	kind, _ := spread.KindOf(ws)
+	if kind.Kind == "" {
+		return nil
+	}
+	object, _, err := caches.Find(o.Reader, o.resourceOf(kind), ws.Namespace, ws.Spec.TargetReference.Name)
+	if w := o.workloadOf(object); err == nil && w != nil {
+		return o.above(w.object.(metav1.Object))
+	}
+	return nil
 }
 
 // controllerOf is the UID of the controller of an object; empty for none.

@@ -98,6 +98,7 @@ func (o *Options) readWorkload(kind schema.GroupKind, object runtime.Object, inf
 type reconciler struct {
 	options Options
 	writer  *apply.Writer
+	moves   apiwriter.Last[moves]
 }
 
 // kind describes WorkloadSpreads to the shell.
@@ -112,6 +113,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
+	r.moves.Forget(key)
 	controller.Measure(r.options.SpreadMetrics, func(m SpreadMetrics) { m.Gone(key.Namespace, key.Name) })
 }
 
@@ -122,7 +124,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if ws == nil || err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Now: r.options.Clock.Now()}
+	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Moved: r.moves.Get(key).at, Now: r.options.Clock.Now()}
 	target, known := spread.KindOf(ws)
 	if s.Custom = !known && r.options.spreadsKind(target); !known && !s.Custom {
 		return s, nil
@@ -162,11 +164,11 @@ func (o *Options) spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) 
 	return caches.All[*v1alpha1.WorkloadSpread](o.Reader, resourceSpreads, namespace)
 }
 
-// othersOf returns the other WorkloadSpreads that name the workload of one. (WS-22)
+// othersOf returns the other WorkloadSpreads that are of the pods of one. (WS-22)
 func (o *Options) othersOf(ws *v1alpha1.WorkloadSpread) (others []*v1alpha1.WorkloadSpread, err error) {
 	all, err := o.spreads(ws.Namespace)
 	for _, other := range all {
-		if other.Name != ws.Name && spread.Conflict(ws, other) {
+		if kind, _ := spread.KindOf(other); other.Name != ws.Name && o.spreadsKind(kind) && spread.Conflict(ws, other, o.aboveTarget) {
 			others = append(others, other)
 		}
 	}

@@ -65,17 +65,57 @@ func (p *Placer) find(ctx context.Context, pod *corev1.Pod, live bool) (found *t
 // match finds the WorkloadSpread that has an owner, the nearest one to the pod. (WS-22)
 func (p *Placer) match(links []link, spreads []*v1alpha1.WorkloadSpread) *target {
 	for i, l := range links {
-		ws := spread.Holder(spreads, groupKind(l.ref), l.ref.Name)
-		if ws == nil || ws.DeletionTimestamp != nil || !p.known().spreadsKind(groupKind(l.ref)) {
+		ws := spread.Holder(spreads, func(ws *v1alpha1.WorkloadSpread) bool { return spread.Targets(ws, groupKind(l.ref), l.ref.Name) })
+		if ws == nil || ws.DeletionTimestamp != nil || !p.known().spreadsKind(groupKind(l.ref)) || p.isTaken(ws, links[i+1:], spreads) {
 			continue
 		}
-		t := &target{spread: ws, workload: l.workload}
-		if owner := links[0].workload; i > 0 && owner.Unknown == nil {
-			t.ownerWants = new(owner.Wants())
-		}
-		return t
+		return &target{spread: ws, workload: l.workload, ownerWants: ownerWants(links[:i])}
 	}
 	return nil
+}
+
+// ownerWants is how many pods the nearest of the owners below a workload wants; nil if that is not known, or there is none.
+func ownerWants(below []link) *int32 {
+	if len(below) == 0 || below[0].workload.Unknown != nil {
+		return nil
+	}
+	return new(below[0].workload.Wants())
+}
+
+// refresh reads anew what the workload of a pod wants: nothing, if the caches do not show it any more. (WS-1, WS-7.2)
+func (p *Placer) refresh(pod *corev1.Pod, t *target) {
+	if t.workload == nil {
+		return
+	}
+	links, _ := p.chain(pod.Namespace, metav1.GetControllerOfNoCopy(pod), nil) // what cannot be read is not shown
+	for i, l := range links {
+		if l.workload != nil && l.workload.UID == t.workload.UID {
+			t.workload, t.ownerWants = l.workload, ownerWants(links[:i])
+			return
+		}
+	}
+	gone := *t.workload
+	gone.Deleting = true
+	t.workload = &gone
+}
+
+// isTaken tells whether another WorkloadSpread has the workload of one, above which are these owners. The caches may not show them
+// yet. (WS-22)
+func (p *Placer) isTaken(ws *v1alpha1.WorkloadSpread, owners []link, spreads []*v1alpha1.WorkloadSpread) bool {
+	o, names := p.known(), make([]workload.Named, len(owners))
+	for i, l := range owners {
+		names[i] = workload.Named{GroupKind: groupKind(l.ref), Name: l.ref.Name}
+	}
+	above := func(of *v1alpha1.WorkloadSpread) []workload.Named {
+		if of == ws {
+			return names
+		}
+		return o.aboveTarget(of)
+	}
+	return ws != spread.Holder(spreads, func(other *v1alpha1.WorkloadSpread) bool {
+		kind, _ := spread.KindOf(other)
+		return other == ws || o.spreadsKind(kind) && spread.Conflict(ws, other, above)
+	})
 }
 
 // mayBelong tells whether what controls a pod is not known to the end, and may be of a workload that is spread.

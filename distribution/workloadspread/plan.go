@@ -25,8 +25,8 @@ type Plan struct {
 	Patches []PodPatch
 	// Status is the status to write; nil if it stands already.
 	Status *v1alpha1.WorkloadSpreadStatus
-	// Computed is what the plan was made of; nil if it cannot be told. Its Deletions are the
-	// pods to delete once the status is written, each if the pods of its After are patched.
+	// Computed is what the plan was made of; nil if it cannot be told. Its Deletions are the pods to delete
+	// once the status is written, each if the pods of its After are patched. At most MayDelete go at once.
 	*spread.Computed
 
 	// Held lists what holds the subsets up, each with the subset that it is in. What has for a minute is told by their condition HeldUp. (WS-32)
@@ -78,7 +78,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problems = rollout.ProblemsOf(fmt.Errorf("percentages of nothing: %w", w.Unknown))
 		return p
 	}
-	state := spread.State{Spread: s.Spread, Workload: s.Workload, Pods: s.Pods, Now: s.Now}
+	state := spread.State{Spread: s.Spread, Workload: s.Workload, Pods: s.Pods, Moved: s.Moved, Now: s.Now}
 	if s.Nodes != nil {
 		state.Node = func(name string) *corev1.Node { return s.Nodes[name] }
 	}
@@ -139,6 +139,9 @@ func (p *Plan) String() string {
 				line += ", after it has adopted " + strings.Join(d.After, ", ")
 			}
 			lines = append(lines, line)
+		}
+		if len(p.Deletions) > p.MayDelete {
+			lines = append(lines, fmt.Sprintf("delete at most %d for now", p.MayDelete))
 		}
 	}
 	if p.Unrecognized {

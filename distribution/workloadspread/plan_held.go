@@ -77,7 +77,7 @@ func (s *Snapshot) holdTarget(p *Plan) {
 	case p.Unrecognized:
 		p.hold(first, "", string(heldup.BadValue), nil, heldup.BadValue, fmt.Sprintf("spec.targetRef is %s %s: the kind is not spread", target.APIVersion, workload))
 	case s.holder() != nil:
-		p.hold(first, kind, s.holder().Name, nil, ruleWorkloadTaken, "it names "+workload+" too, and comes first: this one has no pods")
+		p.hold(first, kind, s.holder().Name, nil, ruleWorkloadTaken, "it names "+s.named(s.holder(), workload)+", and comes first: this one has no pods")
 	case s.Unread:
 		p.hold(first, "workload", workload, nil, ruleTargetUnread, "the controller does not read its kind")
 	case s.Workload == nil:
@@ -85,6 +85,14 @@ func (s *Snapshot) holdTarget(p *Plan) {
 	case s.Workload.Unknown != nil && !s.Workload.Deleting && (len(spread.ReplicasPaths(s.Spread)) > 0 || spread.InPercent(s.Spread)):
 		p.hold(first, "", string(heldup.BadValue), nil, heldup.BadValue, s.Workload.Unknown.Error())
 	}
+}
+
+// named says what another WorkloadSpread names, which is of the pods of the same workload.
+func (s *Snapshot) named(other *v1alpha1.WorkloadSpread, workload string) string {
+	if spread.Conflict(s.Spread, other, nil) {
+		return workload + " too"
+	}
+	return other.Spec.TargetReference.Kind + " " + other.Spec.TargetReference.Name + ", which has pods of " + workload
 }
 
 // holdSubsets lists what the subsets wait for: pods that no node takes, patches that would take pods away, and writes that do not succeed.

@@ -35,6 +35,7 @@ type question struct {
 	found *target
 	last  bool   // it is not asked about again
 	key   string // stands for the pod if it has no name
+	fresh bool   // what was found for it is what the caches show now
 
 	lead, answered chan struct{} // the one that is closed first says what to do
 	placed         *corev1.Pod
@@ -47,7 +48,7 @@ type question struct {
 func (p *Placer) ask(ctx context.Context, q *question) {
 	q.lead, q.answered = make(chan struct{}), make(chan struct{})
 	e := p.reserved.of(cache.MetaObjectToName(q.found.spread).AsNamespacedName())
-	if !e.enqueue(q) {
+	if q.fresh = e.enqueue(q); !q.fresh {
 		select {
 		case <-q.answered:
 			return
@@ -100,8 +101,11 @@ func (p *Placer) decide(e *entry, ws *v1alpha1.WorkloadSpread, batch []*question
 	e.absorb(ws, now)
 	for _, q := range batch {
 		q.found.spread = ws
+		if !q.fresh { // it has waited, or another replica was faster
+			p.refresh(q.pod, q.found)
+		}
 		result, err := p.inject(e, q.found, q.pod, q.key, made)
-		q.placed, q.again, q.err = nil, false, err
+		q.placed, q.again, q.err, q.fresh = nil, false, err, false
 		switch {
 		case err != nil:
 		case result.Beyond && !q.last:

@@ -108,6 +108,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}})},
 		{"new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing})},
 		{"replicas do not know of each other", invariants.Placement, 1, ofDeployment(bug{together: true, strangers: true})},
+		{"what is decided may take for ever to be written", invariants.Placement, 356, ofDeployment(bug{together: true, patient: true})},
 		{"a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
@@ -121,6 +122,8 @@ type bug struct {
 	deployment bool
 	// custom has a workload of a kind of the white list be spread, beside deployment.
 	custom bool
+	// job has a Job be spread.
+	job bool
 	// two has two WorkloadSpreads name the same workload.
 	two bool
 	// together has replicas of the webhook know of each other; strangers has them not do it though they should.
@@ -131,6 +134,10 @@ type bug struct {
 	// forgets has Placers forget to which subset they have sent pods, misses not notice those that appear.
 	forgets, misses bool
 	webhookWrites   bool
+	// patient has webhooks wait for each answer, however long it takes.
+	patient bool
+	// losesTerms has new pods forget what they required of nodes before they were placed.
+	losesTerms bool
 }
 
 type spoil = simulation.Spoil[Options, Reconciler]
@@ -160,6 +167,17 @@ func inSnapshot(m misread) bug {
 				misread.Workload = &w.Workload
 			}
 			return NewPlan(&misread)
+		}
+	}}}
+}
+
+// inSnapshotOf plants a bug into a copy of what plans are made of.
+func inSnapshotOf(change func(*Snapshot)) bug {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
+			changed := *s
+			change(&changed)
+			return NewPlan(&changed)
 		}
 	}}}
 }
@@ -334,6 +352,17 @@ func adoptDropped(s *Snapshot, p *Plan) {
 		}
 	}
 }
+
+// patiently is for the Wrap of a rest.Config: no request ends before it is answered.
+func patiently(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		return next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // note has a replica of the webhook write into the WorkloadSpread whom it has placed.
 func note(ctx context.Context, p *simulation.Process) {

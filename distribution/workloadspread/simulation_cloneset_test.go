@@ -86,6 +86,7 @@ func (p inTurn) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, err
 	}
 	placed, err := p.Placer.PlacePod(ctx, pod)
 	if err == nil {
+		p.lose(pod, placed)
 		p.judged(pod, placed)
 	}
 	return placed, err

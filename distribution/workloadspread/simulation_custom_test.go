@@ -71,7 +71,7 @@ func costOfCustom(_ *Snapshot, p *Plan) {
 func deleteOfCustom(s *Snapshot, p *Plan) {
 	for _, pod := range s.Pods {
 		if p.Computed != nil && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(p.Deletions) == 0 {
-			p.Deletions = append(p.Deletions, spread.Deletion{Pod: pod, Why: spread.Misplaced})
+			p.Deletions, p.MayDelete = append(p.Deletions, spread.Deletion{Pod: pod, Why: spread.Misplaced}), 1
 		}
 	}
 }

@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,7 +19,6 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -60,6 +57,9 @@ func simulated(bug *bug) *simulation.Subject {
 			if bug.custom {
 				ws.Spec.TargetReference = &customTarget
 			}
+			if bug.job {
+				ws.Spec.TargetReference = &jobTarget
+			}
 			return ws
 		},
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
@@ -70,18 +70,23 @@ func simulated(bug *bug) *simulation.Subject {
 		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
 		Beside:   []*simulation.Subject{cloneSetBeside(bug)},
 		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Write: invariants.WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
+			return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
 				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
 					ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
 					return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
 				}}
 		},
 	}
+	if bug.job {
+		w.Beside, w.PodsEnd = []*simulation.Subject{jobBeside()}, true
+	}
 	if bug.deployment {
 		if w.Beside = []*simulation.Subject{deploymentBeside()}; bug.custom {
 			w.Beside = []*simulation.Subject{customBeside()}
 		}
 		w.Further = []simulation.Further{{Resource: others[3], Empty: func() simulation.Object { return &appsv1.ReplicaSet{} }}}
+	}
+	if bug.deployment || bug.job {
 		w.Webhooks = 2
 		w.StartWebhook = func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) }
 	}
@@ -124,6 +129,9 @@ func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
 	if plan == nil || err != nil {
 		return "", err
 	}
+	if plan.Computed != nil && len(plan.Deletions) > plan.MayDelete { // the others wait for their turn (WS-36)
+		plan.Deletions = plan.Deletions[:plan.MayDelete]
+	}
 	return plan.String(), rollout.ErrorOf(plan.Problems)
 }
 
@@ -133,6 +141,9 @@ func readerOf(p *simulation.Process, bug *bug) (podwright.Reader, error) {
 	resources := []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
 	if bug.deployment {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
+	}
+	if bug.job {
+		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Jobs)}
 	}
 	if bug.custom {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, customRead, resourceOf(workload.ReplicaSets)}
@@ -214,7 +225,11 @@ func act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(20); {
 	case n == 0:
-		u.Edit(anyFilter(r))
+		if edit := anyFilter(r); u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference.Kind == "Job" {
+			u.Edit(ofJob(edit))
+		} else {
+			u.Edit(edit)
+		}
 	case n < 6 || pod == nil:
 		u.Edit(anySubsets(r))
 	case n < 10:
@@ -255,89 +270,4 @@ func push(u *simulation.User) {
 	if u.Workload().GetGeneration()%3 > 0 {
 		u.Edit(`{"spec":{"scheduleStrategy":{"type":"Fixed","adaptive":null}}}`)
 	}
-}
-
-// placing is a Placer of a process, and who judges its choices.
-type placing struct {
-	*Placer
-	process *simulation.Process
-	bug     *bug
-	judge   invariants.Placed
-}
-
-// newPlacing returns the Placer of a process, of which a pod that no cache has shown counts for so long.
-func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing, error) {
-	reader, err := readerOf(p, bug)
-	if err != nil {
-		return nil, err
-	}
-	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: bug.placerSees.of(reader)}, NoNodes: true, Alone: !bug.together || bug.strangers}
-	if bug.custom {
-		o.Custom = customKinds(p)
-	}
-	if !o.Alone {
-		if o.Distribution, err = client.NewForConfig(p.Config); err != nil {
-			return nil, err
-		}
-	}
-	placer, keys := newPlacer(o), 0
-	placer.newKey = func() string {
-		keys++
-		return fmt.Sprint(p.Name, "-", keys)
-	}
-	it := &placing{Placer: placer, process: p, bug: bug, judge: invariants.Placed{Counts: counts}}
-	p.OnAdd(string(resourcePods), func(object simulation.Object) {
-		if !bug.misses {
-			placer.podAdded(object)
-		}
-		it.judge.See(object.(*corev1.Pod))
-	})
-	return it, nil
-}
-
-// judged judges what has become of a pod.
-func (p *placing) judged(before, after *corev1.Pod) {
-	truth := map[string]*corev1.Pod{}
-	for _, object := range p.process.Live(string(resourcePods)) {
-		truth[object.GetName()] = object.(*corev1.Pod)
-	}
-	if p.bug.forgets {
-		p.reserved.forget(simulation.Web)
-	}
-	cached := p.process.Cached()
-	if p.bug.two {
-		cached = invariants.WithHolder(cached)
-	}
-	if !p.bug.together {
-		p.process.Violates(p.judge.Judge(cached, truth, before, after)...)
-		return
-	}
-	for _, live := range p.process.Live(string(resourceSpreads)) {
-		if cached.Workload != nil && live.GetUID() == cached.Workload.GetUID() {
-			p.process.Violates(invariants.PlacedTogether(cached, live, truth, before, after)...)
-		}
-	}
-}
-
-// startWebhook starts a replica of the webhook of pods.
-func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
-	placing, err := newPlacing(p, 30*time.Second, bug)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		pod, ok := request.Object.Object.(*corev1.Pod)
-		if request.Operation != admissionv1.Create || !ok {
-			return admission.Allowed()
-		}
-		before := pod.DeepCopy()
-		if err := placing.Mutate(ctx, request, pod); err != nil {
-			return admission.Errored(err)
-		}
-		placing.judged(before, pod)
-		if bug.webhookWrites {
-			note(ctx, p)
-		}
-		return admission.Allowed()
-	}, nil
 }

@@ -18,7 +18,7 @@ import (
 type Snapshot struct {
 	// Spread is the WorkloadSpread. Required.
 	Spread *v1alpha1.WorkloadSpread
-	// Others are the other WorkloadSpreads that name its workload. If one of them has the workload, nothing else is read. (WS-22)
+	// Others are the other WorkloadSpreads that are of its pods. If one of them has its workload, nothing else is read. (WS-22)
 	Others []*v1alpha1.WorkloadSpread
 	// Workload is the one that it names; nil if there is none.
 	Workload *spread.Workload
@@ -32,19 +32,19 @@ type Snapshot struct {
 	Unread bool
 	// HeldSince is when what holds the subsets up began, as far as a controller remembers. (WS-32)
 	HeldSince map[rollout.Subject]time.Time
+	// Moved is when a controller has deleted pods of the workload lately, the oldest first, as far as it remembers. (WS-36)
+	Moved []time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }
 
-// holder is the other WorkloadSpread that has the workload; nil if this one has it. (WS-22)
+// holder is another WorkloadSpread that has the workload; nil if this one has it. (WS-22)
 func (s *Snapshot) holder() *v1alpha1.WorkloadSpread {
 	if len(s.Others) == 0 || s.Spread.Spec.TargetReference == nil {
 		return nil
 	}
-	target, _ := spread.KindOf(s.Spread)
-	holder := spread.Holder(append(slices.Clone(s.Others), s.Spread), target, s.Spread.Spec.TargetReference.Name)
-	if holder == s.Spread {
-		return nil
+	if holder := spread.Holder(append(slices.Clone(s.Others), s.Spread), nil); holder != s.Spread {
+		return holder
 	}
-	return holder
+	return nil
 }

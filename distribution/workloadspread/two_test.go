@@ -28,7 +28,9 @@ func TestPlanOfTwo(t *testing.T) {
 		return ws
 	}
 	goes := func(ws *v1alpha1.WorkloadSpread) { ws.DeletionTimestamp = &now }
-	elsewhere := func(ws *v1alpha1.WorkloadSpread) { ws.Spec.TargetReference.Name = "other" }
+	ofReplicaSet := func(ws *v1alpha1.WorkloadSpread) {
+		ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1"}
+	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
 	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "1", Controller: new(true)}
 	onNode := func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = node.Name, corev1.PodRunning }
@@ -46,7 +48,8 @@ func TestPlanOfTwo(t *testing.T) {
 		{"it is the first, and is being deleted", named("web", earlier, goes), named("also", now), false},
 		{"both are being deleted, created first", named("web", earlier, goes), named("also", now, goes), true},
 		{"both are being deleted, created later", named("web", now, goes), named("also", earlier, goes), false},
-		{"the first names another workload", named("web", now), named("also", earlier, elsewhere), true},
+		{"it comes before one of a ReplicaSet", named("web", now), named("x", now, ofReplicaSet), true},
+		{"it comes after one of a ReplicaSet", named("web", now), named("also", now, ofReplicaSet), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pods := []*corev1.Pod{newPod("a", "a", owner, onNode), newPod("b", "", owner, onNode), newPod("c", "c", owner, onNode), newPod("d", "c", owner)}
@@ -67,6 +70,9 @@ func TestPlanOfTwo(t *testing.T) {
 				}
 			}
 			want := "WorkloadSpread " + test.other.Name + ": it names Deployment web too, and comes first: this one has no pods"
+			if test.other.Spec.TargetReference.Kind == "ReplicaSet" {
+				want = "WorkloadSpread also: it names ReplicaSet web-1, which has pods of Deployment web, and comes first: this one has no pods"
+			}
 			if test.has || test.first.DeletionTimestamp != nil {
 				want = ""
 			}
@@ -80,15 +86,34 @@ func TestPlanOfTwo(t *testing.T) {
 // WS-22: two WorkloadSpreads of one workload settle. The second has the pods once the first is gone, without another event, and each
 // pod is written once.
 func TestTwoOfOneWorkload(t *testing.T) {
+	deployment := v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
+	replicaSet := v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1"}
+	for _, test := range []struct {
+		name          string
+		first, second v1alpha1.TargetReference
+		says          string
+	}{
+		{"the same", deployment, deployment, "it names Deployment web too, and comes first: this one has no pods"},
+		{"a ReplicaSet comes later", deployment, replicaSet, "it names Deployment web, which has pods of ReplicaSet web-1, and comes first: this one has no pods"},
+		{"a ReplicaSet comes first", replicaSet, deployment, "it names ReplicaSet web-1, which has pods of Deployment web, and comes first: this one has no pods"},
+	} {
+		t.Run(test.name, func(t *testing.T) { playTwo(t, &test.first, &test.second, test.says) })
+	}
+}
+
+func playTwo(t *testing.T, first, second *v1alpha1.TargetReference, says string) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, err := c.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}, metav1.CreateOptions{})
 		c.Must(err)
 		c.deployment("web", 2)
 		owner := c.replicaSet("web", 1, 2)
-		c.createSpread("web", halves)
+		web := newSpread(t, "web", halves)
+		web.Spec.TargetReference = first
+		_, err = c.spreads.WorkloadSpreads("default").Create(t.Context(), web, metav1.CreateOptions{})
+		c.Must(err)
 		c.Sleep("1s")
 		also := newSpread(t, "also", "subsets: [{name: x, maxReplicas: 1}, {name: z}]")
-		also.Spec.TargetReference.Name = "web"
+		also.Spec.TargetReference = second
 		_, err = c.spreads.WorkloadSpreads("default").Create(t.Context(), also, metav1.CreateOptions{})
 		c.Must(err)
 		c.pod("p1", "", owner)
@@ -110,7 +135,7 @@ func TestTwoOfOneWorkload(t *testing.T) {
 			t.Errorf("the pods are in %s", got)
 		}
 		if s := c.spread("also").Status.SubsetStatuses; len(s) != 2 || s[0].Replicas+s[1].Replicas != 0 || len(s[0].Conditions) != 1 ||
-			s[0].Conditions[0].Message != "WorkloadSpread web: it names Deployment web too, and comes first: this one has no pods" {
+			s[0].Conditions[0].Message != "WorkloadSpread web: "+says {
 			t.Errorf("the second says %v", s)
 		}
 		c.Sleep("1m") // the pod was not created
@@ -128,6 +153,46 @@ func TestTwoOfOneWorkload(t *testing.T) {
 		}
 		if s := c.spread("also").Status.SubsetStatuses; s[0].Replicas != 1 || s[1].Replicas != 1 || len(s[0].Conditions) != 0 {
 			t.Errorf("the second says then %v", s)
+		}
+	})
+}
+
+// WS-22: if a WorkloadSpread names a ReplicaSet that is not there, it conflicts with none. Once that is there, the one that comes first has
+// its workload.
+func TestReplicaSetThatComes(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		also := newSpread(t, "also", "subsets: [{name: x, maxReplicas: 1}, {name: z}]")
+		also.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-2"}
+		_, err := c.spreads.WorkloadSpreads("default").Create(t.Context(), also, metav1.CreateOptions{})
+		c.Must(err)
+		c.Sleep("1s")
+		c.deployment("web", 2)
+		owner := c.replicaSet("web", 1, 2)
+		c.createSpread("web", halves)
+		c.pod("p1", "a", owner)
+		_, stop := c.start()
+		defer stop()
+		p := c.placer()
+		placed := func(owner metav1.OwnerReference) string { return c.admit(p, generated(owner)) }
+		replicas := func() (n int32) {
+			for _, s := range c.spread("web").Status.SubsetStatuses {
+				n += s.Replicas
+			}
+			return n
+		}
+		if c.Sleep("2m"); replicas() != 1 || placed(owner) != "a" && placed(owner) != "c" {
+			t.Errorf("before, %d pods count", replicas())
+		}
+		second := c.replicaSet("web", 2, 2)
+		c.Sleep("2m")
+		if got := c.spread("web").Status.SubsetStatuses[0].Conditions; replicas() != 0 || len(got) != 1 || got[0].Reason != string(ruleWorkloadTaken) {
+			t.Errorf("then %d pods count, and it says %v", replicas(), got)
+		}
+		if got := placed(second); got != "x" {
+			t.Errorf("a pod of the second ReplicaSet goes to %q", got)
+		}
+		if got := placed(owner); got != "" {
+			t.Errorf("a pod of the first ReplicaSet goes to %q", got)
 		}
 	})
 }

@@ -107,22 +107,29 @@ func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) 
 	if err != nil {
 		return nil, err
 	}
-	conflict, err := w.conflicts(ctx, c.Object, c.Request.Namespace)
+	conflict, err := w.conflicts(ctx, c)
 	return slices.Concat(errs, patches, conflict), err
 }
 
-// conflicts compares a WorkloadSpread with all others of its namespace. (WS-22)
-func (w *Webhook) conflicts(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (field.ErrorList, error) {
+// conflicts compares a WorkloadSpread with all others of its namespace. What controls their workloads is asked for a new one alone, as
+// one that is stored is to stay changeable. (WS-22)
+func (w *Webhook) conflicts(ctx context.Context, c change) (field.ErrorList, error) {
 	if w.Distribution == nil {
 		return nil, nil
 	}
+	ws, namespace := c.Object, c.Request.Namespace
 	others, err := w.Distribution.WorkloadSpreads(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read the other WorkloadSpreads: %w", err)
 	}
-	names := validation.Conflicts(ws.Name, others.Items, func(other *v1alpha1.WorkloadSpread) bool { return spread.Conflict(ws, other) })
+	var above spread.Above
+	var unread error
+	if c.Old == nil {
+		above = w.above(ctx, namespace, &unread)
+	}
+	names := validation.Conflicts(ws.Name, others.Items, func(other *v1alpha1.WorkloadSpread) bool { return spread.Conflict(ws, other, above) })
 	if len(names) == 0 {
-		return nil, nil
+		return nil, unread
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("spec", "targetRef"), "is in conflict with other WorkloadSpread "+strings.Join(names, ", "))}, nil
 }

@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -55,6 +57,35 @@ func (w *Webhook) target(ctx context.Context, ws *v1alpha1.WorkloadSpread, names
 		return nil, nil
 	}
 	return readTarget(ctx, w.Kubernetes, w.Workloads, target, namespace, ws.Spec.TargetReference.Name)
+}
+
+// above says what controls the workloads of WorkloadSpreads. It asks once for each, and notes the first failure.
+func (w *Webhook) above(ctx context.Context, namespace string, failed *error) spread.Above {
+	asked := map[workload.Named]*cached{}
+	read := func(kind schema.GroupKind, name string) *cached {
+		n := workload.Named{GroupKind: kind, Name: name}
+		if _, known := asked[n]; !known {
+			object, err := readTarget(ctx, w.Kubernetes, w.Workloads, kind, namespace, name)
+			if err != nil && *failed == nil {
+				*failed = fmt.Errorf("read %s %s: %w", kind.Kind, name, err)
+			}
+			asked[n] = workloadOf(object)
+		}
+		return asked[n]
+	}
+	return func(ws *v1alpha1.WorkloadSpread) []workload.Named {
+		kind, _ := spread.KindOf(ws)
+		of := read(kind, ws.Spec.TargetReference.Name)
+		if of == nil {
+			return nil
+		}
+		return workload.Above(of.object.(metav1.Object), func(kind schema.GroupKind, name string) (types.UID, *metav1.OwnerReference, bool) {
+			if owner := read(kind, name); owner != nil {
+				return owner.UID, owner.Controller, true
+			}
+			return "", nil, false
+		})
+	}
 }
 
 // readTarget reads a workload of a kind that is spread, past all caches; nil if it is not there, or its client is nil.

@@ -4,6 +4,7 @@ package workloadspread
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kubernetesfake "k8s.io/client-go/kubernetes/fake"
+	kubernetestesting "k8s.io/client-go/testing"
 
 	"github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -35,6 +37,18 @@ func TestWebhook(t *testing.T) {
 	relabelled.Spec.TargetReference.APIVersion, relabelled.Spec.TargetReference.Kind = "apps.kruise.io/v1alpha1", "CloneSet"
 	cloneSets := workloadsfake.NewClient(&workloadsv1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"}, Spec: workloadsv1alpha1.CloneSetSpec{Selector: selector}})
 	deployments := kubernetesfake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"}, Spec: appsv1.DeploymentSpec{Selector: selector}})
+	replicaSet := func(of string) *appsv1.ReplicaSet {
+		return &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Namespace: "default", OwnerReferences: []metav1.OwnerReference{*ownerOf("apps/v1", "Deployment", of, "d")}}}
+	}
+	ofReplicaSet := newSpread(t, "rs", subsets)
+	ofReplicaSet.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1"}
+	changed := ofReplicaSet.DeepCopy()
+	changed.Spec.Subsets[0].Name = "b"
+	ofWeb, ofDB := kubernetesfake.NewClientset(replicaSet("web")), kubernetesfake.NewClientset(replicaSet("db"))
+	failing := kubernetesfake.NewClientset()
+	failing.PrependReactor("list", "replicasets", func(kubernetestesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no answer")
+	})
 	for _, test := range []struct {
 		name    string
 		webhook Webhook
@@ -47,6 +61,13 @@ func TestWebhook(t *testing.T) {
 		{"one that was invalid before", Webhook{}, finalized, wrong, ""},
 		{"the same target", Webhook{Distribution: others}, renamed, nil, `400 WorkloadSpread.apps.kruise.io "other" is invalid: spec.targetRef: Forbidden: is in conflict with other WorkloadSpread web`},
 		{"the same target, and nobody knows", Webhook{}, renamed, nil, ""},
+		{"a ReplicaSet of a Deployment", Webhook{Distribution: others, Kubernetes: ofWeb}, ofReplicaSet, nil, `400 WorkloadSpread.apps.kruise.io "rs" is invalid: spec.targetRef: Forbidden: is in conflict with other WorkloadSpread web`},
+		{"the Deployment of a ReplicaSet", Webhook{Distribution: fake.NewClient(ofReplicaSet), Kubernetes: ofWeb}, renamed, nil, `400 WorkloadSpread.apps.kruise.io "other" is invalid: spec.targetRef: Forbidden: is in conflict with other WorkloadSpread rs`},
+		{"a ReplicaSet of another Deployment", Webhook{Distribution: others, Kubernetes: ofDB}, ofReplicaSet, nil, ""},
+		{"a ReplicaSet that is not there", Webhook{Distribution: others, Kubernetes: kubernetesfake.NewClientset()}, ofReplicaSet, nil, ""},
+		{"a ReplicaSet that is not read", Webhook{Distribution: others}, ofReplicaSet, nil, ""},
+		{"a ReplicaSet that cannot be read", Webhook{Distribution: others, Kubernetes: failing}, ofReplicaSet, nil, "Internal error occurred: read ReplicaSet web-1: no answer"},
+		{"a stored one of a ReplicaSet of a Deployment", Webhook{Distribution: others, Kubernetes: ofWeb}, changed, ofReplicaSet, ""},
 		{"a patch of a label that the target selects by", Webhook{Workloads: cloneSets}, relabelled, nil, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.subsets[0].patch: Forbidden: changes the label app, by which the workload selects its pods (app=db)`},
 		{"a patch of a label that a Deployment selects by", Webhook{Kubernetes: deployments}, ofDeployment, nil, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.subsets[0].patch: Forbidden: changes the label app, by which the workload selects its pods (app=db)`},
 		{"a patch, and the target is not there", Webhook{Workloads: workloadsfake.NewClient()}, relabelled, nil, ""},

@@ -3,10 +3,12 @@
 package takeover
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,10 +16,14 @@ import (
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// spreads says what becomes of how pods are spread. It finds patches that take pods away from their workload, filters that
-// OpenKruise does not heed, and counts that go.
+// spreads says what becomes of how pods are spread. It finds several of one workload, patches that take pods away from their workload,
+// filters that OpenKruise does not heed, and counts that go.
 func (c *check) spreads() {
 	for _, spread := range c.Objects[spreads] {
+		if first := c.firstOf(spread); first != spread {
+			c.stuck(title(spread), "WS-22", fmt.Sprintf("It names the same workload as %s, which comes first. With OpenKruise each takes the pods of the other, without end.", title(first)),
+				"Delete one of both: with podwright this one has no pods.")
+		}
 		for _, subset := range objects(spread.Object, "spec", "subsets") {
 			if label := c.takesAway(spread, subset); label != "" {
 				c.stuck(title(spread), "WS-21.1", fmt.Sprintf("The patch of its subset %s changes the label %s, by which its workload knows its pods. With OpenKruise it creates pods without end.", text(subset, "name"), label),
@@ -31,6 +37,32 @@ func (c *check) spreads() {
 			c.happens(title(spread), "WS-20", "podwright empties its versionedSubsetStatuses: it tells versions by the pods.")
 		}
 	}
+}
+
+// firstOf is the one that has the workload, of those that name the same one. It was created first, or is the first by
+// name. One that is being deleted comes last.
+func (c *check) firstOf(spread *unstructured.Unstructured) *unstructured.Unstructured {
+	first := spread
+	for _, other := range c.Objects[spreads] {
+		if target := targetOf(spread); target == "" || targetOf(other) != target {
+			continue
+		}
+		goes, firstGoes := other.GetDeletionTimestamp() != nil, first.GetDeletionTimestamp() != nil
+		created, before := other.GetCreationTimestamp(), first.GetCreationTimestamp()
+		if order := cmp.Or(created.Compare(before.Time), strings.Compare(other.GetName(), first.GetName())); goes != firstGoes && firstGoes || goes == firstGoes && order < 0 {
+			first = other
+		}
+	}
+	return first
+}
+
+// targetOf tells the workload that an object names from all others, whatever the version; "" if it names none.
+func targetOf(o *unstructured.Unstructured) string {
+	kind, name := text(o.Object, "spec", "targetRef", "kind"), text(o.Object, "spec", "targetRef", "name")
+	if kind == "" || name == "" {
+		return ""
+	}
+	return strings.Join([]string{o.GetNamespace(), groupOf(text(o.Object, "spec", "targetRef", "apiVersion")), kind, name}, "/")
 }
 
 // takesAway returns a label that the patch of a subset changes, and by which the workload knows its pods; "" if there is none. Of

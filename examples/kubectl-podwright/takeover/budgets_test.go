@@ -30,6 +30,10 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 	patched := func(label string) string {
 		return spread("subsets: [{name: a}, {name: b, patch: {metadata: {labels: {" + label + "}}}}]}")
 	}
+	twin := func(name, created, kind, workload string) string {
+		return strings.Replace(custom(spreads, name, "spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: "+kind+", name: "+workload+"}}"),
+			"name: "+name, "name: "+name+`, creationTimestamp: "2026-03-01T`+created+`:00Z"`, 1)
+	}
 	budget := func(annotation, rest string) string {
 		return strings.Replace(custom(budgets, "b", rest), "name: b", "name: b, annotations: {"+annotation+"}", 1)
 	}
@@ -64,6 +68,19 @@ func TestCheckRequestsSpreadsAndBudgets(t *testing.T) {
 		{"WS-21.1: a label of controllers, whatever the workload", "1.8", "", []string{patched("pod-template-hash: null")}, []string{
 			"stuck today: " + ws + "The patch of its subset b changes the label pod-template-hash, by which its workload knows its pods. With OpenKruise it creates pods without end. [WS-21.1] " +
 				"Take the label out of the patch: podwright refuses the pods of this subset."}},
+		{"WS-22: two of one workload", "1.8", "", []string{twin("a", "11:00", cloned, "web"), twin("s", "10:00", cloned, "web")}, []string{
+			"stuck today: " + spreads + " shop/a: It names the same workload as " + spreads + " shop/s, which comes first. With OpenKruise each takes the pods of the other, without end. [WS-22] " +
+				"Delete one of both: with podwright this one has no pods."}},
+		{"WS-22: two that were created together", "1.8", "", []string{twin("s", "10:00", cloned, "web"), twin("a", "10:00", cloned, "web")}, []string{
+			"stuck today: " + ws + "It names the same workload as " + spreads + " shop/a, which comes first. With OpenKruise each takes the pods of the other, without end. [WS-22] " +
+				"Delete one of both: with podwright this one has no pods."}},
+		{"WS-22: one that is being deleted comes last", "1.8", "", []string{twin("a", "11:00", cloned, "web"), strings.Replace(twin("s", "10:00", cloned, "web"), "name: s", `name: s, deletionTimestamp: "2026-03-01T11:30:00Z"`, 1)}, []string{
+			"stuck today: " + ws + "It names the same workload as " + spreads + " shop/a, which comes first. With OpenKruise each takes the pods of the other, without end. [WS-22] " +
+				"Delete one of both: with podwright this one has no pods."}},
+		{"WS-22: of other names, kinds and namespaces", "1.8", "", []string{twin("a", "11:00", cloned, "web"), twin("b", "11:00", cloned, "db"), twin("c", "11:00", ordinal, "web"),
+			strings.Replace(twin("d", "11:00", cloned, "web"), "namespace: shop", "namespace: other", 1)}, nil},
+		{"WS-22: what names no workload", "1.8", "", []string{custom(spreads, "a", "spec: {}"), custom(spreads, "b", "spec: {}")}, nil},
+
 		{"WS-33: a filter without a selector", "1.8", "", []string{spread("targetFilter: {replicasPathList: [spec.replicas]}}")}, []string{
 			"needs an answer: " + ws + "Its targetFilter has no selector: OpenKruise spreads no new pod, and podwright all of them. [WS-33] Write a selector, or decide that it may change."}},
 		{"WS-33: one with a selector", "1.8", "", []string{spread("targetFilter: {selector: {}}}")}, nil},

@@ -258,6 +258,7 @@ func (h *history) start(k *kind) error {
 // newProcess returns a process that does nothing yet, with empty caches.
 func (h *history) newProcess(name string, k *kind) *Process {
 	p := &Process{Name: name, Seed: h.seed, Config: h.server.Config(name), history: h, kind: k, replicas: map[string]*replica{}, dirty: true}
+	p.Config.Wrap(inTime)
 	for resource, record := range h.records {
 		p.replicas[resource] = newReplica(record)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,8 +25,8 @@ const (
 	dropped = -2 // it names one that the spec no longer has
 )
 
-// spreading is a WorkloadSpread and its workload at a moment. The workload has the same name. It is a CloneSet, a Deployment, or of a kind
-// of the white list.
+// spreading is a WorkloadSpread and its workload at a moment. The workload has the same name. It is a CloneSet, a Deployment, a Job, or of a
+// kind of the white list.
 type spreading struct {
 	*v1alpha1.WorkloadSpread
 	state      *State
@@ -34,7 +35,7 @@ type spreading struct {
 	latest     string             // the revision of new pods, as their labels may end; empty: not known
 	pods       []*corev1.Pod      // of the workload, by name
 	unselected int                // pods of the workload that the filter does not select
-	custom     bool               // the workload is of a kind of the white list
+	custom     bool               // the workload is of a kind of the white list, or a Job: its pods get no costs, and none is misplaced
 }
 
 // spreadingOf finds the WorkloadSpread of a state, nil if there is none.
@@ -55,6 +56,9 @@ func spreadingOf(s *State) *spreading {
 	if d, _ := s.Beside["deployments"].(*appsv1.Deployment); d != nil {
 		f.addReplicaSets(d)
 		f.wants = wanted(d, d.Spec.Replicas)
+	}
+	if job, _ := s.Beside["jobs"].(*batchv1.Job); job != nil {
+		f.custom, f.owners[job.UID], f.wants = true, true, wanted(job, job.Spec.Parallelism)
 	}
 	if rollout := s.Beside[customResource]; rollout != nil && !f.addCustom(rollout) {
 		return nil

@@ -27,7 +27,7 @@ func (f *spreading) filter() bool {
 	if f.Spec.TargetFilter == nil || len(f.Spec.TargetFilter.ReplicasPathList) == 0 {
 		return true
 	}
-	for _, kind := range []string{"clonesets", "deployments", customResource} {
+	for _, kind := range []string{"clonesets", "deployments", "jobs", customResource} {
 		object := f.state.Beside[kind]
 		if object == nil {
 			continue

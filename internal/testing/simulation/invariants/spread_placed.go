@@ -68,7 +68,7 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	p.sent = slices.DeleteFunc(p.sent, func(s sent) bool { return cached.Now.Sub(s.at) > p.Counts })
 	i := f.subsetOf(after)
 	if i >= 0 {
-		checkGiven(&v, &f.Spec.Subsets[i], after)
+		checkGiven(&v, &f.Spec.Subsets[i], before, after)
 	}
 	if f.isOnly() {
 		if i != 0 {
@@ -94,8 +94,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 }
 
 // PlacedTogether judges into which subset a replica of a webhook sent a pod, if the replicas know of each other. The subset has
-// room, though the caches of this replica may not show for ten seconds what the others have sent. Live is the WorkloadSpread when
-// the pod was sent, and truth the pods. (WS-7.2)
+// room, though the caches of this replica may not show for ten seconds what the others have sent. Cached is what they showed when the
+// replica decided, live the WorkloadSpread when the pod was sent, and truth the pods. (WS-7.2)
 func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
 	var v violations
 	now := *cached
@@ -111,7 +111,7 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	if known.isOnly() && says(after).UID == "" { // nothing is written then, so that the replica does not hear of a change of the spec
 		ref := metav1.GetControllerOfNoCopy(before)
 		if known.subsetOf(after) == 0 {
-			checkGiven(&v, &known.Spec.Subsets[0], after)
+			checkGiven(&v, &known.Spec.Subsets[0], before, after)
 		} else if ref != nil && known.owners[ref.UID] && known.selects(before) {
 			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
 		}
@@ -121,10 +121,7 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	if i < 0 {
 		return nil
 	}
-	checkGiven(&v, &f.Spec.Subsets[i], after)
-	if f.wants == 0 { // the workload may have been deleted while the replica asked, and percentages are 0 since
-		return v
-	}
+	checkGiven(&v, &f.Spec.Subsets[i], before, after)
 	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
 		seen := cached.Pods[pod.Name]
 		young := now.Now.Sub(pod.CreationTimestamp.Time) < 10*time.Second && says(pod).UID != ""
@@ -228,8 +225,16 @@ func (t *tally) mayTake(f *spreading, i int, pod *corev1.Pod) bool {
 	return f.open(i) && (t.all[i] < f.limit(i) || f.isLatest(pod) && t.same[i] < f.shares(t.all, max(f.wants-t.loose, 0))[i])
 }
 
-// checkGiven judges that a pod has what its subset asks for. (WS-10, WS-11)
-func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, pod *corev1.Pod) {
+// checkGiven judges that a pod has what its subset asks for, and still requires of its node what it did before. (WS-10, WS-11)
+func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, pod *corev1.Pod) {
+	had, has := requiredTerms(before), requiredTerms(pod)
+	for i := range had {
+		for _, e := range had[i].MatchExpressions {
+			if len(has) != len(had) || !slices.ContainsFunc(has[i].MatchExpressions, func(has corev1.NodeSelectorRequirement) bool { return equality.Semantic.DeepEqual(has, e) }) {
+				v.add(Placement, "pod %s%s of subset %s does not require %s of its node any more", pod.GenerateName, pod.Name, subset.Name, e.Key)
+			}
+		}
+	}
 	for _, t := range subset.Tolerations {
 		if !slices.Contains(pod.Spec.Tolerations, t) {
 			v.add(Placement, "pod %s%s of subset %s has no toleration of %s", pod.GenerateName, pod.Name, subset.Name, t.Key)
@@ -249,15 +254,23 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, pod *corev
 	if subset.RequiredNodeSelectorTerm == nil {
 		return
 	}
-	if a := pod.Spec.Affinity; a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	if len(has) == 0 {
 		v.add(Placement, "pod %s%s of subset %s requires nothing of its node", pod.GenerateName, pod.Name, subset.Name)
 		return
 	}
-	for _, term := range pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	for _, term := range has {
 		for _, e := range subset.RequiredNodeSelectorTerm.MatchExpressions {
 			if !slices.ContainsFunc(term.MatchExpressions, func(has corev1.NodeSelectorRequirement) bool { return equality.Semantic.DeepEqual(has, e) }) {
 				v.add(Placement, "pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
 			}
 		}
 	}
+}
+
+// requiredTerms are the terms of which a pod requires one of its node; none if it requires nothing.
+func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
+	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	}
+	return nil
 }

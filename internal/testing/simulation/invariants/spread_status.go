@@ -25,7 +25,18 @@ func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 		v.add(Status, "observedGeneration is %d, and what was known was at %d", after.Status.ObservedGeneration, f.Generation)
 		return
 	}
-	f.checkStatus(v, &after.Status, len(w.Known.failed()) > 0)
+	f.checkStatus(v, &after.Status, len(w.Known.failed()) > 0, f.gone(w.Truth))
+}
+
+// gone counts the pods that are to be adopted and that are not there any more, as the author does not know yet. They count until it sees
+// that. (WS-20)
+func (f *spreading) gone(truth *State) (n int32) {
+	for _, pod := range f.pods {
+		if there := truth.Pods[pod.Name]; active(pod) && pod.Spec.NodeName != "" && f.subsetOf(pod) == nowhere && (there == nil || there.UID != pod.UID) {
+			n++
+		}
+	}
+	return n
 }
 
 // failed are the pods about which something has failed.
@@ -37,8 +48,8 @@ func (s *State) failed() map[string]bool {
 }
 
 // checkStatus judges the numbers of a status. If some pods could not be written, those that are to be adopted
-// count nevertheless. (WS-20)
-func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadStatus, someFailed bool) {
+// count nevertheless. So many of those that were to be adopted are gone, and may count. (WS-20)
+func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadStatus, someFailed bool, gone int32) {
 	if len(status.SubsetStatuses) != len(f.Spec.Subsets) {
 		v.add(Status, "there are %d subsets in the status, and %d in the spec", len(status.SubsetStatuses), len(f.Spec.Subsets))
 		return
@@ -52,6 +63,9 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 		toCome := f.toCome(v, s)
 		if someFailed {
 			continue
+		}
+		if more := s.Replicas - has[i]; more > 0 && more <= gone {
+			has[i], gone = s.Replicas, gone-more
 		}
 		missing := int32(-1)
 		if limit := f.limit(i); limit != unbounded {
@@ -104,7 +118,7 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	if s.refuses("patch", "pods") { // what should be adopted counts as if it were
 		return v
 	}
-	f.checkStatus(&v, &f.Status, false)
+	f.checkStatus(&v, &f.Status, false, 0)
 	f.checkConditions(&v)
 	if f.wants == 0 { // the rest does not matter
 		return v
@@ -143,7 +157,7 @@ func WorkloadSpreadsSettled(s *State, even bool) []Violation {
 		if f.Status.ObservedGeneration != f.Generation {
 			v.add(Status, "observedGeneration of %s is %d, not %d", f.Name, f.Status.ObservedGeneration, f.Generation)
 		}
-		f.checkStatus(&v, &f.Status, false)
+		f.checkStatus(&v, &f.Status, false, 0)
 		f.checkConditions(&v)
 		if f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName() {
 			v.add(Status, "%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
@@ -170,13 +184,14 @@ func (f *spreading) heldUp() string {
 }
 
 // checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that
-// it selects. Then no rollout makes room for what is missing, and a pod stays in the subset that had room when it came. (WS-33, WS-34)
+// it selects. A Job creates none for those that have ended. Then no rollout makes room for what is missing, and a pod stays in the subset
+// that had room when it came. (WS-33, WS-34)
 func (f *spreading) checkShares(v *violations) {
 	has, there := f.counts(active), int32(0)
 	for _, n := range has {
 		there += n
 	}
-	filtered := f.unselected > 0 || f.Spec.TargetFilter != nil && len(f.Spec.TargetFilter.ReplicasPathList) > 0
+	filtered := f.unselected > 0 || f.state.Beside["jobs"] != nil || f.Spec.TargetFilter != nil && len(f.Spec.TargetFilter.ReplicasPathList) > 0
 	if !filtered || there >= f.wants {
 		if shares := f.shares(has, f.wants); !slices.Equal(shares, has) {
 			v.add(Placement, "the subsets have %v pods, and their shares are %v", has, shares)

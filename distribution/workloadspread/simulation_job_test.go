@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+)
+
+var jobTarget = v1alpha1.TargetReference{APIVersion: "batch/v1", Kind: "Job", Name: "web"}
+
+// TestSimulationOfJobs is TestSimulation with a Job, whose pods run to their end. (WS-2, WS-19)
+func TestSimulationOfJobs(t *testing.T) {
+	alone, together := simulated(&bug{job: true}), simulated(&bug{job: true, together: true})
+	alone.Webhooks = 1 // nothing is put right later, as the pods of a Deployment are (WS-19)
+	simulation.Check(t, alone, together)
+}
+
+// TestSimulationFindsBugsOfJobs plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugsOfJobs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		bug    bug
+	}{
+		{"pods get costs", invariants.Order, inPlan(costOfCustom)},
+		{"pods that are misplaced are deleted", invariants.Needless, inPlan(deleteOfCustom)},
+		{"pods that have succeeded count", invariants.Status, inSnapshot(misread{pod: func(pod *corev1.Pod) {
+			if pod.Status.Phase == corev1.PodSucceeded {
+				pod.Status.Phase = corev1.PodRunning
+			}
+		}})},
+		{"pods that have succeeded keep their place", invariants.Placement, inPlacer(misread{pod: func(pod *corev1.Pod) {
+			if pod.Status.Phase == corev1.PodSucceeded {
+				pod.Status.Phase = corev1.PodRunning
+			}
+		}})},
+		{"the completions are wanted, and not the parallelism", invariants.Status, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }})},
+	} {
+		b.bug.job = true
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(&b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// completions is how many pods of a Job are to succeed: more than a history comes to, for most seeds.
+const completions = 20
+
+// jobBeside is what a simulation needs to know of the Job that is spread, whose controller is a model.
+func jobBeside() *simulation.Subject {
+	return &simulation.Subject{
+		Resource: others[5],
+		Empty:    func() simulation.Object { return &batchv1.Job{} },
+		Create:   anyJob,
+		Start:    startJobs,
+		Ignores:  []string{spreadResource.Name, "persistentvolumeclaims", "controllerrevisions", "nodes"},
+		Act:      func(u *simulation.User, r *rand.Rand) { u.Edit(simulation.AnyEdit(r, jobEdits)) },
+		Push:     func(u *simulation.User) { u.Edit(`{"spec":{"parallelism":6}}`) },
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
+		},
+	}
+}
+
+func anyJob(r *rand.Rand) simulation.Object {
+	return &batchv1.Job{Spec: batchv1.JobSpec{
+		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)),
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		},
+	}}
+}
+
+var jobEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"parallelism":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
+	simulation.Pick(`{"spec":{"parallelism":%v}}`, 2, 4, 6),
+	simulation.Pick(`{"spec":{"suspend":%v}}`, true, false, false, false),
+}
+
+// jobs is a model of the controller of Jobs. It sees what there is, not caches. Its pods stay until it has counted them.
+type jobs struct {
+	process *simulation.Process
+	kube    kubernetes.Interface
+}
+
+func startJobs(p *simulation.Process) (simulation.Controller, error) {
+	kube, err := p.Kubernetes()
+	j := &jobs{p, kube}
+	return simulation.Controller{Reconcile: j.reconcile, LastRetry: 1000 * time.Second, // as controllers of Kubernetes
+		Unfinished: func() (string, error) { return "", nil }}, err
+}
+
+func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
+	var job *batchv1.Job
+	if live := j.process.Live("jobs"); len(live) > 0 && live[0].GetDeletionTimestamp() == nil {
+		job = live[0].(*batchv1.Job)
+	}
+	var active []*corev1.Pod
+	succeeded := int32(0)
+	for _, object := range j.process.Live(string(resourcePods)) {
+		pod := object.(*corev1.Pod)
+		switch own := job != nil && metav1.IsControlledBy(pod, job); {
+		case own && simulation.Active(pod):
+			active = append(active, pod)
+			continue
+		case own && pod.Status.Phase == corev1.PodSucceeded:
+			succeeded++
+		}
+		if err := j.release(ctx, pod); err != nil { // it has ended, or its Job is gone
+			return 0, err
+		}
+	}
+	if job == nil {
+		return 0, nil
+	}
+	wants := max(min(*job.Spec.Parallelism, *job.Spec.Completions-succeeded), 0)
+	if job.Spec.Suspend != nil && *job.Spec.Suspend {
+		wants = 0
+	}
+	for range int(wants) - len(active) {
+		if err := j.create(ctx, job); err != nil {
+			return 0, err
+		}
+	}
+	for i := range len(active) - int(wants) {
+		uid := active[i].UID
+		if err := j.kube.CoreV1().Pods(job.Namespace).Delete(ctx, active[i].Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// release takes the finalizer from a pod that has been counted.
+func (j *jobs) release(ctx context.Context, pod *corev1.Pod) error {
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		return nil
+	}
+	_, err := j.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q,"finalizers":null}}`, pod.UID), metav1.PatchOptions{})
+	return err
+}
+
+// create creates a pod of a Job, about which the webhook is asked.
+func (j *jobs) create(ctx context.Context, job *batchv1.Job) error {
+	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
+	pod.GenerateName, pod.Finalizers = job.Name+"-", []string{batchv1.JobTrackingFinalizer}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	response := j.process.Create(ctx, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: job.Namespace, Object: runtime.RawExtension{Object: pod}})
+	if !response.Allowed {
+		return fmt.Errorf("the webhook refuses it: %s", response.Result.Message)
+	}
+	_, err := j.kube.CoreV1().Pods(job.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	return err
+}
+
+// ofJob has what users change be about a Job, which says elsewhere how many pods it wants.
+func ofJob(edit string) string { return strings.ReplaceAll(edit, "spec.replicas", "spec.parallelism") }
