@@ -119,8 +119,8 @@ var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
 
 // plainPackages need no more than API types do, so that every package may use them. manifests says what an installation
-// of a package takes. jsontext writes JSON, podstate reads pods, and workload reads what controls them.
-var plainPackages = modules("internal/jsontext", "internal/manifests", "internal/podstate", "internal/workload")
+// of a package takes. podstate reads pods, and workload reads what controls them.
+var plainPackages = modules("internal/manifests", "internal/podstate", "internal/workload")
 
 // layer says where a package of this module stands: "api", "client", "pure",
 // "internal", "running", "test", "root", "manager", or the name of its area. A folder that

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/podwright/podwright/internal/jsontext"
 )
 
 // The message of the condition is JSON. Almost always it is the JSON that encode writes,
@@ -53,7 +51,7 @@ func decodePlain(message string) ([]Key, bool) {
 			return nil, false
 		}
 		key, after, found := strings.Cut(entry, closing)
-		if !found || !jsontext.Plain(userAgent) || !jsontext.Plain(key) {
+		if !found || !plain(userAgent) || !plain(key) {
 			return nil, false
 		}
 		keys = append(keys, Key{UserAgent: userAgent, Key: key})
@@ -72,7 +70,7 @@ func encode(keys []Key) string {
 	keys = slices.Compact(keys)
 	message := []byte{'['}
 	for i, k := range keys {
-		if !jsontext.Plain(k.UserAgent) || !jsontext.Plain(k.Key) {
+		if !plain(k.UserAgent) || !plain(k.Key) {
 			data, _ := json.Marshal(keys) // strings always encode
 			return string(data)
 		}
@@ -90,5 +88,16 @@ func encode(keys []Key) string {
 
 // mayList rules out most messages that do not list key, without decoding them.
 func mayList(message string, key Key) bool {
-	return !jsontext.Plain(key.Key) || strings.Contains(message, key.Key) || strings.Contains(message, `\`)
+	return !plain(key.Key) || strings.Contains(message, key.Key) || strings.Contains(message, `\`)
+}
+
+// plain tells whether a string stands in JSON unchanged.
+func plain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }

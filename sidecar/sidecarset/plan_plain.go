@@ -5,10 +5,10 @@ package sidecarset
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/jsontext"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -29,16 +29,16 @@ func (p *planner) readPlain() {
 	p.plain.images = make(map[string]string, len(p.sidecars))
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
-		if s.hot || !jsontext.Plain(s.name) {
+		if s.hot || !isPlain(s.name) {
 			p.plain.sidecars = nil
 			return
 		}
 		p.plain.sidecars, p.plain.images[s.name] = append(p.plain.sidecars, s), s.image
 	}
 	slices.SortFunc(p.plain.sidecars, func(a, b *sidecar) int { return cmp.Compare(a.name, b.name) })
-	data := jsontext.AppendString([]byte{'{'}, p.Set.Name) // names of objects are plain, and so are hashes
-	data = jsontext.AppendString(append(data, `:{"revision":`...), p.hashes.Containers)
-	data = jsontext.AppendTime(append(data, `,"updateTimestamp":`...), metav1.NewTime(p.Now))
+	data := appendText([]byte{'{'}, p.Set.Name) // names of objects are plain, and so are hashes
+	data = appendText(append(data, `:{"revision":`...), p.hashes.Containers)
+	data = appendTime(append(data, `,"updateTimestamp":`...), metav1.NewTime(p.Now))
 	p.plain.begins = append(data, `,"lastContainerStatuses":{`...)
 }
 
@@ -56,7 +56,7 @@ func (c *change) replacePlainly() bool {
 		switch {
 		case has == nil || has.Image == s.image:
 			continue
-		case status == nil || !jsontext.Plain(status.ImageID, status.ContainerID, has.Image):
+		case status == nil || !isPlain(status.ImageID, status.ContainerID, has.Image):
 			return false
 		}
 		list = append(list, replaced{s.name, status.ImageID, status.ContainerID, has.Image})
@@ -79,18 +79,23 @@ func (c *change) replacePlainly() bool {
 func (plain *plainUpdates) append(data []byte, list []replaced, since *metav1.Time) []byte {
 	data = append(data, plain.begins...)
 	for i := range list {
-		data = append(jsontext.AppendString(comma(data, i), list[i].name), ":{"...)
-		data = append(jsontext.AppendField(data, "", "imageID", list[i].imageID), '}')
+		data = append(appendText(comma(data, i), list[i].name), ":{"...)
+		if id := list[i].imageID; id != "" {
+			data = appendText(append(data, `"imageID":`...), id)
+		}
+		data = append(data, '}')
 	}
 	data = append(data, `},"lastContainers":{`...)
 	for i := range list {
-		data = append(jsontext.AppendString(comma(data, i), list[i].name), ":{"...)
-		data = comma(jsontext.AppendField(data, "", "containerID", list[i].containerID), len(list[i].containerID))
-		data = append(jsontext.AppendString(append(data, `"images":[`...), list[i].image), "]}"...)
+		data = append(appendText(comma(data, i), list[i].name), ":{"...)
+		if id := list[i].containerID; id != "" {
+			data = append(appendText(append(data, `"containerID":`...), id), ',')
+		}
+		data = append(appendText(append(data, `"images":[`...), list[i].image), "]}"...)
 	}
 	data = append(data, '}')
 	if since != nil {
-		data = jsontext.AppendTime(append(data, `,"notReadySince":`...), *since)
+		data = appendTime(append(data, `,"notReadySince":`...), *since)
 	}
 	return append(data, "}}"...)
 }
@@ -101,4 +106,26 @@ func comma(data []byte, before int) []byte {
 		return data
 	}
 	return append(data, ',')
+}
+
+// isPlain tells whether texts stand in JSON unchanged.
+func isPlain(all ...string) bool {
+	for _, s := range all {
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func appendText(data []byte, s string) []byte {
+	return append(append(append(data, '"'), s...), '"')
+}
+
+// appendTime appends a time as metav1.Time writes it.
+func appendTime(data []byte, t metav1.Time) []byte {
+	return append(t.UTC().AppendFormat(append(data, '"'), time.RFC3339), '"')
 }
