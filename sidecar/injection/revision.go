@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -72,6 +73,15 @@ func Read(set *v1alpha1.SidecarSet, found *appsv1.ControllerRevision) error {
 	return nil
 }
 
+// isNewer tells whether a revision of a SidecarSet is newer than another one. Those that it controls are newer than those that a
+// SidecarSet of the same name has left behind. (SCI-3)
+func isNewer(set *v1alpha1.SidecarSet, r, than *appsv1.ControllerRevision) bool {
+	if own := metav1.IsControlledBy(r, set); own != metav1.IsControlledBy(than, set) {
+		return own
+	}
+	return r.Revision > than.Revision
+}
+
 // Wanted finds the revision that the injectionStrategy names. That there is none is an
 // error. (SCI-3)
 func Wanted(set *v1alpha1.SidecarSet, revisions []*appsv1.ControllerRevision) (found *appsv1.ControllerRevision, err error) {
@@ -86,7 +96,7 @@ func Wanted(set *v1alpha1.SidecarSet, revisions []*appsv1.ControllerRevision) (f
 			if r.Name == *strategy.RevisionName {
 				return r, nil
 			}
-		case r.Labels[v1alpha1.SidecarSetCustomVersionLabel] == *strategy.CustomVersion && (found == nil || r.Revision > found.Revision):
+		case r.Labels[v1alpha1.SidecarSetCustomVersionLabel] == *strategy.CustomVersion && (found == nil || isNewer(set, r, found)):
 			found = r
 		}
 	}

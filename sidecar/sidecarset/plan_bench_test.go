@@ -4,10 +4,13 @@ package sidecarset
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/planbench"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // BenchmarkPlan: a plan for 50,000 pods that are settled takes 50 ms at most.
@@ -24,6 +27,14 @@ func BenchmarkPlan(b *testing.B) {
 		{"update", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 10%", n, n/2, n/2) }},
 		{"begin", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 10%", n, 0, 0) }},
 		{"take-all", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 100%", n, 0, 0) }},
+		{"take-apart", func(b *testing.B, n int) *world {
+			w := many(b, "maxUnavailable: 100%", n, 0, 0)
+			for i, pod := range w.pods { // each was injected into at another time
+				at, text := w.now.Add(time.Duration(i)*time.Second).UTC().Format(time.RFC3339), pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
+				pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = strings.ReplaceAll(text, w.now.UTC().Format(time.RFC3339), at)
+			}
+			return w
+		}},
 		{"hot-settled", func(b *testing.B, n int) *world {
 			w := newWorld(b, mesh)
 			for i := range n {

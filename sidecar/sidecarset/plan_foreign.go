@@ -18,11 +18,11 @@ import (
 // foreign says which container of the SidecarSet is another one's in a pod; empty if none is. (SCS-28)
 func (p *planner) foreign(pod *corev1.Pod) (why string) {
 	text := pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
-	if text == p.ownAlone {
+	if text == p.unshared {
 		return ""
 	}
 	if strings.Count(text, `"sidecarSetName":`) < 2 || !p.mayBeForeign(text) {
-		p.ownAlone = text // the records of pods that were updated together are alike
+		p.unshared = text // the records of pods that were updated together are alike
 		return ""
 	}
 	records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation) // those that cannot be read name nothing

@@ -109,7 +109,7 @@ func (p *planner) reset(pod *pod) error {
 			continue
 		}
 		idle, working := pod.idle(s), pod.worker(s)
-		if err := inplace.Replace(c.Patch, pod.Pod, idle, s.empty, c.state); err != nil {
+		if err := c.replace(idle, s.empty); err != nil {
 			return err
 		}
 		c.SetAnnotation(v1alpha1.SidecarSetVersionAnnotationPrefix+idle, "0")
@@ -158,7 +158,7 @@ func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 	if podstate.Container(pod, other).Image == s.image { // a way back, while the new one does not serve
 		upgraded, other = other, upgraded
 	}
-	if err := inplace.Replace(c.Patch, pod, upgraded, s.image, c.state); err != nil {
+	if err := c.replace(upgraded, s.image); err != nil {
 		return err
 	}
 	works[s.name] = upgraded
@@ -199,7 +199,7 @@ func (c *change) upgrade() error {
 			}
 			continue
 		}
-		if err := inplace.Replace(c.Patch, c.pod.Pod, s.name, s.image, c.state); err != nil {
+		if err := c.replace(s.name, s.image); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -51,17 +52,21 @@ type states struct {
 	since *metav1.Time
 }
 
+// noStates is what is recorded of most pods. It never changes.
+var noStates states
+
 // statesOf reads what SidecarSets have recorded of their updates of a pod. What cannot be
 // read is nothing. (SCS-13)
 func (p *planner) statesOf(pod *pod) *states {
 	if pod.states != nil {
 		return pod.states
 	}
-	pod.states = &states{}
 	text := pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
 	if text == "" {
+		pod.states = &noStates
 		return pod.states
 	}
+	pod.states = &states{}
 	if json.Unmarshal([]byte(text), &pod.states.all) != nil {
 		pod.states.all, pod.states.some = nil, true
 	}
@@ -78,17 +83,24 @@ type change struct {
 	*podpatch.Patch
 	p     *planner
 	pod   *pod
-	state *inplacev1alpha1.State // what the containers ran before
+	state *inplacev1alpha1.State // what the containers ran before; nil: not read yet
 	since *metav1.Time           // since when it has not been ready; nil: it is
 }
 
 // change begins a change of a pod.
 func (p *planner) change(pod *pod) change {
-	c := change{Patch: &podpatch.Patch{IfUnchanged: true}, p: p, pod: pod, state: &inplacev1alpha1.State{}, since: p.statesOf(pod).since}
-	if own := p.statesOf(pod).own; own != nil {
-		c.state = own.DeepCopy()
+	return change{Patch: &podpatch.Patch{IfUnchanged: true}, p: p, pod: pod, since: p.statesOf(pod).since}
+}
+
+// replace replaces the image of a container, and notes in the state what it ran before.
+func (c *change) replace(name, image string) error {
+	if c.state == nil {
+		c.state = &inplacev1alpha1.State{}
+		if own := c.p.statesOf(c.pod).own; own != nil {
+			c.state = own.DeepCopy()
+		}
 	}
-	return c
+	return inplace.Replace(c.Patch, c.pod.Pod, name, image, c.state)
 }
 
 // record writes the records of the images that are replaced. The time and the hash are
@@ -118,10 +130,14 @@ func (c *change) record() error {
 // cannot be read are replaced. (SCS-12)
 func (c *change) injected() error {
 	text := c.pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
+	alone := c.p.ownAlone(text)
+	if alone {
+		text = "" // it is replaced as a whole
+	}
 	after, known := c.p.recorded[text]
 	if !known {
 		var err error
-		if after, err = c.recordsAfter(); err != nil {
+		if after, err = c.recordsAfter(alone); err != nil {
 			return err
 		}
 		if c.p.recorded == nil {
@@ -136,15 +152,23 @@ func (c *change) injected() error {
 	return nil
 }
 
+// ownAlone tells whether records are those of this SidecarSet alone. What is no JSON may count as such: it is replaced, too.
+func (p *planner) ownAlone(records string) bool {
+	return strings.HasPrefix(records, p.ownBegins) && strings.HasSuffix(records, "}}") && strings.Count(records, "{") == 2
+}
+
 // recordTexts are the records of the SidecarSets of a pod: as they are written, and their names as the list has them.
 type recordTexts struct{ text, list string }
 
-// recordsAfter returns the records that the pod has from now on. They follow from those that it has.
-func (c *change) recordsAfter() (recordTexts, error) {
-	name, pod := c.p.Set.Name, c.pod.Pod
-	all, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
-	if err != nil {
-		all = map[string]v1alpha1.SidecarSetUpgradeRecord{}
+// recordsAfter returns the records that the pod has from now on. They follow from those that it has, unless these are the
+// SidecarSet's alone.
+func (c *change) recordsAfter(alone bool) (recordTexts, error) {
+	name := c.p.Set.Name
+	all := map[string]v1alpha1.SidecarSetUpgradeRecord{}
+	if !alone {
+		if known, err := injection.Records(c.pod.Pod, v1alpha1.SidecarSetHashAnnotation); err == nil {
+			all = known
+		}
 	}
 	record := c.p.Injection.NewRecord(c.p.set, c.p.hashes.Containers, c.p.Now)
 	record.SidecarSetControllerRevision = c.p.plan.Revisions.Update.Name

@@ -275,12 +275,14 @@ func (c *change) update() error {
 	for key, value := range metadata {
 		c.SetAnnotation(key, value)
 	}
-	if err := c.upgrade(); err != nil {
-		return err
-	}
 	c.since = notReadySince(c.pod.Pod)
-	if err := c.record(); err != nil {
-		return err
+	if !c.replacePlainly() {
+		if err := c.upgrade(); err != nil {
+			return err
+		}
+		if err := c.record(); err != nil {
+			return err
+		}
 	}
 	return c.injected()
 }

@@ -33,6 +33,7 @@ type planner struct {
 	hashes    injection.Hashes
 	content   []byte // what a revision of 1.4 holds of the spec
 	hashEnd   string // what follows the hash in a record of the SidecarSet
+	ownBegins string // what records begin with, if that of the SidecarSet is the first
 	sidecars  []sidecar
 	names     []string                     // of their containers in pods
 	natives   []*v1alpha1.SidecarContainer // the init containers that go on, unless they count as containers
@@ -45,8 +46,9 @@ type planner struct {
 
 	pods []*pod // the matched ones, by namespace and name
 
+	plain    plainUpdates
 	hashOf   hashOf
-	ownAlone string                 // the last records of which foreign has found nothing
+	unshared string                 // the last records of which foreign has found nothing
 	recorded map[string]recordTexts // what injected has made of records
 
 	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
@@ -81,7 +83,7 @@ func (p *planner) read() (err error) {
 	if p.hashes, err = p.Injection.HashesOf(p.set); err != nil {
 		return err
 	}
-	p.hashEnd = `","sidecarSetName":"` + p.Set.Name + `"`
+	p.hashEnd, p.ownBegins = `","sidecarSetName":"`+p.Set.Name+`"`, `{"`+p.Set.Name+`":{`
 	for c := range p.set.Spec.Containers {
 		container := &p.set.Spec.Containers[c]
 		s := sidecar{name: container.Name, image: container.Image, hot: container.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade}
@@ -96,6 +98,7 @@ func (p *planner) read() (err error) {
 		p.add(s)
 	}
 	p.readNatives()
+	p.readPlain()
 	p.selector = injection.NewSelector(p.set)
 	if problem := p.selector.Problem(); problem != "" {
 		return fmt.Errorf("%s; it must select the pods to inject into", problem)
@@ -230,6 +233,7 @@ func (p *planner) finishPatches(updates []*pod) {
 			p.Finish(&pod.View)
 		}
 	}
+	p.plan.Patch = slices.Grow(p.plan.Patch, len(updates))
 	for _, pod := range updates {
 		p.Finish(&pod.View)
 	}

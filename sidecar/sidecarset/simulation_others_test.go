@@ -16,7 +16,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// injecting has those who create pods act. The webhook injects what the SidecarSet has for a pod; nil: it refuses the pod.
+// injecting has those who create pods act. The webhook injects what the SidecarSet has for a pod, if there is one; nil: it refuses
+// the pod.
 type injecting struct {
 	webhook func(*simulation.User, *v1alpha1.SidecarSet, *corev1.Pod) *corev1.Pod
 }
@@ -40,8 +41,8 @@ func (i injecting) createPod(u *simulation.User, r *rand.Rand, name string) {
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue}}
 	}
-	missed := r.IntN(10) == 0
-	if set, ok := u.Workload().(*v1alpha1.SidecarSet); ok && !missed {
+	if missed := r.IntN(10) == 0; !missed {
+		set, _ := u.Workload().(*v1alpha1.SidecarSet)
 		pod = i.webhook(u, set, pod)
 	}
 	if pod == nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// Webhook answers what the API server asks before a pod is deleted, evicted or changed.
+// Webhook answers what the API server asks before a pod is created, deleted, evicted or changed.
 type Webhook func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 
 // call is a question to a replica of the webhook, for which a request waits.
@@ -48,6 +48,16 @@ func (h *history) startWebhook() error {
 	}
 	h.webhooks = append(h.webhooks, p)
 	return p.fill(h.version)
+}
+
+// startWebhooks starts all replicas of the webhook.
+func (h *history) startWebhooks() error {
+	for range h.workload.Webhooks {
+		if err := h.startWebhook(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // restartWebhook has a replica of the webhook crash, and starts another one. Requests that wait for its
@@ -75,7 +85,7 @@ func (h *history) showWebhook(r *rand.Rand) error {
 // asksWebhook tells whether a request is one that the webhook is asked about, and has not been
 // since the pod changed. An eviction is asked about once.
 func (h *history) asksWebhook(r *request) bool {
-	if len(h.webhooks) == 0 || r.Resource != pods {
+	if len(h.webhooks) == 0 || h.workload.OnlyCreations || r.Resource != pods {
 		return false
 	}
 	switch {

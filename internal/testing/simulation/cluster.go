@@ -22,6 +22,20 @@ import (
 // pods lists the pods that there are by name.
 func (h *history) podList() []*corev1.Pod { return sorted[*corev1.Pod](h.records[pods].objects) }
 
+// populate makes what there is beside the workload.
+func (h *history) populate() error {
+	if h.workload.OnlyCreations {
+		if err := h.startWebhooks(); err != nil {
+			return err
+		}
+	}
+	if h.workload.Populate == nil {
+		return nil
+	}
+	h.workload.Populate(h.user(h.kinds[0]), h.random(0))
+	return h.follow()
+}
+
 // anyPod picks a pod, nil if there is none. It is often one that a request is
 // about: who comes in between makes the best scenarios.
 func (h *history) anyPod(r *rand.Rand) *corev1.Pod {

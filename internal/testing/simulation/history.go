@@ -183,23 +183,18 @@ func (h *history) begin() error {
 	if err := h.follow(); err != nil {
 		return err
 	}
-	if h.workload.Populate != nil {
-		h.workload.Populate(h.user(h.kinds[0]), h.random(0))
-		if err := h.follow(); err != nil {
-			return err
-		}
+	if err := h.populate(); err != nil {
+		return err
 	}
 	for _, k := range h.kinds {
 		if err := h.start(k); err != nil {
 			return err
 		}
 	}
-	for range h.workload.Webhooks {
-		if err := h.startWebhook(); err != nil {
-			return err
-		}
+	if h.workload.OnlyCreations {
+		return nil
 	}
-	return nil
+	return h.startWebhooks()
 }
 
 // before has the requests of processes wait for their turn.

@@ -3,7 +3,10 @@
 package simulation
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -12,10 +15,7 @@ import (
 
 // injections are what webhooks of others do to new pods: policies that keep pods off nodes,
 // meshes, schedulers of tenants. None of them makes a node unfit.
-var injections = []struct {
-	what   string
-	inject func(*corev1.Pod)
-}{
+var injections = []injection{
 	{"labels", func(pod *corev1.Pod) {
 		if pod.Labels == nil {
 			pod.Labels = map[string]string{}
@@ -35,6 +35,30 @@ var injections = []struct {
 			term.MatchFields = append([]corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"virtual"}}}, term.MatchFields...)
 		})
 	}},
+}
+
+// reshapings are injections that change containers and annotations.
+var reshapings = []injection{
+	{"a container", func(pod *corev1.Pod) {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "injected", Image: "injected:1"})
+	}},
+	{"annotations", func(pod *corev1.Pod) {
+		if pod.Annotations == nil {
+			pod.Annotations = map[string]string{}
+		}
+		pod.Annotations["injected"] = "true"
+	}},
+	{"requests", func(pod *corev1.Pod) {
+		for i := range pod.Spec.Containers {
+			pod.Spec.Containers[i].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi")}
+		}
+	}},
+}
+
+// injection is what one webhook does to a new pod.
+type injection struct {
+	what   string
+	inject func(*corev1.Pod)
 }
 
 // forTerms changes all required terms of a pod, and the one that it then gets if it has none.
@@ -62,9 +86,13 @@ func (h *history) installInjections() {
 	if !h.workload.Injected || h.seed%2 == 0 {
 		return
 	}
+	all := injections
+	if h.workload.Reshaped {
+		all = slices.Concat(injections, reshapings)
+	}
 	r := h.random(-1)
-	first, second := r.IntN(len(injections)), r.IntN(len(injections))
-	h.say("webhooks of others inject %s and %s into new pods", injections[first].what, injections[second].what)
+	first, second := all[r.IntN(len(all))], all[r.IntN(len(all))]
+	h.say("webhooks of others inject %s and %s into new pods", first.what, second.what)
 	h.server.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
 		if request.Verb != "create" || request.Resource != pods || request.Subresource != "" {
 			return
@@ -73,8 +101,8 @@ func (h *history) installInjections() {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
 			return // the API server refuses it
 		}
-		injections[first].inject(&pod)
-		injections[second].inject(&pod)
+		first.inject(&pod)
+		second.inject(&pod)
 		if injected, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod); err == nil {
 			object.Object = injected
 		}

@@ -48,6 +48,8 @@ type Subject struct {
 	KubeletsDie bool
 	// Injected says that webhooks of others change new pods, in every other history.
 	Injected bool
+	// Reshaped says that they also append containers, annotate, and request cpu and memory. Needs Injected.
+	Reshaped bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -60,6 +62,8 @@ type Subject struct {
 	// Webhooks is how many replicas of a webhook run. Before a pod is deleted, evicted or changed by
 	// any client but kubelets and those who use force, one of them is asked. 0: none is.
 	Webhooks int
+	// OnlyCreations says that the webhook is asked about new pods alone: by those who create them, with User.Admit.
+	OnlyCreations bool
 	// StartWebhook starts a replica. Required with Webhooks.
 	StartWebhook func(p *Process) (Webhook, error)
 	// Patience is how long nothing may happen until all has settled, while users have not pushed a
@@ -89,7 +93,7 @@ type Subject struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Reshaped, Namespaces, Webhooks, OnlyCreations, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Subject
 }
