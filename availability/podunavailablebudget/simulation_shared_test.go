@@ -297,11 +297,11 @@ func withoutUnknown(s *Snapshot) {
 	}
 }
 
-// underUnknown returns a workload that something controls which is not known.
+// underUnknown returns a workload that a Deployment controls which is not known.
 func underUnknown(w *budget.Workload) *budget.Workload {
 	under := *w
 	if under.Controller == nil {
-		under.Controller = &metav1.OwnerReference{Kind: "Unknown", Name: "unknown"}
+		under.Controller = &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "unknown"}
 	}
 	return &under
 }
