@@ -52,6 +52,7 @@ func shared(bug *bug) *simulation.Subject {
 		Webhooks:     2,
 		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
 		Patience:     2 * time.Minute,
+		Rewritten:    true,
 		Act:          bug.act(actOnShared),
 		Others:       actOwners,
 		Release:      func(u *simulation.User) { playOwners(u, u.Insist) },

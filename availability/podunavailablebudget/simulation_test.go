@@ -62,6 +62,7 @@ func simulated(bug *bug) *simulation.Subject {
 		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
 		Patience:     2 * time.Minute,
 		Resizes:      true,
+		Rewritten:    true,
 		Act:          bug.act(actOnBudget),
 		Push:         pushBudget,
 		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},

@@ -3,6 +3,8 @@
 package simulation
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,27 +12,30 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// injections are what webhooks of others do to new pods: policies that keep pods off nodes,
-// meshes, schedulers of tenants. None of them makes a node unfit.
-var injections = []struct {
-	what   string
-	inject func(*corev1.Pod)
-}{
-	{"labels", func(pod *corev1.Pod) {
+// injection is what a webhook of others does to new pods.
+type injection struct {
+	what    string
+	updates bool // it does it to each update, too
+	inject  func(*corev1.Pod)
+}
+
+// injections come from policies that keep pods off nodes, from meshes, from schedulers of tenants. None of them makes a node unfit.
+var injections = []injection{
+	{"labels", false, func(pod *corev1.Pod) {
 		if pod.Labels == nil {
 			pod.Labels = map[string]string{}
 		}
 		pod.Labels["injected"] = "true"
 	}},
-	{"tolerations", func(pod *corev1.Pod) {
+	{"tolerations", false, func(pod *corev1.Pod) {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{Key: "injected", Operator: corev1.TolerationOpExists})
 	}},
-	{"expressions beside all required terms", func(pod *corev1.Pod) {
+	{"expressions beside all required terms", false, func(pod *corev1.Pod) {
 		forTerms(pod, func(term *corev1.NodeSelectorTerm) {
 			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: "pool", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"gpu"}})
 		})
 	}},
-	{"fields beside all required terms", func(pod *corev1.Pod) {
+	{"fields beside all required terms", false, func(pod *corev1.Pod) {
 		forTerms(pod, func(term *corev1.NodeSelectorTerm) {
 			term.MatchFields = append([]corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"virtual"}}}, term.MatchFields...)
 		})
@@ -56,25 +61,36 @@ func forTerms(pod *corev1.Pod, change func(*corev1.NodeSelectorTerm)) {
 	}
 }
 
-// installInjections has the API server ask webhooks of others about new pods, all through the
+// installInjections has the API server ask webhooks of others about pods, all through the
 // history of every other seed.
 func (h *history) installInjections() {
-	if !h.workload.Injected || h.seed%2 == 0 {
+	all := slices.Clone(injections)
+	if h.workload.Rewritten {
+		all = slices.Concat(rewritings, injections[:1])
+	}
+	if !h.workload.Injected && !h.workload.Rewritten || h.seed%2 == 0 {
 		return
 	}
 	r := h.random(-1)
-	first, second := r.IntN(len(injections)), r.IntN(len(injections))
-	h.say("webhooks of others inject %s and %s into new pods", injections[first].what, injections[second].what)
+	first, second := all[r.IntN(len(all))], all[r.IntN(len(all))]
+	if first.updates { // it is asked last, about what the other one has made
+		first, second = second, first
+	}
+	h.say("webhooks of others inject %s and %s into pods", first.what, second.what)
 	h.server.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
-		if request.Verb != "create" || request.Resource != pods || request.Subresource != "" {
+		if request.Resource != pods || request.Subresource != "" || request.Verb == "delete" {
 			return
 		}
+		isNew := request.Verb == "create"
 		var pod corev1.Pod
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
 			return // the API server refuses it
 		}
-		injections[first].inject(&pod)
-		injections[second].inject(&pod)
+		for _, injection := range []injection{first, second} {
+			if isNew || injection.updates {
+				injection.inject(&pod)
+			}
+		}
 		if injected, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod); err == nil {
 			object.Object = injected
 		}

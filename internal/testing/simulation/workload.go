@@ -48,6 +48,8 @@ type Subject struct {
 	KubeletsDie bool
 	// Injected says that webhooks of others change new pods, in every other history.
 	Injected bool
+	// Rewritten says that they change what pods run instead, and when these are ready: containers, images, requests, readiness gates.
+	Rewritten bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -89,7 +91,7 @@ type Subject struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Rewritten, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Subject
 }
