@@ -131,6 +131,9 @@ func TestPassOverOrdinals(t *testing.T) {
 	ran := func(s *Snapshot) { s.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} }
 	runPlanCases(t, []planCase{
 		{"STS-4: a Failed pod is deleted", "A", "A", "0A 1A! 2A", nil, "delete 1 Failed", ""},
+		{"STS-4, CT-18: with Parallel all go at once", "A", "A", "0A! 1A 2A!", nil, "delete 0 Failed, delete 2 Failed", ""},
+		{"STS-4, CT-18: as far as scaleStrategy goes", "A", "A", "0A! 1A 2A!", with(scaleUnavailable("1")), "delete 0 Failed", "ScaleMaxUnavailable 2"},
+		{"STS-4, CT-18: with OrderedReady the lowest", "A", "A", "0A! 1A 2A!", with(ordered), "delete 0 Failed", "OrderedReady 2"},
 		{"STS-4: and created when it is gone", "A", "A", "0A 2A", with(replicas(3)), "create 1A", ""},
 		{"STS-4: one that never ran backs off", "A", "A", "0A 1A! 2A", with(backOff), "", "BackOff 1"},
 		{"STS-4: so with OrderedReady, which stops there", "A", "A", "0A 1A!", with(ordered, backOff, replicas(3)), "", "BackOff 1, OrderedReady new"},
