@@ -91,6 +91,7 @@ func TestDecide(t *testing.T) {
 		{"PUB-35: released", full, newPod("pod", bare), remove, "allowed"},
 		{"PUB-35: of another workload of the kind", full, newPod("pod", controlledBy("apps.kruise.io/v1alpha1", "CloneSet", "other")), remove, "allowed"},
 		{"PUB-35: of its own", full, newPod("pod", controlledBy("apps.kruise.io/v1beta1", "CloneSet", "web")), remove, no},
+		{"PUB-35: of a kind of which nothing tells what controls it", full, newPod("pod", controlledBy("batch/v1", "Job", "other")), remove, "allowed"},
 		{"PUB-35: of another kind, which it may come from", full, newPod("pod", controlledBy("apps/v1", "ReplicaSet", "other")), remove, no},
 		{"PUB-35: out of the selector", newBudget(left(0), selecting(map[string]string{"app": "web"})), newPod("pod", label("app", "debug")), remove, "allowed"},
 		{"PUB-14.7: nothing desired", newBudget(nothingDesired), pod, evict, "allowed"},

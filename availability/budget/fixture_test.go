@@ -29,7 +29,7 @@ func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": "web"},
 			Annotations:     map[string]string{v1alpha1.RelatedPubAnnotation: "web"},
-			OwnerReferences: []metav1.OwnerReference{{UID: "web", Controller: ptr.To(true)}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "web", Controller: ptr.To(true)}},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
 		Status: corev1.PodStatus{

@@ -70,7 +70,7 @@ func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 }
 
 // MayCount tells whether a budget may be about a pod that names it, as far as the pod itself says. What is taken out of its selector, or released by its
-// workload, is not counted, and so not judged. (PUB-35)
+// workload, is not counted, and so not judged. Nor is what comes from a kind of which no budget knows what controls it. (PUB-35)
 func MayCount(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool { return MayCountBy(b)(pod) }
 
 // MayCountBy returns MayCount of a budget for many pods: it reads the selector once. (PUB-35)
@@ -86,8 +86,11 @@ func MayCountBy(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod) bool {
 		if ref == nil {
 			return false
 		}
-		of := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
-		return of.Group != group || of.Kind != kind || ref.Name == target.Name // what another kind controls may come from it
+		of := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
+		if of.Group == group && of.Kind == kind {
+			return ref.Name == target.Name
+		}
+		return isRead(of) // then it may come from the target
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // Workload is what a budget has to know of one: a Deployment, a CloneSet, or anything with a scale
@@ -52,7 +53,17 @@ func (w *Workload) controller() types.UID {
 }
 
 // replicaSet is the kind whose pods belong to whatever controls it.
-var replicaSet = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+var replicaSet = workload.ReplicaSets
+
+// isRead tells whether budgets know by themselves what controls the workloads of a kind. Only by way of such workloads does a pod
+// come from the target of a budget. (PUB-23)
+func isRead(kind schema.GroupKind) bool {
+	switch kind {
+	case workload.Deployments, workload.ReplicaSets, workload.StatefulSets, workload.ReplicationControllers, workload.CloneSets, workload.AdvancedStatefulSets:
+		return true
+	}
+	return false
+}
 
 // node is the kind of what controls static pods.
 var node = schema.GroupKind{Kind: "Node"}
@@ -77,7 +88,7 @@ func (all Workloads) of(ref *metav1.OwnerReference) *Workload {
 	return w
 }
 
-// walk goes from what controls a pod along what controls that, as far as that is known, until stop is true of it.
+// walk goes from what controls a pod along what controls that, as far as budgets know that by themselves, until stop is true of it.
 func (all Workloads) walk(ref *metav1.OwnerReference, stop func(ref *metav1.OwnerReference) bool) (found bool) {
 	for range len(all) + 1 { // owners may go round in circles
 		if ref == nil {
@@ -87,7 +98,24 @@ func (all Workloads) walk(ref *metav1.OwnerReference, stop func(ref *metav1.Owne
 			return true
 		}
 		w := all[ref.UID]
-		if w == nil || w.GroupKind == replicaSet && w.Deleting {
+		if w == nil || !isRead(w.GroupKind) || w.GroupKind == replicaSet && w.Deleting {
+			return false
+		}
+		ref = w.Controller
+	}
+	return false
+}
+
+// AreKnown tells whether all is known that a pod comes from. What controls a workload of a kind that is not read does not matter: no
+// budget counts by it. (PUB-24)
+func (all Workloads) AreKnown(pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	for range len(all) + 1 { // owners may go round in circles
+		if ref == nil || !isRead(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()) {
+			return true
+		}
+		w := all[ref.UID]
+		if w == nil || w.Deleting {
 			return false
 		}
 		ref = w.Controller

@@ -39,7 +39,7 @@ func TestSelect(t *testing.T) {
 		{"PUB-3: its own", newBudget(), []*corev1.Pod{newPod("a"), newPod("b", ownedBy("other")), newPod("c", bare)}, workloads(web), "3 a"},
 		{"PUB-3: whatever the version", newBudget(target("apps.kruise.io/v9", "CloneSet", "web")), newPods(1), workloads(web), "3 pod-0"},
 		{"PUB-3: of another group", newBudget(target("apps/v1", "CloneSet", "web")), newPods(1), workloads(web), "0 unprotected"},
-		{"PUB-3: no such workload", newBudget(), newPods(1), nil, "0 unprotected"},
+		{"PUB-3: no such workload", newBudget(), newPods(1, controlledBy("apps/v1", "ReplicaSet", "other")), nil, "0 unprotected"},
 		{"PUB-3: no such version", newBudget(target("a/b/c", "CloneSet", "web")), newPods(1), workloads(web), "0 unprotected"},
 		{"PUB-3: being deleted", newBudget(), newPods(1), workloads(terminating(workload("apps.kruise.io", "CloneSet", "web", 3, ""))), "0 unprotected"},
 		{"PUB-3: scaled to 0", newBudget(), newPods(1), workloads(workload("apps.kruise.io", "CloneSet", "web", 0, "")), "0 unprotected"},

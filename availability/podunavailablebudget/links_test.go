@@ -59,13 +59,46 @@ func TestToldOfTheRightKind(t *testing.T) {
 	}{
 		{"PUB-24: nothing is known of its ReplicaSet", nil, 0},
 		{"PUB-24: its ReplicaSet stands for itself", []*budget.Workload{replicaSet}, 1},
-		{"PUB-24: its ReplicaSet is of a workload that is not known", []*budget.Workload{of(ownerOf("shop.io/v1", "Cart", "web", "cart"))}, 0},
+		{"PUB-24: its ReplicaSet is of a Deployment that is not known", []*budget.Workload{of(ownerOf("apps/v1", "Deployment", "web", "deployment"))}, 0},
+		{"PUB-24: its ReplicaSet is of a kind that nothing reads", []*budget.Workload{of(ownerOf("shop.io/v1", "Cart", "web", "cart"))}, 1},
 		{"PUB-24: its ReplicaSet is of the one that the other budget names", []*budget.Workload{of(ownerOf("shop.io/v1", "Widget", "web", "widget"))}, 0},
 	} {
 		s := snapshotOf(newBudget("a", "1", bySelector), webPod(func(pod *corev1.Pod) { pod.Annotations[v1alpha1.RelatedPubAnnotation] = "b" }), tt.workloads...)
 		s.Others = []*v1alpha1.PodUnavailableBudget{other}
 		if got := len(NewPlan(s).Link); got != tt.want {
 			t.Errorf("%s: %d pods are told, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A pod whose owner's kind nothing reads may name a budget of another kind, since users have moved budgets. That one never counts
+// it, and does not keep it from the budget that is about it. Without such a budget none judges it. (PUB-24, PUB-35)
+func TestToldThoughNothingReadsItsOwner(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		target func(*v1alpha1.PodUnavailableBudget)
+		ref    metav1.OwnerReference
+		keeps  bool
+	}{
+		{"the kind of its owner, by name", targeting("shop.io/v1", "Gadget", "web"), ownerOf("shop.io/v2", "Gadget", "web", "gadget"), true},
+		{"the kind of its owner, another name", targeting("shop.io/v1", "Gadget", "other"), ownerOf("shop.io/v1", "Gadget", "web", "gadget"), false},
+		{"a Deployment, and a Gadget has it", targeting("apps/v1", "Deployment", "web"), ownerOf("shop.io/v1", "Gadget", "web", "gadget"), false},
+		{"a Deployment, and a Job has it", targeting("apps/v1", "Deployment", "web"), ownerOf("batch/v1", "Job", "web", "job"), false},
+		{"a Deployment, and a ReplicaSet has it that is not seen yet", targeting("apps/v1", "Deployment", "web"), ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"), true},
+		{"a Widget, and a ReplicaSet has it that is not seen yet", targeting("shop.io/v1", "Widget", "web"), ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"), true},
+	} {
+		pod := webPod(func(pod *corev1.Pod) {
+			pod.OwnerReferences, pod.Annotations = []metav1.OwnerReference{tt.ref}, map[string]string{v1alpha1.RelatedPubAnnotation: "b"}
+		})
+		named, about := newBudget("b", "0", tt.target), newBudget("a", "1", bySelector)
+		s := snapshotOf(about, pod)
+		s.Others = []*v1alpha1.PodUnavailableBudget{named}
+		if told := len(NewPlan(s).Link) > 0; told == tt.keeps {
+			t.Errorf("PUB-24: it names a budget of %s: told of the one that selects it: %t", tt.name, told)
+		}
+		named.Generation, named.Status = 1, v1alpha1.PodUnavailableBudgetStatus{ObservedGeneration: 1, TotalReplicas: 1, CurrentAvailable: 1, DesiredAvailable: 1}
+		if d := budget.Decide(named, pod, budget.Request{Operation: v1alpha1.PubDeleteOperation}); d.Allowed == tt.keeps {
+			t.Errorf("PUB-35: it names a budget of %s: may be deleted: %t (%s)", tt.name, d.Allowed, d.Reason)
 		}
 	}
 }

@@ -139,8 +139,7 @@ func (s *Snapshot) selection() (budget.Selection, error) {
 // isForeign tells whether another budget names a workload from which a pod surely does not come. It is sure only if all is known
 // that the pod comes from. The name of that budget on the pod then protects nothing. (PUB-24)
 func (s *Snapshot) isForeign(pod *corev1.Pod, other *v1alpha1.PodUnavailableBudget) bool {
-	w := s.Workloads.Of(pod)
-	return other.Spec.TargetReference != nil && w != nil && !w.Deleting && w.Controller == nil && !s.Workloads.Names(pod, other)
+	return other.Spec.TargetReference != nil && s.Workloads.AreKnown(pod) && !s.Workloads.Names(pod, other)
 }
 
 // seen returns the candidates among the pods: those that were read with the Snapshot, unless the caller gave others.

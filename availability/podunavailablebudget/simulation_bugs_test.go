@@ -39,7 +39,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"records are about names", invariants.Identity, 0, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("status", "podUIDs"))}},
 		{"pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady}},
 		{"a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))}},
-		{"the controller counts on an old state", invariants.Availability, 225, bug{controller: spoil{Config: func(c *rest.Config) {
+		{"the controller counts on an old state", invariants.Availability, 276, bug{controller: spoil{Config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion")))
 		}}}},
 		{"a dry run books", invariants.Needless, 22, bug{answer: really}},
@@ -70,6 +70,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		}))},
 		{"resizes are let through at pods/resize", invariants.Availability, 13, often(resizeAny, bug{answer: asStatus})},
+		{"a container is thought to run nothing but the image that it was given", invariants.Status, 5, inSnapshot(distrustMirrors)},
 		{"a conflict is taken for success", invariants.Availability, 0, bug{guardWrites: ignoreConflicts}},
 		{"pods that are being deleted stay in the records", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if p.Status != nil {

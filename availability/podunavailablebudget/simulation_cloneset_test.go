@@ -169,13 +169,7 @@ func actOnCloneSet(u *simulation.User, r *rand.Rand) {
 }
 
 // pushCloneSet is all that users of the CloneSet do in the end. They push an image that runs to all pods, and allow a surge of one
-// pod. They also drain the pods that they took out. No guard is bypassed for that: if the budget counts these pods, one is to
-// spare.
+// pod. Pods without an owner stay: it is for the CloneSet to adopt those that it selects.
 func pushCloneSet(u *simulation.User) {
 	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0,"paused":false,"maxSurge":1}}}`)
-	for _, pod := range u.Pods() {
-		if metav1.GetControllerOfNoCopy(pod) == nil {
-			u.Drain(pod)
-		}
-	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/typedclient"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -56,6 +57,22 @@ func roundDown(s *Snapshot) {
 			}
 		}
 	}
+}
+
+// distrustMirrors takes pods for out of service in which a container has another image than the last update gave it. Only a webhook
+// of others does that.
+func distrustMirrors(s *Snapshot) {
+	s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
+		var state inplacev1alpha1.State
+		if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) != nil {
+			return // it was never updated
+		}
+		for i := range pod.Spec.Containers {
+			if given := state.LastContainers[pod.Spec.Containers[i].Name].Image; given != "" && given != pod.Spec.Containers[i].Image {
+				pod.Status.Conditions = nil
+			}
+		}
+	})
 }
 
 // countLinked counts pods that are still to be told of their budget.

@@ -52,6 +52,8 @@ func shared(bug *bug) *simulation.Subject {
 		Webhooks:     2,
 		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
 		Patience:     2 * time.Minute,
+		Rewritten:    true,
+		Mirrored:     true,
 		Act:          bug.act(actOnShared),
 		Others:       actOwners,
 		Release:      func(u *simulation.User) { playOwners(u, u.Insist) },
@@ -192,7 +194,7 @@ func pushShared(u *simulation.User) {
 	}
 	u.Edit(fmt.Sprintf(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":"%d"}},"spec":{"maxUnavailable":%s,"minAvailable":null}}`, total, limit))
 	for _, pod := range u.Pods() {
-		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null,"app":"web"}}}`)
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null}}}`)
 	}
 	u.Patch("deployments", "web", `{"spec":{"replicas":3,"template":{"metadata":{"labels":{"version":"9"}}}}}`)
 }
@@ -297,11 +299,11 @@ func withoutUnknown(s *Snapshot) {
 	}
 }
 
-// underUnknown returns a workload that something controls which is not known.
+// underUnknown returns a workload that a Deployment controls which is not known.
 func underUnknown(w *budget.Workload) *budget.Workload {
 	under := *w
 	if under.Controller == nil {
-		under.Controller = &metav1.OwnerReference{Kind: "Unknown", Name: "unknown"}
+		under.Controller = &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "unknown"}
 	}
 	return &under
 }

@@ -26,7 +26,7 @@ func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
 // resizes pods, since whether a container has come up that restarts for that is for its kubelet to say (IP-45).
 func starting(bug *bug) *simulation.Subject {
 	w := simulated(bug)
-	w.StartupProbes, w.Resizes, w.Others = true, false, actWithoutGate
+	w.StartupProbes, w.Resizes, w.Rewritten, w.Others = true, false, false, actWithoutGate // who knows the images that it gives
 	w.Beside = []*simulation.Subject{simulation.Starting(cloneSetBeside(bug), `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false}}}`)}
 	return w
 }

@@ -5,7 +5,6 @@ package podunavailablebudget
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -62,6 +61,8 @@ func simulated(bug *bug) *simulation.Subject {
 		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
 		Patience:     2 * time.Minute,
 		Resizes:      true,
+		Rewritten:    true,
+		Mirrored:     true,
 		Act:          bug.act(actOnBudget),
 		Push:         pushBudget,
 		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
@@ -219,9 +220,6 @@ func pushBudget(u *simulation.User) {
 	some := []string{
 		`{"spec":{"maxUnavailable":1,"minAvailable":null}}`, `{"spec":{"maxUnavailable":"50%","minAvailable":null}}`,
 		`{"spec":{"maxUnavailable":0,"minAvailable":null}}`, // the CloneSet surges
-	}
-	if slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return metav1.GetControllerOfNoCopy(pod) == nil }) {
-		some = some[:2] // pods that no CloneSet replaces are drained too
 	}
 	u.Edit(some[u.Workload().GetGeneration()%int64(len(some))])
 	for _, pod := range u.Pods() {

@@ -204,7 +204,8 @@ var drift = []simulation.Edit{
 // pathOf names an object of any namespace.
 func pathOf(object simulation.Object) string { return object.GetNamespace() + "/" + object.GetName() }
 
-// push is all that users do in the end: the ResourceDistribution is for all, and nothing of others is in the way.
+// push is all that users do in the end: the ResourceDistribution is for all, and nothing of others is in the way. That is what
+// no ResourceDistribution controls, which only its owner may remove (RD-7). Copies stay, those of one that is gone as well.
 func push(u *simulation.User) {
 	for _, secret := range u.Objects(secrets) {
 		if owner := metav1.GetControllerOfNoCopy(secret); owner == nil || owner.Kind != "ResourceDistribution" {

@@ -94,6 +94,46 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// A reconcile that only waits for a cache is no success: the back-off of the failures before it goes on. (CT-1)
+func TestLoopGoesOnToBackOffAfterAWait(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		waits func(types.NamespacedName) bool
+		want  []time.Duration
+	}{
+		{"it waits", func(types.NamespacedName) bool { return true }, []time.Duration{0, 5, 15, 16, 36}},
+		{"it does not", func(types.NamespacedName) bool { return false }, []time.Duration{0, 5, 15, 16, 21}},
+		{"no reconcile waits", nil, []time.Duration{0, 5, 15, 16, 21}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &recorder{start: time.Now()}
+				loop := newLoop(loopConfig{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, waits: test.waits, reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+					switch len(r.times) {
+					case 2:
+						return time.Millisecond, nil
+					case 4:
+						return 0, nil
+					}
+					return 0, errors.New("failure")
+				}})
+				loop.add(web)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if err := runLoops(ctx, &Filling{name: "test", timeout: CacheSyncTimeout}, loop); err != nil {
+					t.Error(err)
+				}
+				for i := range test.want {
+					test.want[i] *= time.Millisecond
+				}
+				if diff := cmp.Diff(test.want, r.times); diff != "" {
+					t.Errorf("reconciles (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
 func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := run(t, 24*time.Hour, func(int) (time.Duration, error) { return 0, errors.New("no") })

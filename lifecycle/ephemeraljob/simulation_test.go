@@ -200,7 +200,8 @@ func act(u *simulation.User, r *rand.Rand) {
 
 // push is all that users do in the end: nothing holds the job back, and there is a pod that no user has debugged.
 func push(u *simulation.User) {
-	u.Edit(`{"metadata":{"finalizers":null},"spec":{"paused":false,"parallelism":2,"replicas":null,"activeDeadlineSeconds":null,"ttlSecondsAfterFinished":100000}}`)
+	u.Release("example.com/hold") // the controller removes its own
+	u.Edit(`{"spec":{"paused":false,"parallelism":2,"replicas":null,"activeDeadlineSeconds":null,"ttlSecondsAfterFinished":100000}}`)
 	u.CreateStranger("new-1")
 	u.CreateStranger("new-2")
 }

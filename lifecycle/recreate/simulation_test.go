@@ -57,9 +57,7 @@ func simulated(bug *spoil) *simulation.Subject {
 		Others:  func(u *simulation.User, r *rand.Rand) { actAsAgent(u, r.IntN(10) == 0) },
 		Release: func(u *simulation.User) { actInTheEnd(u) },
 		Act:     bug.Act(act),
-		Push: func(u *simulation.User) {
-			u.Edit(`{"metadata":{"finalizers":null}}`) // of others, if the manager has let its own go
-		},
+		Push:    func(u *simulation.User) { u.Release("example.com/hold") }, // the manager removes its own
 		Ignores: []string{string(caches.Claims), string(caches.Revisions)},
 		Judge: func(uint64) simulation.Judge {
 			return simulation.Judge{Write: invariants.Recreate, Settled: invariants.RecreateSettled}
@@ -148,7 +146,7 @@ func act(u *simulation.User, r *rand.Rand) {
 	switch n := r.IntN(12); {
 	case n < 6 && (request.Status.CompletionTime != nil || r.IntN(4) == 0):
 		u.Delete(metav1.DeletePropagationBackground)
-		u.Edit(`{"metadata":{"finalizers":` + slicesWithout(request.Finalizers, "example.com/hold") + `}}`)
+		u.Release("example.com/hold")
 		if pod != nil && pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && len(pod.Status.ContainerStatuses) > 0 {
 			u.CreateAs(anyRequest(pod, r))
 		}
@@ -161,12 +159,6 @@ func act(u *simulation.User, r *rand.Rand) {
 	default: // a container restarts by itself
 		restart(u, pod, r.IntN(2))
 	}
-}
-
-// slicesWithout is a list without an element, as JSON.
-func slicesWithout(all []string, element string) string {
-	data, _ := json.Marshal(append([]string{}, slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == element })...)) // strings always encode
-	return string(data)
 }
 
 // takeOut has another client take a pod out of service for a reason of its own, or put it back.

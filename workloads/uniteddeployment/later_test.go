@@ -227,3 +227,26 @@ func TestMaxUnavailableBesideReservedPods(t *testing.T) {
 		}
 	}
 }
+
+// UD-10.2: of several revisions the one that a workload names says what it was given. What an older one gave is not taken from it again.
+func TestUpdateKnowsWhatAWorkloadWasGiven(t *testing.T) {
+	w := newWorld(t, newSet(t, templateYAML(CloneSet, "minReadySeconds: 5, ")))
+	w.settle()
+	w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
+		s.Template = newSet(t, templateYAML(CloneSet, "")).Spec.Template
+	})
+	w.settle()
+	for _, set := range w.CloneSets {
+		edited(w, set, func(o *v1alpha1.CloneSet) { o.Spec.MinReadySeconds = 7 })
+	}
+	w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
+		podTemplate(&s.Template).Spec.NodeSelector = map[string]string{"disk": "ssd"}
+	})
+	w.settle()
+	for _, c := range w.children() {
+		if o := c.Object.(*v1alpha1.CloneSet); o.Spec.MinReadySeconds != 7 || o.Spec.Template.Spec.NodeSelector == nil {
+			t.Errorf("subset %s has minReadySeconds %d and the node selector %v, want 7, which another client has set, and what the template says",
+				c.Subset, o.Spec.MinReadySeconds, o.Spec.Template.Spec.NodeSelector)
+		}
+	}
+}

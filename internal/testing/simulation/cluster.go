@@ -86,7 +86,7 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	works = works && !h.ails(pod)
 	at := idle{pod.ResourceVersion, works}
 	if h.idle[pod.UID] == at {
-		return nil
+		return h.balance(pod)
 	}
 	h.setKubelet(pod, works)
 	before := h.server.NewestVersion()

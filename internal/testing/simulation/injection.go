@@ -13,52 +13,34 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// injections are what webhooks of others do to new pods: policies that keep pods off nodes,
-// meshes, schedulers of tenants. None of them makes a node unfit.
+// injection is what a webhook of others does to new pods.
+type injection struct {
+	what    string
+	updates bool // it does it to each update, too
+	inject  func(*corev1.Pod)
+}
+
+// injections come from policies that keep pods off nodes, from meshes, from schedulers of tenants. None of them makes a node unfit.
 var injections = []injection{
-	{"labels", func(pod *corev1.Pod) {
+	{"labels", false, func(pod *corev1.Pod) {
 		if pod.Labels == nil {
 			pod.Labels = map[string]string{}
 		}
 		pod.Labels["injected"] = "true"
 	}},
-	{"tolerations", func(pod *corev1.Pod) {
+	{"tolerations", false, func(pod *corev1.Pod) {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{Key: "injected", Operator: corev1.TolerationOpExists})
 	}},
-	{"expressions beside all required terms", func(pod *corev1.Pod) {
+	{"expressions beside all required terms", false, func(pod *corev1.Pod) {
 		forTerms(pod, func(term *corev1.NodeSelectorTerm) {
 			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: "pool", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"gpu"}})
 		})
 	}},
-	{"fields beside all required terms", func(pod *corev1.Pod) {
+	{"fields beside all required terms", false, func(pod *corev1.Pod) {
 		forTerms(pod, func(term *corev1.NodeSelectorTerm) {
 			term.MatchFields = append([]corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"virtual"}}}, term.MatchFields...)
 		})
 	}},
-}
-
-// reshapings are injections that change containers and annotations.
-var reshapings = []injection{
-	{"a container", func(pod *corev1.Pod) {
-		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "injected", Image: "injected:1"})
-	}},
-	{"annotations", func(pod *corev1.Pod) {
-		if pod.Annotations == nil {
-			pod.Annotations = map[string]string{}
-		}
-		pod.Annotations["injected"] = "true"
-	}},
-	{"requests", func(pod *corev1.Pod) {
-		for i := range pod.Spec.Containers {
-			pod.Spec.Containers[i].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi")}
-		}
-	}},
-}
-
-// injection is what one webhook does to a new pod.
-type injection struct {
-	what   string
-	inject func(*corev1.Pod)
 }
 
 // forTerms changes all required terms of a pod, and the one that it then gets if it has none.
@@ -80,29 +62,39 @@ func forTerms(pod *corev1.Pod, change func(*corev1.NodeSelectorTerm)) {
 	}
 }
 
-// installInjections has the API server ask webhooks of others about new pods, all through the
+// installInjections has the API server ask webhooks of others about pods, all through the
 // history of every other seed.
 func (h *history) installInjections() {
-	if !h.workload.Injected || h.seed%2 == 0 {
-		return
+	var all []injection
+	if h.workload.Injected {
+		all = injections
 	}
-	all := injections
-	if h.workload.Reshaped {
-		all = slices.Concat(injections, reshapings)
+	if h.workload.Rewritten {
+		all = slices.Concat(all, rewritings(h.workload.Mirrored), injections[:1])
+	}
+	if len(all) == 0 || h.seed%2 == 0 {
+		return
 	}
 	r := h.random(-1)
 	first, second := all[r.IntN(len(all))], all[r.IntN(len(all))]
-	h.say("webhooks of others inject %s and %s into new pods", first.what, second.what)
+	if first.updates { // it is asked last, about what the other one has made
+		first, second = second, first
+	}
+	h.say("webhooks of others inject %s and %s into pods", first.what, second.what)
 	h.server.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
-		if request.Verb != "create" || request.Resource != pods || request.Subresource != "" {
+		if request.Resource != pods || request.Subresource != "" || request.Verb == "delete" {
 			return
 		}
+		isNew := request.Verb == "create"
 		var pod corev1.Pod
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
 			return // the API server refuses it
 		}
-		first.inject(&pod)
-		second.inject(&pod)
+		for _, injection := range []injection{first, second} {
+			if isNew || injection.updates {
+				injection.inject(&pod)
+			}
+		}
 		if injected, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod); err == nil {
 			object.Object = injected
 		}

@@ -4,8 +4,10 @@ package simulation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,6 +50,13 @@ func PodLabels(r *rand.Rand) map[string]string {
 		labels[HoldDelete], labels[holdUpdate] = "true", "true"
 	}
 	return labels
+}
+
+// Release removes a finalizer of others from the workload. Those of controllers stay: they are for these to remove.
+func (u *User) Release(finalizer string) {
+	rest := slices.DeleteFunc(append([]string{}, u.Workload().GetFinalizers()...), func(name string) bool { return name == finalizer })
+	list, _ := json.Marshal(rest) // strings always encode
+	u.Edit(`{"metadata":{"finalizers":` + string(list) + `}}`)
 }
 
 // Disown takes the owner from a pod.

@@ -48,8 +48,9 @@ type Subject struct {
 	KubeletsDie bool
 	// Injected says that webhooks of others change new pods, in every other history.
 	Injected bool
-	// Reshaped says that they also append containers, annotate, and request cpu and memory. Needs Injected.
-	Reshaped bool
+	// Rewritten says that they change what pods run, and when these are ready: containers, requests, annotations, readiness gates.
+	// Mirrored says that they then rewrite images to those of a mirror, too, also at updates.
+	Rewritten, Mirrored bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -93,7 +94,7 @@ type Subject struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Reshaped, Namespaces, Webhooks, OnlyCreations, Populate, Others and Beside
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Rewritten, Mirrored, Namespaces, Webhooks, OnlyCreations, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Subject
 }

@@ -128,7 +128,7 @@ func (b *SharedBudgets) Settled(state *State, _ bool) []Violation {
 		for _, of := range s.budgets() {
 			about = about || s.matches(of, pod)
 		}
-		if of := s.budget(budgetOf(pod)); about && !state.refuses("patch", "pods") && (of == nil || !s.matches(of, pod) && !s.mayMatch(of, pod)) {
+		if of := s.budget(budgetOf(pod)); about && !state.refuses("patch", "pods") && (of == nil || !s.matches(of, pod)) {
 			v.add(Settled, "pod %s names budget %q, and another one is about it", name, budgetOf(pod))
 		}
 		if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); rs != nil && *rs.Spec.Replicas == 0 && !state.refuses("delete", "pods") && s.spares(pod) {
@@ -198,16 +198,6 @@ func (s sharing) spares(pod *corev1.Pod) bool {
 	return serves > desired
 }
 
-// mayMatch tells whether nothing tells what a pod comes from, so that it may come from what a budget names. (PUB-35)
-func (s sharing) mayMatch(b *podBudget, pod *corev1.Pod) bool {
-	ref := s.owner(pod)
-	if b.Spec.TargetReference == nil || ref == nil {
-		return false
-	}
-	_, known := s.wants(ref)
-	return !known && ref.Kind != b.Spec.TargetReference.Kind
-}
-
 // wants is how many pods a workload wants. Nothing tells that if it has no scale. (PUB-5, PUB-23)
 func (s sharing) wants(ref *metav1.OwnerReference) (n int32, known bool) {
 	resource := strings.ToLower(ref.Kind) + "s"
@@ -239,7 +229,7 @@ func (s sharing) count(b *podBudget) (serves, desired int32) {
 			_, known := s.wants(ref)
 			was = was || !known
 		}
-		if !active(pod) || !s.matches(b, pod) || other != nil && other.Name != b.Name && (s.matches(other, pod) || s.mayMatch(other, pod)) {
+		if !active(pod) || !s.matches(b, pod) || other != nil && other.Name != b.Name && s.matches(other, pod) {
 			continue
 		}
 		view.pods = append(view.pods, pod)

@@ -93,7 +93,7 @@ func checkSpecOfPod(v *violations, w *Write) {
 		if c.Image == old {
 			continue
 		}
-		if target != nil && image(&target.Spec, c.Name) != c.Image {
+		if target != nil && image(&target.Spec, c.Name) != unmirrored(c.Image) {
 			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
 				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))
 		}
@@ -116,7 +116,7 @@ func checkTakenBack(v *violations, w *Write) {
 		return
 	}
 	for i := range after.Spec.Containers {
-		if c := &after.Spec.Containers[i]; !slices.Contains([]string{"", c.Image}, image(&target.Spec, c.Name)) { // sidecars are injected
+		if c := &after.Spec.Containers[i]; !slices.Contains([]string{"", unmirrored(c.Image)}, image(&target.Spec, c.Name)) { // sidecars are injected
 			v.add(InPlace, "takes pod %s back to revision %s, which says %q of container %s, and not %s",
 				before.Name, after.Labels[revisionLabel], image(&target.Spec, c.Name), c.Name, c.Image)
 		}

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -160,3 +161,9 @@ func takenBack(before, after *corev1.Pod) bool {
 	return inGrace(before) && !inGrace(after) && hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && !updating(after) &&
 		before.Labels[revisionLabel] != after.Labels[revisionLabel] && equality.Semantic.DeepEqual(before.Spec, after.Spec)
 }
+
+// Mirror is what images of a mirror begin with, to which a webhook of others may rewrite those of pods.
+const Mirror = "mirror.example.com/"
+
+// unmirrored is the image that a mirror has under another name, or the image itself.
+func unmirrored(image string) string { return strings.TrimPrefix(image, Mirror) }
