@@ -26,7 +26,7 @@ import (
 // line. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
 //	pod web-0                     has the kubelet run a pod with main, which has a variable from the annotation version, and side. Further
-//	                              words: foreign (no CloneSet's), elsewhere (on another node), hook, lines (a value with line breaks)
+//	                              words: foreign (of no workload), elsewhere (on another node), hook, lines (a value with line breaks)
 //	start [workers=1], stop       starts and stops the agent
 //	update web-0 2                begins an update in place that changes the annotation version; "lines" stands for the value above
 //	patch web-0 status            changes the pod by the merge patch that follows

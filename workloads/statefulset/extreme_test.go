@@ -16,7 +16,7 @@ import (
 )
 
 // TestAMillionReplicas plans for as many pods as a StatefulSet may have. One user must not have the controller of all others busy
-// for long: a plan allocates for each pod as little as one for a tenth of them does.
+// for long. A plan allocates for each pod as little as one for a tenth of them does.
 func TestAMillionReplicas(t *testing.T) {
 	allocations := func(n int32) float64 {
 		s := testSnapshot(t, "A", "A", "0A 1A", replicas(n))

@@ -17,8 +17,8 @@ import (
 // inTarget is a readiness gate of others: a load balancer says that it sends requests to a pod.
 const inTarget corev1.PodConditionType = "balancer.example.com/in-target"
 
-// rewritings are what webhooks of others change about what pods run, and when they are ready: meshes, load balancers, autoscalers
-// of resources, and mirrors of registries if images are mirrored.
+// rewritings are what webhooks of others change about what pods run, and when they are ready. They are meshes, load balancers, and
+// autoscalers of resources, and mirrors of registries if images are mirrored.
 func rewritings(mirrored bool) []injection {
 	all := slices.Clone(reshaping)
 	if mirrored {
