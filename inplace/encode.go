@@ -3,8 +3,6 @@
 package inplace
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,39 +36,24 @@ func plainOf(pod *corev1.Pod, state *v1alpha1.State, batch, rest change) (s plai
 	}
 	s.revision, s.began = state.Revision, state.UpdateTimestamp
 	s.imageID, s.containerID, s.before = status.ImageID, status.ContainerID, c.Image
-	return s, isPlain(s.revision) && isPlain(s.container) && isPlain(s.imageID) && isPlain(s.containerID) && isPlain(s.before) && isPlain(s.image)
+	return s, podstate.IsPlain(s.revision, s.container, s.imageID, s.containerID, s.before, s.image)
 }
 
 // append appends the state byte for byte as encoding/json writes it, and faster. The batch is written at a time.
 func (s *plainState) append(data []byte, batch metav1.Time) []byte {
-	data = appendText(append(data, `{"revision":`...), s.revision)
-	data = appendTime(append(data, `,"updateTimestamp":`...), s.began)
-	data = appendText(append(data, `,"lastContainerStatuses":{`...), s.container)
+	data = podstate.AppendText(append(data, `{"revision":`...), s.revision)
+	data = podstate.AppendTime(append(data, `,"updateTimestamp":`...), s.began)
+	data = podstate.AppendText(append(data, `,"lastContainerStatuses":{`...), s.container)
 	data = append(appendField(append(data, `:{`...), "", "imageID", s.imageID), `}}`...)
-	data = appendTime(append(data, `,"containerBatchesRecord":[{"timestamp":`...), batch)
-	data = append(appendText(append(data, `,"containers":[`...), s.container), `]}]`...)
-	data = append(appendText(append(data, `,"lastContainers":{`...), s.container), `:{`...)
+	data = podstate.AppendTime(append(data, `,"containerBatchesRecord":[{"timestamp":`...), batch)
+	data = append(podstate.AppendText(append(data, `,"containers":[`...), s.container), `]}]`...)
+	data = append(podstate.AppendText(append(data, `,"lastContainers":{`...), s.container), `:{`...)
 	comma := ""
 	if data = appendField(data, comma, "containerID", s.containerID); s.containerID != "" {
 		comma = ","
 	}
-	data = append(appendText(append(append(data, comma...), `"images":[`...), s.before), ']')
+	data = append(podstate.AppendText(append(append(data, comma...), `"images":[`...), s.before), ']')
 	return append(appendField(data, ",", "image", s.image), `}}}`...)
-}
-
-// isPlain tells whether a string needs no escaping.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
-			return false
-		}
-	}
-	return true
-}
-
-func appendText(data []byte, s string) []byte {
-	return append(append(append(data, '"'), s...), '"')
 }
 
 // appendField appends a field behind a comma or nothing, unless it is empty.
@@ -78,14 +61,6 @@ func appendField(data []byte, comma, key, value string) []byte {
 	if value == "" {
 		return data
 	}
-	data = append(appendText(append(data, comma...), key), ':')
-	return appendText(data, value)
-}
-
-// appendTime appends a time as metav1.Time writes it.
-func appendTime(data []byte, t metav1.Time) []byte {
-	if t.IsZero() {
-		return append(data, "null"...)
-	}
-	return append(t.UTC().AppendFormat(append(data, '"'), time.RFC3339), '"')
+	data = append(podstate.AppendText(append(data, comma...), key), ':')
+	return podstate.AppendText(data, value)
 }

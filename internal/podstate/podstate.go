@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podstate reads pods: what one container of them is, and whether they have ended.
+// Package podstate reads pods: what one container of them is, and whether they have ended. It also writes texts of their records.
 //
 // It needs API types alone, so that every package may use it.
 package podstate

@@ -5,7 +5,6 @@ package sidecarset
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,16 +28,16 @@ func (p *planner) readPlain() {
 	p.plain.images = make(map[string]string, len(p.sidecars))
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
-		if s.hot || !isPlain(s.name) {
+		if s.hot || !podstate.IsPlain(s.name) {
 			p.plain.sidecars = nil
 			return
 		}
 		p.plain.sidecars, p.plain.images[s.name] = append(p.plain.sidecars, s), s.image
 	}
 	slices.SortFunc(p.plain.sidecars, func(a, b *sidecar) int { return cmp.Compare(a.name, b.name) })
-	data := appendText([]byte{'{'}, p.Set.Name) // names of objects are plain, and so are hashes
-	data = appendText(append(data, `:{"revision":`...), p.hashes.Containers)
-	data = appendTime(append(data, `,"updateTimestamp":`...), metav1.NewTime(p.Now))
+	data := podstate.AppendText([]byte{'{'}, p.Set.Name) // names of objects are plain, and so are hashes
+	data = podstate.AppendText(append(data, `:{"revision":`...), p.hashes.Containers)
+	data = podstate.AppendTime(append(data, `,"updateTimestamp":`...), metav1.NewTime(p.Now))
 	p.plain.begins = append(data, `,"lastContainerStatuses":{`...)
 }
 
@@ -56,7 +55,7 @@ func (c *change) replacePlainly() bool {
 		switch {
 		case has == nil || has.Image == s.image:
 			continue
-		case status == nil || !isPlain(status.ImageID, status.ContainerID, has.Image):
+		case status == nil || !podstate.IsPlain(status.ImageID, status.ContainerID, has.Image):
 			return false
 		}
 		list = append(list, replaced{s.name, status.ImageID, status.ContainerID, has.Image})
@@ -79,23 +78,23 @@ func (c *change) replacePlainly() bool {
 func (plain *plainUpdates) append(data []byte, list []replaced, since *metav1.Time) []byte {
 	data = append(data, plain.begins...)
 	for i := range list {
-		data = append(appendText(comma(data, i), list[i].name), ":{"...)
+		data = append(podstate.AppendText(comma(data, i), list[i].name), ":{"...)
 		if id := list[i].imageID; id != "" {
-			data = appendText(append(data, `"imageID":`...), id)
+			data = podstate.AppendText(append(data, `"imageID":`...), id)
 		}
 		data = append(data, '}')
 	}
 	data = append(data, `},"lastContainers":{`...)
 	for i := range list {
-		data = append(appendText(comma(data, i), list[i].name), ":{"...)
+		data = append(podstate.AppendText(comma(data, i), list[i].name), ":{"...)
 		if id := list[i].containerID; id != "" {
-			data = append(appendText(append(data, `"containerID":`...), id), ',')
+			data = append(podstate.AppendText(append(data, `"containerID":`...), id), ',')
 		}
-		data = append(appendText(append(data, `"images":[`...), list[i].image), "]}"...)
+		data = append(podstate.AppendText(append(data, `"images":[`...), list[i].image), "]}"...)
 	}
 	data = append(data, '}')
 	if since != nil {
-		data = appendTime(append(data, `,"notReadySince":`...), *since)
+		data = podstate.AppendTime(append(data, `,"notReadySince":`...), *since)
 	}
 	return append(data, "}}"...)
 }
@@ -106,26 +105,4 @@ func comma(data []byte, before int) []byte {
 		return data
 	}
 	return append(data, ',')
-}
-
-// isPlain tells whether texts stand in JSON unchanged.
-func isPlain(all ...string) bool {
-	for _, s := range all {
-		for i := range len(s) {
-			switch c := s[i]; {
-			case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func appendText(data []byte, s string) []byte {
-	return append(append(append(data, '"'), s...), '"')
-}
-
-// appendTime appends a time as metav1.Time writes it.
-func appendTime(data []byte, t metav1.Time) []byte {
-	return append(t.UTC().AppendFormat(append(data, '"'), time.RFC3339), '"')
 }
