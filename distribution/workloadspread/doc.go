@@ -26,6 +26,8 @@
 //     event tells of every pod that is deleted to go elsewhere.
 //   - Features.TryPatches has admission try patches on the template of the workload, as OpenKruise from 1.5 on does. Here those
 //     of Advanced StatefulSets are tried, too.
-//   - If several WorkloadSpreads that are stored name the same workload, the first has it, and the others write into no pods. (WS-22)
+//   - If several WorkloadSpreads that are stored name the same workload, the first has it, and the others write into no pods. The same goes
+//     for a Deployment and its ReplicaSets. (WS-22)
+//   - Of pods that are created again in another subset, ten at most are deleted in 5 s, or a tenth of all. (WS-36)
 //   - The condition HeldUp of a subset says what has held it up for a minute, by what, and since when. (WS-32)
 package workloadspread
