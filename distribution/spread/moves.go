@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// In MoveWithin at most fewMoves pods are deleted, or a part of movedPart of the workload's pods if that is more. (WS-36)
+// In moveWithin at most fewMoves pods are deleted, or a part of movedPart of the workload's pods if that is more. (WS-36)
 const (
-	MoveWithin = 5 * time.Second
+	moveWithin = 5 * time.Second
 	fewMoves   = 10
 	movedPart  = 10
 )
 
 // Recent returns those of the times of deletions, the oldest first, that still count. What a clock has noted that is ahead does not. (WS-36)
 func Recent(moved []time.Time, now time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(moved), func(at time.Time) bool { return at.After(now) || now.Sub(at) >= MoveWithin })
+	return slices.DeleteFunc(slices.Clone(moved), func(at time.Time) bool { return at.After(now) || now.Sub(at) >= moveWithin })
 }
 
 // bound says how many of the pods that are to be deleted may be at once. (WS-36)
@@ -30,8 +30,8 @@ func (c *computer) bound() {
 	switch {
 	case len(c.Deletions) <= c.MayDelete:
 	case len(recent) > 0:
-		c.again(recent[0].Add(MoveWithin).Sub(c.Now))
+		c.again(recent[0].Add(moveWithin).Sub(c.Now))
 	default:
-		c.again(MoveWithin)
+		c.again(moveWithin)
 	}
 }

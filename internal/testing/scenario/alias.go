@@ -41,8 +41,8 @@ func (w *Cluster) Alias(name string) string {
 	return "new"
 }
 
-// Aliases shows pods in the given order; none are "new pods".
-func (w *Cluster) Aliases(pods []*corev1.Pod) string {
+// aliases shows pods in the given order; none are "new pods".
+func (w *Cluster) aliases(pods []*corev1.Pod) string {
 	var names []string
 	for _, p := range pods {
 		names = append(names, w.Alias(p.Name))

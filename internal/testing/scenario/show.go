@@ -54,7 +54,7 @@ func (w *Cluster) ShowCreations(creations []rollout.PodCreation, out *strings.Bu
 	for _, name := range order {
 		which := fmt.Sprint(len(byRevision[name]))
 		if !w.GeneratedNames {
-			which = w.Aliases(byRevision[name])
+			which = w.aliases(byRevision[name])
 		}
 		fmt.Fprintf(out, "  create %s at %s\n", which, name)
 	}
@@ -78,7 +78,7 @@ func (w *Cluster) ShowPatches(patches []rollout.PodPatch, out *strings.Builder) 
 	}
 	for _, kind := range order {
 		if pods := byKind[kind]; len(pods) > 0 {
-			fmt.Fprintf(out, "  %s %s\n", kind, w.Aliases(pods))
+			fmt.Fprintf(out, "  %s %s\n", kind, w.aliases(pods))
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (w *Cluster) showWaits(waits []rollout.Wait, out *strings.Builder) {
 		}
 	}
 	for _, text := range order {
-		fmt.Fprintf(out, "  wait %s: %s\n", w.Aliases(byReason[text]), text)
+		fmt.Fprintf(out, "  wait %s: %s\n", w.aliases(byReason[text]), text)
 	}
 }
 

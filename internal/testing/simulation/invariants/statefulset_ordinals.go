@@ -29,8 +29,8 @@ type StatefulSetFeatures struct {
 	PreparingUpdateAsUpdate bool
 	// KeepClaimLabels has claims get the labels of their template. (STS-38)
 	KeepClaimLabels bool
-	// CountClaims has it count the claims of pods by template, and ResizeClaims grow them, too. (STS-40 to STS-44)
-	CountClaims, ResizeClaims bool
+	// ResizeClaims has it count the claims of pods by template, and grow them. (STS-40 to STS-44)
+	ResizeClaims bool
 }
 
 // WantedOrdinals returns the ordinals of the pods that a StatefulSet is to have, for users and models of others. (STS-1, STS-31)

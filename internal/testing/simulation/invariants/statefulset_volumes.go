@@ -221,7 +221,7 @@ func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, 
 		}
 		want = append(want, counts)
 	}
-	if (j.features.CountClaims || j.features.ResizeClaims) && !slices.Equal(want, status.VolumeClaims) {
+	if j.features.ResizeClaims && !slices.Equal(want, status.VolumeClaims) {
 		j.add(Status, "volumeClaims are %v, want %v", status.VolumeClaims, want)
 	}
 }
