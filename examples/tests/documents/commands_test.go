@@ -240,7 +240,7 @@ func TestResolve(t *testing.T) {
 	for command, wrong := range map[string]string{
 		"make demo KIND=spread NODE=real": "", "make cake": "has no target cake", "make demo COLOR=red": "does not read COLOR",
 		"go run ./tests/evictions -cache -parallel 1": "", "go run ./tests/evictions -speed": "has no flag speed", "go run ./tests/documents": "is no program", "go run ./nothing": "no package",
-		"go test ./workloads/cloneset -run TestRequests": "", "go test ./workloads/cloneset -run TestCake": "no function for -run TestCake",
+		"go test ./workloads/cloneset -run TestStories": "", "go test ./workloads/cloneset -run TestCake": "no function for -run TestCake",
 		"go test ./workloads/cloneset -run '^$' -bench Plan -benchmem": "", "go test ./workloads/cloneset -run '^$' -bench Flight": "no function for -bench Flight",
 		"go test ./workloads/cloneset -run 'TestSimulation$' -args -seed=7": "", "go test ./workloads/cloneset -args -plant=7": "has no flag plant",
 		"go get github.com/podwright/podwright": "", "go get github.com/podwright/other": "the module is not", "go fly x": "unknown",
