@@ -6,17 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podwright/podwright/workloads/v1beta1"
-)
-
-const (
-	retain  = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
-	deletes = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 )
 
 // claims gives the set the claim template data, every pod its claim, and every claim owners. An owner is "" for none, "set",
@@ -59,14 +51,6 @@ func testClaim(s *Snapshot, ordinal int, owner string) *corev1.PersistentVolumeC
 	}
 	s.Claims[claim.Name] = claim
 	return claim
-}
-
-func retention(whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType) edit {
-	return func(s *Snapshot) {
-		s.Set.Spec.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-			WhenDeleted: whenDeleted, WhenScaled: whenScaled,
-		}
-	}
 }
 
 // STS-23: claims that no pod mounts lose the StatefulSet as an owner, in order, if they are named as its claims are.

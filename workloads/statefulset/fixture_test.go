@@ -256,11 +256,7 @@ func problems(p *Plan) string {
 	return strings.Join(parts, "\n")
 }
 
-func ordered(s *Snapshot)   { s.Set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement }
 func replicas(n int32) edit { return func(s *Snapshot) { s.Set.Spec.Replicas = &n } }
-func reserve(ordinals ...any) edit {
-	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinalRanges = reserved(ordinals...) }
-}
 
 // reserved are numbers and ranges.
 func reserved(entries ...any) (list []intstr.IntOrString) {
@@ -274,20 +270,11 @@ func reserved(entries ...any) (list []intstr.IntOrString) {
 	}
 	return list
 }
-func paused(s *Snapshot) { s.Set.Spec.UpdateStrategy.RollingUpdate.Paused = true }
+
 func rolling(change func(*v1beta1.RollingUpdateStatefulSetStrategy)) edit {
 	return func(s *Snapshot) { change(s.Set.Spec.UpdateStrategy.RollingUpdate) }
 }
-func partition(n int32) edit {
-	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Partition = &n })
-}
-func unavailable(value string) edit {
-	quantity := intstr.Parse(value)
-	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MaxUnavailable = &quantity })
-}
-func unordered(s *Snapshot) {
-	s.Set.Spec.UpdateStrategy.RollingUpdate.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
-}
+
 func inPlace(policy v1beta1.PodUpdateStrategyType) edit {
 	return rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.PodUpdatePolicy = policy })
 }

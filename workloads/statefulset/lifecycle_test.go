@@ -32,10 +32,6 @@ func hooked(pods ...int) edit {
 
 func markPodNotReady(s *Snapshot) { s.Set.Spec.Lifecycle.PreDelete.MarkPodNotReady = true }
 
-func state(pod int, state lifecyclev1alpha1.StateType) edit {
-	return func(s *Snapshot) { s.Pods[pod].Labels[lifecyclev1alpha1.StateLabel] = string(state) }
-}
-
 // Every write about a pod is part of the fewest requests: the first condition
 // of a new pod is one.
 func TestFirstCondition(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-func with(edits ...edit) []edit { return edits }
-
 func TestOrdinalOf(t *testing.T) {
 	for _, tt := range []struct {
 		pod  string

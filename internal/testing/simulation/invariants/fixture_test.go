@@ -85,16 +85,6 @@ func imageTemplate(revision string) corev1.PodTemplateSpec {
 	}
 }
 
-// broken lists the invariants that a write breaks, each once and in order.
-func broken(violations []Violation) (names []Invariant) {
-	for _, v := range violations {
-		if len(names) == 0 || names[len(names)-1] != v.Invariant {
-			names = append(names, v.Invariant)
-		}
-	}
-	return names
-}
-
 // youngFor makes a pod ready for so many seconds.
 func youngFor(seconds int) podEdit {
 	return func(p *corev1.Pod) {

@@ -3,13 +3,8 @@
 package invariants_test
 
 import (
-	"encoding/json"
-	"testing"
-
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -35,24 +30,6 @@ func servingPod(name, image string) *corev1.Pod {
 		Spec:   templateOf(image).Spec,
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 	}
-}
-
-// patch is a write of a pod by who knows all that there is: a workload that goes from image a to b.
-func patch(t *testing.T, workload invariants.Object, before, after *corev1.Pod, others ...*corev1.Pod) *invariants.Write {
-	t.Helper()
-	state := &invariants.State{Workload: workload, Pods: map[string]*corev1.Pod{before.Name: before}, Revisions: map[string]*appsv1.ControllerRevision{}}
-	for _, pod := range others {
-		state.Pods[pod.Name] = pod
-	}
-	for _, image := range []string{"a", "b"} {
-		raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": templateOf(image)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "web-" + image, OwnerReferences: webOwner}, Data: runtime.RawExtension{Raw: raw}}
-		state.Revisions[r.Name] = r
-	}
-	return &invariants.Write{Verb: "patch", Resource: "pods", Before: before, After: after, Truth: state, Known: state, Observed: state}
 }
 
 func broken(all []invariants.Violation) (names []invariants.Invariant) {
