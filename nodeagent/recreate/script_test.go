@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,15 +93,21 @@ func (n *node) show() string {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, n.stops()...)
+	stops, events, about := n.stops(), n.events.All(), n.events.About()
+	var told []string
+	for _, pod := range about[n.told:] {
+		told = append(told, fmt.Sprintf("    about %s %s %s", pod.Name, pod.UID, pod.FieldPath))
+	}
+	if len(pods) > 1 { // goroutines decide which of them comes first
+		slices.Sort(stops)
+		slices.Sort(events)
+		slices.Sort(told)
+	}
+	lines = append(lines, stops...)
 	if sent := n.sent(); !n.uncounted {
 		lines = append(lines, sent...)
 	}
-	lines = append(lines, n.events.All()...)
-	about := n.events.About()
-	for _, pod := range about[n.told:] {
-		lines = append(lines, fmt.Sprintf("    about %s %s %s", pod.Name, pod.UID, pod.FieldPath))
-	}
+	lines = append(append(lines, events...), told...)
 	n.told = len(about)
 	n.events.Forget()
 	if len(lines) == 0 {
