@@ -14,7 +14,7 @@ const (
 	movedPart  = 10
 )
 
-// Recent returns those of the times of deletions, the oldest first, that still count. What a clock has noted that is ahead does not. (WS-36)
+// Recent returns those of the times of deletions, the oldest first, that still count. A time that lies ahead of now does not. (WS-36)
 func Recent(moved []time.Time, now time.Time) []time.Time {
 	return slices.DeleteFunc(slices.Clone(moved), func(at time.Time) bool { return at.After(now) || now.Sub(at) >= moveWithin })
 }

@@ -111,8 +111,8 @@ func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) 
 	return slices.Concat(errs, patches, conflict), err
 }
 
-// conflicts compares a WorkloadSpread with all others of its namespace. What controls their workloads is asked for a new one alone, as
-// one that is stored is to stay changeable. (WS-22)
+// conflicts compares a WorkloadSpread with all others of its namespace. Only for a new one it reads
+// what controls the workloads: a stored one must stay editable. (WS-22)
 func (w *Webhook) conflicts(ctx context.Context, c change) (field.ErrorList, error) {
 	if w.Distribution == nil {
 		return nil, nil

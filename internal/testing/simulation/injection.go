@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// injection is what a webhook of others does to new pods.
+// injection is what a webhook of others does to pods.
 type injection struct {
 	what    string
 	updates bool // it does it to each update, too

@@ -27,6 +27,7 @@ func rewritings(mirrored bool) []injection {
 	return all
 }
 
+// reshaping is what they do but for mirrors.
 var reshaping = []injection{
 	{"a container", false, func(pod *corev1.Pod) {
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "mesh", Image: "mesh:1",
@@ -49,6 +50,7 @@ var reshaping = []injection{
 	}},
 }
 
+// mirror is a registry that serves the images of all others.
 var mirror = injection{"images of a mirror", true, func(pod *corev1.Pod) {
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {

@@ -52,7 +52,7 @@ func PodLabels(r *rand.Rand) map[string]string {
 	return labels
 }
 
-// Release removes a finalizer of others from the workload. Those of controllers stay: they are for these to remove.
+// Release removes a finalizer of others from the workload. Controllers remove their own.
 func (u *User) Release(finalizer string) {
 	rest := slices.DeleteFunc(append([]string{}, u.Workload().GetFinalizers()...), func(name string) bool { return name == finalizer })
 	list, _ := json.Marshal(rest) // strings always encode
