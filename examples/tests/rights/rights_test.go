@@ -56,7 +56,8 @@ type step struct {
 	// Protected are labels of pods that a budget has to protect first, and Exists is a resource of which an object has to be there.
 	Protected map[string]string
 	Exists    string
-	// Reported are labels of pods whose kubelets report the resources of their containers, as those that can change them do.
+	// Reported are labels of pods that first run the images of the last object's template. Then their kubelets report the
+	// resources of their containers, as those that can change them do.
 	Reported map[string]string
 	// Objects are applied. A status is applied, too.
 	Objects []map[string]any
@@ -214,7 +215,7 @@ func (w *world) play(ctx context.Context, s step, asked *requests) error {
 			return err
 		}
 	}
-	if err := errors.Join(w.awaitExists(ctx, s.Exists), w.awaitPods(ctx, s.Protected, protected, nil), w.awaitPods(ctx, s.Reported, runs, w.report)); err != nil {
+	if err := errors.Join(w.awaitExists(ctx, s.Exists), w.awaitPods(ctx, s.Protected, protected, nil), w.awaitPods(ctx, s.Reported, runs(s), w.report)); err != nil {
 		return err
 	}
 	for _, object := range s.Objects {
@@ -278,13 +279,17 @@ func (w *world) awaitPods(ctx context.Context, labels map[string]string, wanted 
 		return nil
 	}
 	selector := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})
-	var list *corev1.PodList
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (_ bool, err error) {
-		list, err = w.kube.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: selector})
-		return err == nil && len(list.Items) > 0 && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return !wanted(p) }), err
+	list := &corev1.PodList{}
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		now, err := w.kube.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return false, err
+		}
+		list = now
+		return len(list.Items) > 0 && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return !wanted(p) }), nil
 	})
 	if err != nil {
-		return fmt.Errorf("pods %s are not as wanted: %w", selector, err)
+		return fmt.Errorf("pods %s are not as wanted: %w\n%s", selector, err, describePods(list))
 	}
 	for i := range list.Items {
 		if do != nil && err == nil {
@@ -294,13 +299,39 @@ func (w *world) awaitPods(ctx context.Context, labels map[string]string, wanted 
 	return err
 }
 
+// describePods returns pods as JSON, one a line, without the record of who manages which field.
+func describePods(list *corev1.PodList) string {
+	var all strings.Builder
+	for i := range list.Items {
+		list.Items[i].ManagedFields = nil
+		pod, err := json.Marshal(list.Items[i])
+		fmt.Fprintln(&all, string(pod), err)
+	}
+	return all.String()
+}
+
 // protected tells whether a pod names a budget and is ready: the budget counts no others.
 func protected(p corev1.Pod) bool {
 	return p.Annotations[availabilityv1alpha1.RelatedPubAnnotation] != "" &&
 		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
 }
 
-func runs(p corev1.Pod) bool { return len(p.Status.ContainerStatuses) > 0 }
+// runs tells whether a pod runs the images that the template of the step's last object names: no update of an image that is
+// on its way then replaces what is reported.
+func runs(s step) func(corev1.Pod) bool {
+	return func(p corev1.Pod) bool {
+		var workload struct {
+			Spec struct {
+				Template corev1.PodTemplateSpec `json:"template"`
+			} `json:"spec"`
+		}
+		err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Objects[len(s.Objects)-1], &workload)
+		return err == nil && slices.EqualFunc(workload.Spec.Template.Spec.Containers, p.Status.ContainerStatuses,
+			func(c corev1.Container, status corev1.ContainerStatus) bool {
+				return c.Name == status.Name && c.Image == status.Image && status.State.Running != nil
+			})
+	}
+}
 
 // report plays the kubelet of a pod: each container has the resources of its spec. Simulated kubelets do not say so.
 func (w *world) report(ctx context.Context, pod *corev1.Pod) error {
