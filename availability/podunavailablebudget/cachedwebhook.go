@@ -54,7 +54,7 @@ const webhookName = "podunavailablebudget-webhook"
 // CachedWebhook is a Webhook with the caches that it reads, for every replica of a program. It caches budgets and,
 // while there are any, a few hundred bytes of each pod that may be evicted. So an answer takes one request to the API
 // server at most, or two if a pod does not count. What the caches lack, while they are not filled or do not run, is
-// asked for. NewCachedWebhook makes one. (PUB-25, PUB-33)
+// asked for. NewCachedWebhook makes one. A program that runs controllers beside it shares their pods, by SharePods. (PUB-25, PUB-33)
 type CachedWebhook struct {
 	Webhook
 	budgets, pods         *controller.Sources
@@ -62,6 +62,8 @@ type CachedWebhook struct {
 	informer              cache.SharedIndexInformer // of budgets
 	first                 chan struct{}             // closed once there is a budget
 	served                *admission.Known[struct{}]
+	shared                *sharedPods
+	kept                  cache.Indexer // of the pods that it keeps itself; nil if it keeps none
 }
 
 // NewCachedWebhook returns one whose caches are not yet running.
@@ -88,11 +90,12 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	w := &CachedWebhook{
 		budgets: ofBudgets, pods: ofPods, fillBudgets: ofBudgets.Filling(webhookName, o.CacheSyncTimeout), fillPods: ofPods.Filling(webhookName, o.CacheSyncTimeout), informer: budgets, first: make(chan struct{}),
-		served: admission.NewKnown[struct{}]("whether the API server serves PodUnavailableBudgets"),
+		served: admission.NewKnown[struct{}]("whether the API server serves PodUnavailableBudgets"), shared: newSharedPods(),
 	}
 	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability, Recorder: o.Recorder}
 	if pods != nil {
-		w.Pods = keptPods{Indexer: pods.GetIndexer()}
+		w.kept = pods.GetIndexer()
+		w.Pods = knownPods{keptPods{Indexer: w.kept}, w.shared}
 	}
 	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer()), Features: o.Features, Metrics: o.Metrics}
 	first := sync.OnceFunc(func() { close(w.first) })
@@ -113,18 +116,50 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 // which costs most, once there is a budget. What it returns, and when, is as with podwright.Controller. It can be called once.
 func (w *CachedWebhook) Run(ctx context.Context) error {
 	w.served.Set(struct{}{})
-	return w.fillBudgets.RunAfter(ctx, w.first, w.fillPods)
+	return w.fillBudgets.RunAfter(ctx, w.first, w.keepPods)
 }
 
-// HasSynced tells whether the caches have been filled that are read now: that of budgets and, if there is one, that of pods. After
-// Missing none is.
+// sharedWithin is how long after the first budget a program may share its pods before the webhook keeps some itself.
+const sharedWithin = 5 * time.Second
+
+// SharePods has the webhook read the pods of an informer that the program runs anyway, as its controllers do, while that is filled.
+// The informer may have workloads.Trim as its transform. The webhook then fills no cache of its own, or empties it once the informer
+// is filled, and asks for pods one by one when the informer has stopped. Only the first call counts. AdmissionOptions.NoPods says
+// that no cache of pods is read, and thus not this one.
+func (w *CachedWebhook) SharePods(informer cache.SharedIndexInformer) { w.shared.give(informer) }
+
+// keepPods fills the cache of pods, unless another one is shared, and until that is filled. It ends with the context, or fails.
+func (w *CachedWebhook) keepPods(ctx context.Context) error {
+	until, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		w.shared.await(until)
+	}()
+	select {
+	case <-ctx.Done():
+	case <-w.shared.given:
+	case <-time.After(sharedWithin):
+		if err := w.fillPods.Fill(until); err != nil {
+			return err
+		}
+		if w.kept != nil {
+			_ = w.kept.Replace(nil, "") // its informer has ended, and it would stay as it is now
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// HasSynced tells whether the caches have been filled that are read now: that of budgets and, if there is one, that of pods. One that
+// is shared is read once it is filled, and not waited for. After Missing none is read.
 func (w *CachedWebhook) HasSynced() bool {
 	if _, there := w.served.Now(); !there && w.served.IsKnown() {
 		return true
 	}
 	select {
 	case <-w.first:
-		return w.fillBudgets.HasSynced() && w.fillPods.HasSynced()
+		return w.fillBudgets.HasSynced() && (w.shared.isGiven() || w.fillPods.HasSynced())
 	default:
 		return w.fillBudgets.HasSynced()
 	}

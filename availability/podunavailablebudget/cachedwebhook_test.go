@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
@@ -37,7 +38,7 @@ func TestRequestsOfADecision(t *testing.T) {
 		w, err := NewCachedWebhook(AdmissionOptions{Kubernetes: c.options.Kubernetes, Availability: c.options.Availability, Deletions: true, Metrics: metrics})
 		c.Must(err)
 		defer c.Start(w.Run)()
-		c.Sleep("1s")
+		c.Sleep("6s")
 		for _, tt := range []struct {
 			pod  string
 			code int32
@@ -130,7 +131,7 @@ func TestCachesOfAWebhook(t *testing.T) {
 				t.Errorf("PUB-33: without budgets: %s", got)
 			}
 			c.createBudget(newBudget("web", "1", bySelector))
-			c.Sleep("1s")
+			c.Sleep("6s")
 			if got := watched(); got != tt.want {
 				t.Errorf("PUB-33: %+v: %s, want %s", tt.options, got, tt.want)
 			}
@@ -142,6 +143,50 @@ func TestCachesOfAWebhook(t *testing.T) {
 	}
 	if _, err := NewCachedWebhook(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Availability is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
 		t.Errorf("without clients: error %v", err)
+	}
+}
+
+// A program that caches pods anyway has no second cache of them. If that of the webhook came first, it is empty later. What is not
+// cached is asked for. (PUB-33)
+func TestSharedPods(t *testing.T) {
+	for name, before := range map[string]bool{"shared before the webhook keeps pods": true, "shared afterwards": false} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.evictable()
+				w, err := NewCachedWebhook(AdmissionOptions{Kubernetes: c.options.Kubernetes, Availability: c.options.Availability, Deletions: true})
+				c.Must(err)
+				shared := caches.NewInformers(c.options.Kubernetes, "").Pods()
+				expect := func(step string, asks ...string) {
+					t.Helper()
+					c.Sleep("6s")
+					c.ForgetRequests()
+					w.ValidatePod(t.Context(), eviction("b", nil))
+					if diff := cmp.Diff(append(asks, "1 patch podunavailablebudgets/status"), c.Sent()); diff != "" || !w.HasSynced() {
+						t.Errorf("PUB-33: %s: synced %t, requests (-want +got):\n%s", step, w.HasSynced(), diff)
+					}
+				}
+				if before {
+					w.SharePods(shared)
+				}
+				defer c.Start(w.Run)()
+				if before {
+					expect("before the informer runs", "1 get pods")
+				} else {
+					expect("by its own cache")
+					w.SharePods(shared)
+				}
+				stop := c.Start(func(ctx context.Context) error {
+					shared.RunWithContext(ctx)
+					return nil
+				})
+				expect("by what is shared")
+				if own := w.kept.ListKeys(); len(own) > 0 {
+					t.Errorf("PUB-33: it keeps %v as well", own)
+				}
+				stop()
+				expect("when the informer has stopped", "1 get pods")
+			})
+		})
 	}
 }
 

@@ -3,6 +3,9 @@
 package podunavailablebudget
 
 import (
+	"context"
+	"sync"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,4 +72,59 @@ func (k keptPods) List(selector labels.Selector) (pods []*corev1.Pod, err error)
 		}
 	})
 	return pods, err
+}
+
+// knownPods lists the pods of an informer that is shared, while that is filled and runs, and otherwise those that the webhook keeps.
+type knownPods struct {
+	kept   keptPods
+	shared *sharedPods
+}
+
+func (k knownPods) Pods(namespace string) corev1listers.PodNamespaceLister {
+	return k.now().Pods(namespace)
+}
+
+func (k knownPods) List(selector labels.Selector) ([]*corev1.Pod, error) {
+	return k.now().List(selector)
+}
+
+func (k knownPods) now() corev1listers.PodLister {
+	if k.shared.isGiven() && k.shared.informer.HasSynced() && !k.shared.informer.IsStopped() {
+		return corev1listers.NewPodLister(k.shared.informer.GetIndexer())
+	}
+	return k.kept
+}
+
+// sharedPods is an informer of pods that another part of the program runs, once there is one.
+type sharedPods struct {
+	once     sync.Once
+	informer cache.SharedIndexInformer // set before given is closed
+	given    chan struct{}
+}
+
+func newSharedPods() *sharedPods { return &sharedPods{given: make(chan struct{})} }
+
+func (s *sharedPods) give(informer cache.SharedIndexInformer) {
+	s.once.Do(func() {
+		s.informer = informer
+		close(s.given)
+	})
+}
+
+func (s *sharedPods) isGiven() bool {
+	select {
+	case <-s.given:
+		return true
+	default:
+		return false
+	}
+}
+
+// await returns when the informer is filled, or the context is done.
+func (s *sharedPods) await(ctx context.Context) {
+	select {
+	case <-s.given:
+		cache.WaitForCacheSync(ctx.Done(), s.informer.HasSynced)
+	case <-ctx.Done():
+	}
 }

@@ -149,7 +149,7 @@ func placerRules(o Options) []rbacv1.PolicyRule {
 // podwright.Controller. It can be called once, and need not be called if all of them are shared.
 func (p *Placer) Run(ctx context.Context) error {
 	if p.options.ConfigNamespace == "" {
-		return p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers)
+		return p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers.Fill)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -158,7 +158,7 @@ func (p *Placer) Run(ctx context.Context) error {
 		defer cancel()
 		ended <- p.runCustom(ctx)
 	}()
-	err := p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers)
+	err := p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers.Fill)
 	cancel()
 	return errors.Join(err, <-ended)
 }

@@ -85,8 +85,12 @@ func (f *Filling) Run(ctx context.Context, work func(context.Context) error) err
 	return nil
 }
 
-// RunAfter runs a Filling, and another one once it is asked for, until the context is done or one of them fails. It waits for both.
-func (f *Filling) RunAfter(ctx context.Context, asked <-chan struct{}, other *Filling) error {
+// Fill is Run without work.
+func (f *Filling) Fill(ctx context.Context) error { return f.Run(ctx, nil) }
+
+// RunAfter runs a Filling, and something else once it is asked for, as the Fill of another one. It ends when the context is done or
+// one of both fails, and waits for both.
+func (f *Filling) RunAfter(ctx context.Context, asked <-chan struct{}, other func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
@@ -94,12 +98,12 @@ func (f *Filling) RunAfter(ctx context.Context, asked <-chan struct{}, other *Fi
 		defer cancel()
 		select {
 		case <-asked:
-			ended <- other.Run(ctx, nil)
+			ended <- other(ctx)
 		case <-ctx.Done():
 			ended <- nil
 		}
 	}()
-	err := f.Run(ctx, nil)
+	err := f.Fill(ctx)
 	cancel()
 	return errors.Join(err, <-ended)
 }

@@ -106,7 +106,7 @@ func TestFillingEnds(t *testing.T) {
 					close(asked)
 				}
 				one := filling(test.synced)
-				err := one.RunAfter(ctx, asked, filling(test.otherSynced))
+				err := one.RunAfter(ctx, asked, filling(test.otherSynced).Fill)
 				if took := time.Since(start).Round(time.Second); (err != nil) != test.wantErr || took != test.want {
 					t.Errorf("error %v after %s, want one: %v after %s", err, took, test.wantErr, test.want)
 				}

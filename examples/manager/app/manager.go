@@ -209,7 +209,12 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error
 	defer isLeader.Set(0)
 	running := controllers.Program{
 		Name: program, Config: config, Caches: caches, LookAgain: lookAgain,
-		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) },
+		Runs: func(c controllers.Controller) {
+			reconciles.Started(c.Name)
+			if c.Resource == podUnavailableBudgetsResource && m.admissions != nil { // which has the pods cached, and its webhook needs no other cache
+				m.admissions.budgets.SharePods(caches.pods())
+			}
+		},
 		Waits: func(c controllers.Controller) { // no pod is created before it is known whether a WorkloadSpread or the like places it
 			switch c.Resource {
 			case workloadSpreadsResource:

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -153,6 +156,43 @@ func names(all []controllers.Controller) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// The webhook of budgets reads the pods of the controllers once these run, and has no cache of pods beside them. (PUB-33)
+func TestALeaderCachesPodsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := fakecluster.New(nil, served(t)...)
+		config := server.Config("")
+		seen := &watches{next: config.Transport, installed: []string{"podunavailablebudgets"}, all: map[string]int{}}
+		config.Transport = seen
+		m := &Manager{config: mustParse(t), gates: openGates(t)}
+		var err error
+		if m.admissions, err = m.newAdmissions(config); err != nil {
+			t.Fatal(err)
+		}
+		one := intstr.FromInt32(1)
+		budget := &v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+			Spec: v1alpha1.PodUnavailableBudgetSpec{Selector: &metav1.LabelSelector{}, MaxUnavailable: &one}}
+		if _, err := m.admissions.clients.Availability.PodUnavailableBudgets("default").Create(t.Context(), budget, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running errgroup.Group
+		running.Go(func() error { return m.admissions.budgets.Run(ctx) })
+		running.Go(func() error { return m.runControllers(ctx, config) })
+		time.Sleep(time.Minute) // of virtual time
+		synctest.Wait()
+		seen.lock.Lock()
+		maps.DeleteFunc(seen.all, func(what string, _ int) bool { return !strings.HasPrefix(what, "pods ") })
+		if diff := cmp.Diff(map[string]int{"pods by caches": 1}, seen.all); diff != "" {
+			t.Errorf("PUB-33: watches of pods (-want +got):\n%s", diff)
+		}
+		seen.lock.Unlock()
+		cancel()
+		if err := running.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func watchesOf(t *testing.T, installed, want []string) {
