@@ -124,7 +124,7 @@ const sharedWithin = 5 * time.Second
 
 // SharePods has the webhook read the pods of an informer that the program runs anyway, as its controllers do, while that is filled.
 // The informer may have workloads.Trim as its transform. The webhook then fills no cache of its own, or empties it once the informer
-// is filled, and asks for pods one by one when the informer has stopped. Only the first call counts. AdmissionOptions.NoPods says
+// is filled. When the informer has stopped, it asks for pods one by one. Only the first call counts. AdmissionOptions.NoPods says
 // that no cache of pods is read, and thus not this one.
 func (w *CachedWebhook) SharePods(informer cache.SharedIndexInformer) { w.shared.give(informer) }
 

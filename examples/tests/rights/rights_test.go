@@ -316,8 +316,8 @@ func protected(p corev1.Pod) bool {
 		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
 }
 
-// runs tells whether a pod runs the images that the template of the step's last object names: no update of an image that is
-// on its way then replaces what is reported.
+// runs tells whether a pod runs the images that the template of the step's last object names. Then no update of an image is on its
+// way, which would replace what is reported.
 func runs(s step) func(corev1.Pod) bool {
 	return func(p corev1.Pod) bool {
 		var workload struct {
