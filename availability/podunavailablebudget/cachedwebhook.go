@@ -144,7 +144,7 @@ func (w *CachedWebhook) keepPods(ctx context.Context) error {
 			return err
 		}
 		if w.kept != nil {
-			_ = w.kept.Replace(nil, "") // its informer has ended, and it would stay as it is now
+			_ = w.kept.Replace(nil, "") // its informer has ended, and would never change it again
 		}
 	}
 	<-ctx.Done()
