@@ -4,9 +4,9 @@ package podunavailablebudget
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -17,21 +17,7 @@ func TrimPod(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	kept := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
-			DeletionTimestamp: pod.DeletionTimestamp, Labels: pod.Labels,
-		},
-		Status: corev1.PodStatus{Phase: pod.Status.Phase},
-	}
-	if ref := metav1.GetControllerOf(pod); ref != nil {
-		kept.OwnerReferences = []metav1.OwnerReference{*ref}
-	}
-	for _, key := range []string{v1alpha1.RelatedPubAnnotation, v1alpha1.PodPubNoProtectionAnnotation, lifecyclev1alpha1.EvictionDeniedAnnotation} {
-		if value, found := pod.Annotations[key]; found {
-			metav1.SetMetaDataAnnotation(&kept.ObjectMeta, key, value)
-		}
-	}
+	kept := caches.Outline(pod, v1alpha1.RelatedPubAnnotation, v1alpha1.PodPubNoProtectionAnnotation, lifecyclev1alpha1.EvictionDeniedAnnotation)
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
 			kept.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status}}

@@ -24,6 +24,7 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 )
@@ -70,6 +71,11 @@ func NewPlacer(o Options) (*Placer, error) {
 		return nil, checks.Err()
 	}
 	reads := o.reads()
+	for i := range reads {
+		if reads[i].Resource == resourcePods {
+			reads[i].Trim = keepPlaced
+		}
+	}
 	spreads, err := controller.Open("workloadspread", reads[:1])
 	if err != nil {
 		return nil, err
@@ -98,6 +104,14 @@ func NewPlacer(o Options) (*Placer, error) {
 		},
 	})
 	return p, errors.Join(err, err2)
+}
+
+// keepPlaced is the transform of a cache of pods that only a Placer reads. Every replica of a webhook has one, if there are WorkloadSpreads.
+func keepPlaced(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		return caches.Outline(pod, v1alpha1.MatchedWorkloadSpreadAnnotation), nil
+	}
+	return object, nil
 }
 
 // placerName stands in logs and errors.

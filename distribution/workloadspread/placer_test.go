@@ -104,37 +104,6 @@ func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Plac
 	return counts
 }
 
-// The pods of a Job come one after the other and end at once. Two replicas keep the limits, though the one that is asked does not
-// see yet what the other one has sent. (WS-7.2)
-func TestReplicasPlaceTheSameJob(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		uid := c.object("batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`)
-		owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: uid, Controller: new(true)}
-		c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 20}, {name: b, maxReplicas: 20}, {name: c}]")
-		c.start()
-		replicas, counts := []*Placer{c.placer(), c.placer()}, map[string]int{}
-		c.ForgetRequests()
-		for i := range 50 {
-			pod := generated(owner)
-			counts[c.admit(replicas[i%2], pod)]++
-			if i%5 == 4 { // they are seen five at a time
-				c.Sleep("100ms")
-			}
-			pod.Name, pod.Namespace = fmt.Sprint("p", i), "default"
-			c.CreatePod(pod)
-		}
-		if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, counts); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-		c.Sleep("1m")
-		for _, s := range c.spread("web").Status.SubsetStatuses {
-			if len(s.CreatingPods) > 0 {
-				t.Errorf("subset %s holds %v at rest", s.Name, s.CreatingPods)
-			}
-		}
-	})
-}
-
 // A pod that is created counts once: as reserved until it is seen, and then as itself, until it
 // goes. (WS-7)
 func TestPlaceOneByOne(t *testing.T) {

@@ -53,6 +53,22 @@ func trimPod(pod *corev1.Pod) {
 	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, holdsToken)
 }
 
+// Outline returns what says of which workload a pod is, and whether it is going or over: names, labels, controller, deletion and
+// phase, and the annotations that are named. It shares its labels with the pod.
+func Outline(pod *corev1.Pod, annotations ...string) *corev1.Pod {
+	outline := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+			DeletionTimestamp: pod.DeletionTimestamp, Labels: pod.Labels, Annotations: podstate.Pick(pod.Annotations, annotations...),
+		},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+	}
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		outline.OwnerReferences = []metav1.OwnerReference{*ref}
+	}
+	return outline
+}
+
 // tokenVolume begins the name of the volume that the API server adds to each pod for its token. The rest is drawn, so that
 // no two pods have the same volumes.
 const tokenVolume = "kube-api-access-"
