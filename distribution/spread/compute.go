@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 )
@@ -102,6 +103,18 @@ func Compute(s State) *Computed {
 	c.misplaced()
 	c.bound()
 	return &c.Computed
+}
+
+// bound says how many of the pods that are to be deleted may be at once. (WS-36)
+func (c *computer) bound() {
+	if len(c.Deletions) == 0 {
+		return
+	}
+	var again time.Duration
+	c.MayDelete, again = podplan.Few(len(c.Deletions), min(int(c.Workload.Wants()), len(active(c.Pods))), c.Moved, c.Now)
+	if again > 0 {
+		c.again(again)
+	}
 }
 
 // again asks to look again after a time.

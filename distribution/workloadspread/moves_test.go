@@ -11,7 +11,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
@@ -55,4 +59,28 @@ func TestMovesAtOnce(t *testing.T) {
 			t.Errorf("pods %v are left, want %v", names, stays)
 		}
 	})
+}
+
+// WS-32, WS-36: a pod that waits for its turn says so, and not that it cannot be deleted.
+func TestHeldUntilItsTurn(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	s := &Snapshot{Spread: newSpread(t, "web", "subsets: [{name: a, maxReplicas: 24}, {name: b}]\nscheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 30}}"),
+		Workload: &spread.Workload{GroupKind: spread.Deployments, Name: "web", Replicas: new(int32(12))}, Now: now, NotMoved: map[types.UID]bool{"p11": true}}
+	for i := range 12 {
+		name := fmt.Sprintf("p%02d", i)
+		pod := newPod(name, "a", metav1.OwnerReference{Name: "web-1"})
+		pod.UID, pod.Status.Phase = types.UID(name), corev1.PodPending
+		pod.CreationTimestamp.Time = now.Add(-time.Hour)
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+		s.Pods = append(s.Pods, pod)
+	}
+	rules := map[string]rollout.Rule{}
+	for _, held := range NewPlan(s).Held {
+		if held.Reason != nil {
+			rules[held.Name] = held.Reason.Rule
+		}
+	}
+	if rules["p09"] != "PodNotDeleted" || rules["p10"] != "FewAtOnce" || rules["p11"] != "PodNotDeleted" {
+		t.Errorf("held: %v", rules)
+	}
 }

@@ -100,7 +100,11 @@ func (s *Snapshot) holdSubsets(p *Plan) {
 	if s.Spread.DeletionTimestamp != nil {
 		return
 	}
-	for _, d := range p.Deletions {
+	for i, d := range p.Deletions {
+		if i >= p.MayDelete && !s.NotMoved[d.Pod.UID] {
+			p.hold(d.Subset, "pod", d.Pod.Name, nil, heldup.FewAtOnce, fmt.Sprintf("it is to go to another subset, as %d others, which go a few at a time", len(p.Deletions)-1))
+			continue
+		}
 		p.hold(d.Subset, "pod", d.Pod.Name, nil, rulePodNotDeleted, "it is to go to another subset and cannot be deleted, events say why")
 	}
 	for i := range p.Patches {

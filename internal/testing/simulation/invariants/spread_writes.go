@@ -304,15 +304,7 @@ func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
 
 // SpreadMoves are the pods that the processes of a controller of WorkloadSpreads have deleted lately, and judges how many. The zero value
 // has seen none.
-type SpreadMoves struct {
-	at map[string][]time.Time // by process and WorkloadSpread
-}
-
-// In movesWithin a process deletes at most fewMoves pods, or a tenth of them. (WS-36)
-const (
-	movesWithin = 5 * time.Second
-	fewMoves    = 10
-)
+type SpreadMoves struct{ few fewAtOnce }
 
 // WorkloadSpread is WorkloadSpread, and judges how many pods go at once.
 func (m *SpreadMoves) WorkloadSpread(w *Write) []Violation {
@@ -339,21 +331,16 @@ func (m *SpreadMoves) check(w *Write) (v violations) {
 	if f == nil {
 		return nil // which is judged elsewhere
 	}
-	if m.at == nil {
-		m.at = map[string][]time.Time{}
-	}
-	now, key := w.Truth.Now, w.By+string(f.UID)
-	lately := slices.DeleteFunc(m.at[key], func(at time.Time) bool { return now.Sub(at) >= movesWithin })
-	pods := len(lately)
-	for _, pod := range f.pods {
-		if active(pod) {
-			pods++
+	gone, most := m.few.delete(w.By+string(f.UID), w.Truth.Now, func(gone int) int {
+		for _, pod := range f.pods {
+			if active(pod) {
+				gone++
+			}
 		}
-	}
-	lately = append(lately, now)
-	m.at[key] = lately
-	if most := max(fewMoves, (min(pods, int(f.wants))+9)/10); len(lately) > most {
-		v.add(Availability, "%d pods are deleted in %v, and of %d, of which %d are wanted, at most %d may be", len(lately), movesWithin, pods, f.wants, most)
+		return min(gone, int(f.wants))
+	})
+	if gone > most {
+		v.add(Availability, "%d pods are deleted in %v, and of those of which %d are wanted, at most %d may be", gone, fewWithin, f.wants, most)
 	}
 	return v
 }
