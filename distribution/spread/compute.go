@@ -55,6 +55,13 @@ type Deletion struct {
 	After []string
 }
 
+// Stay is a pod that stays in its subset, though no node takes it.
+type Stay struct {
+	// Pod is the pod, shared with the caches, and Subset the name of its subset.
+	Pod    *corev1.Pod
+	Subset string
+}
+
 // Computed is what Compute finds out.
 type Computed struct {
 	// Status is the status that the WorkloadSpread should have.
@@ -67,6 +74,8 @@ type Computed struct {
 	// One that cannot be deleted does not count. (WS-36)
 	Deletions []Deletion
 	MayDelete int
+	// Staying are pods of Jobs that could not be scheduled in time. They are not deleted. (WS-37)
+	Staying []Stay
 	// Unassigned are the pods that belong to no subset.
 	Unassigned []*corev1.Pod
 	// Recovered are the names of subsets that pods are sent to again.

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/lifecycle"
@@ -74,6 +75,10 @@ func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSu
 				continue
 			}
 			is = corev1.ConditionFalse
+			if ofJob(pod) {
+				c.Staying = append(c.Staying, Stay{Pod: pod, Subset: status.Name})
+				continue
+			}
 			c.Deletions = append(c.Deletions, Deletion{Pod: pod, Subset: status.Name, Why: Unschedulable})
 		}
 		if is == corev1.ConditionTrue && c.stillClosed(before) {
@@ -89,6 +94,13 @@ func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSu
 		c.Recovered = append(c.Recovered, status.Name)
 	}
 	status.Conditions = append(status.Conditions, now)
+}
+
+// ofJob tells whether the controller of a pod is a Job of Kubernetes. It counts a pod that is deleted as one that has failed, whatever
+// podFailurePolicy and podReplacementPolicy say, and fails for good beyond its backoffLimit. (WS-37)
+func ofJob(pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == Jobs
 }
 
 // stillClosed tells whether a subset stays without new pods although none of its pods has failed to

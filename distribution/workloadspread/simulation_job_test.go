@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -43,6 +44,15 @@ func TestSimulationFindsBugsOfJobs(t *testing.T) {
 	}{
 		{"pods get costs", invariants.Order, inPlan(costOfCustom)},
 		{"pods that are misplaced are deleted", invariants.Needless, inPlan(deleteOfCustom)},
+		{"pods that could not be scheduled are deleted", invariants.Needless, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Computed == nil {
+				return
+			}
+			for _, stay := range p.Staying {
+				p.Deletions = append(p.Deletions, spread.Deletion{Pod: stay.Pod, Subset: stay.Subset, Why: spread.Unschedulable})
+			}
+			p.MayDelete = len(p.Deletions)
+		})},
 		{"pods that have succeeded count", invariants.Status, inSnapshot(misread{pod: func(pod *corev1.Pod) {
 			if pod.Status.Phase == corev1.PodSucceeded {
 				pod.Status.Phase = corev1.PodRunning

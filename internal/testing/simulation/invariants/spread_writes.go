@@ -244,7 +244,7 @@ func (f *spreading) mayCost(i int, text string) bool {
 	return cost == 100*(n-i)
 }
 
-// checkDeletion judges why a pod is deleted. (WS-17, WS-19)
+// checkDeletion judges why a pod is deleted. (WS-17, WS-19, WS-37)
 func (f *spreading) checkDeletion(v *violations, w *Write) {
 	before, _ := w.pods()
 	known := w.knownPod()
@@ -254,6 +254,9 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 	}
 	if w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion {
 		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
+	}
+	if ref := metav1.GetControllerOf(known); ref != nil && ref.Kind == "Job" && strings.HasPrefix(ref.APIVersion, "batch/") {
+		v.add(Needless, "pod %s of a Job is deleted, which counts it as failed", before.Name)
 	}
 	i, age := f.subsetOf(known), f.state.Now.Sub(known.CreationTimestamp.Time)
 	switch {
