@@ -74,7 +74,7 @@ type Computed struct {
 	// One that cannot be deleted does not count. (WS-36)
 	Deletions []Deletion
 	MayDelete int
-	// Staying are pods of Jobs that could not be scheduled in time. They are not deleted. (WS-37)
+	// Staying are pods of Jobs that could not be scheduled in time, and stay since too many have failed. (WS-37)
 	Staying []Stay
 	// Unassigned are the pods that belong to no subset.
 	Unassigned []*corev1.Pod
@@ -92,6 +92,8 @@ type computer struct {
 	groups  [][]*corev1.Pod // by subset
 	adopted map[*corev1.Pod]bool
 	seen    map[string]bool // the keys of reservations whose pods are there
+	// failures are the pods of a Job that it will count as failed, those that are to be deleted now among them.
+	failures int32
 }
 
 // Compute computes the status of a WorkloadSpread from the pods of its workload, and what to do
@@ -101,6 +103,7 @@ func Compute(s State) *Computed {
 	if s.Spread == nil {
 		return &c.Computed
 	}
+	c.failures = s.failing()
 	c.Pods = selectedBy(s.Spread, s.Pods)
 	c.seen = Seen(Creating(s.Spread), c.Pods)
 	if s.Workload.Wants() == 0 {

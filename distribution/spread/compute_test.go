@@ -169,7 +169,7 @@ func TestUnschedulable(t *testing.T) {
 	}{
 		{"WS-17: too long", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second)), newPod("y", "a")},
 			[]string{"a 2/0!, b 0/2, c 0/-1", "delete x of a: it could not be scheduled"}},
-		{"WS-37: of a Job", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second), of("batch/v1", "Job")), newPod("y", "a")},
+		{"WS-37: of a Job of which it is not known how many may fail", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second), of("batch/v1", "Job")), newPod("y", "a")},
 			[]string{"a 2/0!, b 0/2, c 0/-1", "x of a stays"}},
 		{"WS-37: of a Job of others", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second), of("batch.volcano.sh/v1alpha1", "Job"))},
 			[]string{"a 1/1!, b 0/2, c 0/-1", "delete x of a: it could not be scheduled"}},

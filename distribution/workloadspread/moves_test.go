@@ -105,7 +105,7 @@ func TestPodsOfJobsStay(t *testing.T) {
 		told[c.Type] = strings.TrimSpace(fmt.Sprint(c.Status, " ", c.Reason, " ", c.Message))
 	}
 	want := map[v1alpha1.WorkloadSpreadSubsetConditionType]string{v1alpha1.SubsetSchedulable: "False",
-		v1alpha1.SubsetHeldUp: "True PodOfJob pod x: it stays without a node, and is not created again in another subset: its Job would count it as failed; 0/3 nodes have room"}
+		v1alpha1.SubsetHeldUp: "True PodOfJob pod x: it stays without a node, and is not created again in another subset: its Job counts a deleted pod as failed, and half of its backoffLimit is used up; 0/3 nodes have room"}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("conditions (-want +got) %s", diff)
 	}

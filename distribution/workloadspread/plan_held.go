@@ -111,7 +111,7 @@ func (s *Snapshot) holdSubsets(p *Plan) {
 	}
 	for _, stay := range p.Staying {
 		p.hold(stay.Subset, "pod", stay.Pod.Name, nil, rulePodOfJob,
-			"it stays without a node, and is not created again in another subset: its Job would count it as failed; "+heldup.OfPod(stay.Pod).Why)
+			"it stays without a node, and is not created again in another subset: its Job counts a deleted pod as failed, and half of its backoffLimit is used up; "+heldup.OfPod(stay.Pod).Why)
 	}
 	for i := range p.Patches {
 		p.hold(p.Patches[i].subset(s.Spread), "pod", p.Patches[i].Pod.Name, nil, rulePodNotWritten, "its subset or its deletion cost cannot be written, events say why")

@@ -92,7 +92,7 @@ func jobBeside() *simulation.Subject {
 
 func anyJob(r *rand.Rand) simulation.Object {
 	return &batchv1.Job{Spec: batchv1.JobSpec{
-		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)),
+		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)), BackoffLimit: new([]int32{0, 1, 6}[r.IntN(3)]),
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
 			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
@@ -125,7 +125,7 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 		job = live[0].(*batchv1.Job)
 	}
 	var active []*corev1.Pod
-	succeeded := int32(0)
+	succeeded, failed, counted := int32(0), int32(0), []*corev1.Pod{}
 	for _, object := range j.process.Live(string(resourcePods)) {
 		pod := object.(*corev1.Pod)
 		switch own := job != nil && metav1.IsControlledBy(pod, job); {
@@ -134,8 +134,16 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 			continue
 		case own && pod.Status.Phase == corev1.PodSucceeded:
 			succeeded++
+		case own && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer):
+			failed++
 		}
-		if err := j.release(ctx, pod); err != nil { // it has ended, or its Job is gone
+		counted = append(counted, pod)
+	}
+	if err := j.count(ctx, job, failed); err != nil {
+		return 0, err
+	}
+	for _, pod := range counted { // they have ended, or their Job is gone
+		if err := j.release(ctx, pod); err != nil {
 			return 0, err
 		}
 	}
@@ -151,13 +159,25 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 			return 0, err
 		}
 	}
-	for i := range len(active) - int(wants) {
+	for i := range len(active) - int(wants) { // they do not count as failed
 		uid := active[i].UID
+		if err := j.release(ctx, active[i]); err != nil {
+			return 0, err
+		}
 		if err := j.kube.CoreV1().Pods(job.Namespace).Delete(ctx, active[i].Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
 			return 0, err
 		}
 	}
 	return 0, nil
+}
+
+// count writes down that more pods have failed.
+func (j *jobs) count(ctx context.Context, job *batchv1.Job, failed int32) error {
+	if failed == 0 {
+		return nil
+	}
+	_, err := j.kube.BatchV1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"failed":%d}}`, job.UID, job.Status.Failed+failed), metav1.PatchOptions{}, "status")
+	return err
 }
 
 // release takes the finalizer from a pod that has been counted.

@@ -127,7 +127,7 @@ var reasons = []Reason{
 	{"TargetUnread", "the controller is told to read the kind of the workload", Object},
 	{"PatchApplies", "the patch of the subset leaves the labels by which the workload knows its pods", Object},
 	{"PodNotWritten", "the API server accepts the pod", Object},
-	{"PodOfJob", "a node takes the pod, or a user deletes it, which its Job counts as a failure", Object},
+	{"PodOfJob", "a node takes the pod, a user deletes it, or raises the backoffLimit of its Job", Object},
 	{"PodNotDeleted", "the API server accepts the deletion", Object},
 
 	// ResourceDistribution.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -255,8 +256,8 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 	if w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion {
 		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
 	}
-	if ref := metav1.GetControllerOf(known); ref != nil && ref.Kind == "Job" && strings.HasPrefix(ref.APIVersion, "batch/") {
-		v.add(Needless, "pod %s of a Job is deleted, which counts it as failed", before.Name)
+	if ref := metav1.GetControllerOf(known); ref != nil && ref.Kind == "Job" && strings.HasPrefix(ref.APIVersion, "batch/") && !f.mayFail() {
+		v.add(Needless, "pod %s of a Job is deleted, which counts it as failed, as too many others", before.Name)
 	}
 	i, age := f.subsetOf(known), f.state.Now.Sub(known.CreationTimestamp.Time)
 	switch {
@@ -273,6 +274,22 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 	default:
 		f.checkMisplaced(v, known, i)
 	}
+}
+
+// mayFail tells whether less than half of the backoffLimit of the Job has failed, as far as the process knew. (WS-37)
+func (f *spreading) mayFail() bool {
+	job, _ := f.state.Beside["jobs"].(*batchv1.Job)
+	if job == nil {
+		return false
+	}
+	failed := job.Status.Failed
+	for _, pod := range f.state.Pods {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref != nil && ref.UID == job.UID && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) {
+			failed++
+		}
+	}
+	return 2*failed < *job.Spec.BackoffLimit
 }
 
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
