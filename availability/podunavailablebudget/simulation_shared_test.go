@@ -226,7 +226,7 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		{"a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
 		})},
-		{"a budget keeps pods that are of no budget", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Untell = nil })},
+		{"a budget keeps pods that are of no budget", invariants.Settled, 46, inPlan(func(_ *Snapshot, p *Plan) { p.Untell = nil })},
 		{"a budget takes its name off its own pods", invariants.Ownership, 0, inPlan(func(s *Snapshot, p *Plan) {
 			for _, pod := range s.Pods {
 				if relatedTo(pod) == s.Budget.Name && p.Computed != nil {

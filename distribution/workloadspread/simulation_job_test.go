@@ -40,11 +40,12 @@ func TestSimulationFindsBugsOfJobs(t *testing.T) {
 	for _, b := range []struct {
 		name   string
 		breaks invariants.Invariant
+		seed   uint64
 		bug    bug
 	}{
-		{"pods get costs", invariants.Order, inPlan(costOfCustom)},
-		{"pods that are misplaced are deleted", invariants.Needless, inPlan(deleteOfCustom)},
-		{"pods that could not be scheduled are deleted", invariants.Needless, inPlan(func(_ *Snapshot, p *Plan) {
+		{"pods get costs", invariants.Order, 0, inPlan(costOfCustom)},
+		{"pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom)},
+		{"pods that could not be scheduled are deleted", invariants.Needless, 47, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Computed == nil {
 				return
 			}
@@ -53,20 +54,20 @@ func TestSimulationFindsBugsOfJobs(t *testing.T) {
 			}
 			p.MayDelete = len(p.Deletions)
 		})},
-		{"pods that have succeeded count", invariants.Status, inSnapshot(misread{pod: func(pod *corev1.Pod) {
+		{"pods that have succeeded count", invariants.Status, 0, inSnapshot(misread{pod: func(pod *corev1.Pod) {
 			if pod.Status.Phase == corev1.PodSucceeded {
 				pod.Status.Phase = corev1.PodRunning
 			}
 		}})},
-		{"pods that have succeeded keep their place", invariants.Placement, inPlacer(misread{pod: func(pod *corev1.Pod) {
+		{"pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(misread{pod: func(pod *corev1.Pod) {
 			if pod.Status.Phase == corev1.PodSucceeded {
 				pod.Status.Phase = corev1.PodRunning
 			}
 		}})},
-		{"the completions are wanted, and not the parallelism", invariants.Status, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }})},
+		{"the completions are wanted, and not the parallelism", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }})},
 	} {
 		b.bug.job = true
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(&b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
 }

@@ -86,8 +86,7 @@ func (b *SharedBudgets) Write(w *Write) []Violation {
 	return v
 }
 
-// checkUntold: the name of a budget is taken off a pod only if that names a workload from which the pod does not come, and no budget is about
-// the pod. (PUB-47)
+// checkUntold: a pod loses the name of its budget only if that has a targetRef, and no budget is about the pod. (PUB-47)
 func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
 	if from := s.budget(budgetOf(pod)); from == nil || from.Spec.TargetReference == nil {
 		v.add(Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
