@@ -56,14 +56,22 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return told, errors.Join(a.status(ctx), plan.Problem)
 	}
 	controller.Measure(r.options.BudgetMetrics, func(m BudgetMetrics) { m.Counted(a.Key.Namespace, a.Key.Name, plan.Computed) })
-	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx), s.Unknown)
+	err = errors.Join(apply.Each(ctx, plan.Link, a.link), apply.Each(ctx, plan.Untell, a.untell), a.status(ctx), a.mirror(ctx), s.Unknown)
 	return apply.Soonest(plan.RequeueAfter, told), apply.WorthRetrying(err)
 }
 
 // link tells a pod that the budget protects it, unless it has changed: another writer may have told
 // it otherwise. (PUB-24)
 func (a *applier) link(ctx context.Context, pod *corev1.Pod) error {
-	patch := podpatch.Patch{Annotations: map[string]*string{v1alpha1.RelatedPubAnnotation: &a.budget.Name}, IfUnchanged: true}
+	return a.relate(ctx, pod, &a.budget.Name)
+}
+
+// untell takes the name of the budget off a pod, unless that has changed. (PUB-47)
+func (a *applier) untell(ctx context.Context, pod *corev1.Pod) error { return a.relate(ctx, pod, nil) }
+
+// relate has a pod name a budget; nil for none.
+func (a *applier) relate(ctx context.Context, pod *corev1.Pod, name *string) error {
+	patch := podpatch.Patch{Annotations: map[string]*string{v1alpha1.RelatedPubAnnotation: name}, IfUnchanged: true}
 	writes, err := patch.Writes(pod)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || len(plan.Link) == 0 && plan.Status == nil {
+				if err != nil || plan == nil || len(plan.Link)+len(plan.Untell) == 0 && plan.Status == nil {
 					return "", err
 				}
 				return plan.String(), nil

@@ -30,6 +30,7 @@
 //     maxSurge creates another pod first, so that the only pod of a workload can be drained too.
 //   - Pods are told which budget protects them by the controller alone, at their creation or
 //     later. No webhook is needed to create them.
+//   - The name of a budget is taken off a pod that comes from another workload, if no budget is about the pod. (PUB-47)
 //   - A budget that asks for it has a PodDisruptionBudget, which autoscalers see.
 //   - The garbage collector and the deletion of namespaces are never refused.
 //   - A pod that is not ready when its eviction is allowed does not count until it is gone, or for 20 seconds. It could

@@ -5,6 +5,7 @@ package podunavailablebudget
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -99,6 +100,56 @@ func TestToldThoughNothingReadsItsOwner(t *testing.T) {
 		named.Generation, named.Status = 1, v1alpha1.PodUnavailableBudgetStatus{ObservedGeneration: 1, TotalReplicas: 1, CurrentAvailable: 1, DesiredAvailable: 1}
 		if d := budget.Decide(named, pod, budget.Request{Operation: v1alpha1.PubDeleteOperation}); d.Allowed == tt.keeps {
 			t.Errorf("PUB-35: it names a budget of %s: may be deleted: %t (%s)", tt.name, d.Allowed, d.Reason)
+		}
+	}
+}
+
+// A pod of a ReplicaSet may name the budget of a Deployment from which it does not come, since users have copied the annotation. That budget
+// does not count it. Once that is sure, the name goes, unless another budget is about the pod, which then writes its own. (PUB-47)
+func TestUntold(t *testing.T) {
+	rs := func(controller *metav1.OwnerReference) *budget.Workload {
+		return &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Controller: controller}
+	}
+	other, web := ownerOf("apps/v1", "Deployment", "other", "other"), ownerOf("apps/v1", "Deployment", "web", "web")
+	deployment := &budget.Workload{GroupKind: workload.Deployments, Name: "other", UID: "other"}
+	gone := *deployment
+	gone.Deleting = true
+	for _, tt := range []struct {
+		name      string
+		workloads []*budget.Workload
+		beside    *v1alpha1.PodUnavailableBudget
+		age       time.Duration
+		edit      func(*corev1.Pod)
+		want      int
+		after     time.Duration
+	}{
+		{name: "of another Deployment", workloads: []*budget.Workload{rs(&other), deployment}, want: 1},
+		{name: "of a ReplicaSet that stands for itself", workloads: []*budget.Workload{rs(nil)}, want: 1},
+		{name: "of the Deployment itself, which is not seen yet", workloads: []*budget.Workload{rs(&web)}},
+		{name: "of a ReplicaSet that is not seen yet", after: time.Minute},
+		{name: "of a ReplicaSet that is not seen for long", age: time.Hour},
+		{name: "of a Deployment that is not seen yet", workloads: []*budget.Workload{rs(&other)}, age: 20 * time.Second, after: 40 * time.Second},
+		{name: "of a Deployment that is gone", workloads: []*budget.Workload{rs(&other), &gone}, age: time.Hour},
+		{name: "another budget selects it", workloads: []*budget.Workload{rs(&other), deployment}, beside: newBudget("z", "1", bySelector)},
+		{name: "another budget names its Deployment", workloads: []*budget.Workload{rs(&other), deployment}, beside: newBudget("a", "1", targeting("apps/v1", "Deployment", "other"))},
+		{name: "another budget is about others", workloads: []*budget.Workload{rs(&other), deployment}, beside: newBudget("a", "1", selecting("cart")), want: 1},
+		{name: "a kind that the budget never counts, which judges it not", edit: func(pod *corev1.Pod) { pod.OwnerReferences[0] = ownerOf("batch/v1", "Job", "web", "job") }},
+		{name: "it names another budget", workloads: []*budget.Workload{rs(&other), deployment}, edit: func(pod *corev1.Pod) { pod.Annotations[v1alpha1.RelatedPubAnnotation] = "a" }},
+	} {
+		pod := webPod(func(pod *corev1.Pod) { pod.CreationTimestamp.Time = at.Add(-tt.age) })
+		if tt.edit != nil {
+			tt.edit(pod)
+		}
+		b := newBudget("web", "0", targeting("apps/v1", "Deployment", "web"))
+		b.Generation, b.Status = 1, v1alpha1.PodUnavailableBudgetStatus{ObservedGeneration: 1, TotalReplicas: 1, CurrentAvailable: 1, DesiredAvailable: 1}
+		s := snapshotOf(b, pod, tt.workloads...)
+		s.Mirror = MirrorNone
+		if tt.beside != nil {
+			s.Others = []*v1alpha1.PodUnavailableBudget{tt.beside}
+		}
+		plan := NewPlan(s)
+		if len(plan.Untell) != tt.want || plan.RequeueAfter != tt.after {
+			t.Errorf("%s: the name is taken off %d pods, and looked at again after %v; want %d, %v", tt.name, len(plan.Untell), plan.RequeueAfter, tt.want, tt.after)
 		}
 	}
 }

@@ -23,6 +23,8 @@ import (
 type Plan struct {
 	// Link are the pods that are to be told that the budget protects them. (PUB-24)
 	Link []*corev1.Pod
+	// Untell are pods that name the budget and are not its own, nor those of another one. The annotation is taken off them. (PUB-47)
+	Untell []*corev1.Pod
 	// Status is the status to write; nil if it stands already.
 	Status *v1alpha1.PodUnavailableBudgetStatus
 	// NotDeleted are pods whose deletion was allowed, and which were not deleted in time. (PUB-17)
@@ -87,6 +89,7 @@ func NewPlan(s *Snapshot) *Plan {
 	if s.LookAfter > 0 && (p.RequeueAfter == 0 || p.RequeueAfter > s.LookAfter) {
 		p.RequeueAfter = s.LookAfter
 	}
+	s.untell(p)
 	s.planMirror(p, selection)
 	s.holdCounted(p, selection)
 	s.tell(p)
@@ -158,9 +161,8 @@ func (s *Snapshot) links(pod *corev1.Pod) bool {
 	if relatedTo(pod) == s.Budget.Name || s.Budget.DeletionTimestamp != nil {
 		return false
 	}
-	workload := s.Workloads.Of(pod)
 	for _, other := range s.Others {
-		if other.Name < s.Budget.Name && (budget.Matches(other, pod, workload) || s.Workloads.Names(pod, other)) {
+		if other.Name < s.Budget.Name && s.is(other, pod) {
 			return false
 		}
 	}
@@ -173,6 +175,9 @@ func (p *Plan) String() string {
 	var lines []string
 	for _, pod := range p.Link {
 		lines = append(lines, "link "+pod.Name)
+	}
+	for _, pod := range p.Untell {
+		lines = append(lines, "untell "+pod.Name)
 	}
 	if s := p.Status; s != nil {
 		lines = append(lines, fmt.Sprintf("status: %d of %d available, %d desired, %d allowed", s.CurrentAvailable, s.TotalReplicas, s.DesiredAvailable, s.UnavailableAllowed))

@@ -93,7 +93,7 @@ func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error)
 		Unfinished: func() (string, error) {
 			for _, key := range keys {
 				plan, err := r.Plan(context.Background(), key)
-				if err != nil || plan != nil && (plan.Status != nil || len(plan.Link) > 0) {
+				if err != nil || plan != nil && (plan.Status != nil || len(plan.Link)+len(plan.Untell) > 0) {
 					return fmt.Sprint(key.Name, ": ", plan), err
 				}
 			}
@@ -225,6 +225,14 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		{"what is not known wants nothing", invariants.Availability, 2, often(protectGadgets, inSnapshot(withoutUnknown))},
 		{"a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
+		})},
+		{"a budget keeps pods that are of no budget", invariants.Settled, 46, inPlan(func(_ *Snapshot, p *Plan) { p.Untell = nil })},
+		{"a budget takes its name off its own pods", invariants.Ownership, 0, inPlan(func(s *Snapshot, p *Plan) {
+			for _, pod := range s.Pods {
+				if relatedTo(pod) == s.Budget.Name && p.Computed != nil {
+					p.Untell = append(p.Untell, pod)
+				}
+			}
 		})},
 		{"a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(func(s *Snapshot) { s.Workloads = mapped(s.Workloads, underUnknown) })},
 		{"evictions are not judged", invariants.Availability, 0, bug{answer: unjudged}},

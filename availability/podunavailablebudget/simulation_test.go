@@ -90,7 +90,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 	}
 	return simulation.Controller{OnTime: true, Reconcile: r.Reconcile, Unfinished: func() (string, error) {
 		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil || plan.Status == nil && len(plan.Link) == 0 {
+		if plan == nil || err != nil || plan.Status == nil && len(plan.Link)+len(plan.Untell) == 0 {
 			return "", err
 		}
 		return plan.String(), nil

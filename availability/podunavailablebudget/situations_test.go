@@ -4,6 +4,7 @@ package podunavailablebudget
 
 import (
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -298,6 +299,19 @@ var situations = []situation{
 		s.pods(s.owner(), 3)
 		s.createBudget(newBudget("web", "0"))
 		s.pod("other", ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "other", "uid-other"), func(pod *corev1.Pod) {
+			pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: "web"}
+		})
+		s.asked = []string{"other"}
+		return 0
+	}},
+	{name: "PUB-47: a pod of a ReplicaSet of another Deployment names the budget", want: "3 of 3 available, 3 desired, 0 allowed; 3 linked |  |  | 1 1 1", stands: func(s *stage) int32 {
+		_, set := s.deployment(3, 0, 3)
+		s.pods(set, 3)
+		s.createBudget(newBudget("web", "0", targeting("apps/v1", "Deployment", "web")))
+		s.object("apps/v1/deployments", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"other","namespace":"default"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`)
+		s.object("apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"other-1","namespace":"default","ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":%q,"controller":true}]},`+
+			`"spec":{"replicas":1,"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`, s.uid("/apis/apps/v1/namespaces/default/deployments/other")))
+		s.pod("other", ownerOf("apps/v1", "ReplicaSet", "other-1", s.uid("/apis/apps/v1/namespaces/default/replicasets/other-1")), func(pod *corev1.Pod) {
 			pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: "web"}
 		})
 		s.asked = []string{"other"}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 )
@@ -54,6 +55,13 @@ type Deletion struct {
 	After []string
 }
 
+// Stay is a pod that stays in its subset, though no node takes it.
+type Stay struct {
+	// Pod is the pod, shared with the caches, and Subset the name of its subset.
+	Pod    *corev1.Pod
+	Subset string
+}
+
 // Computed is what Compute finds out.
 type Computed struct {
 	// Status is the status that the WorkloadSpread should have.
@@ -66,6 +74,8 @@ type Computed struct {
 	// One that cannot be deleted does not count. (WS-36)
 	Deletions []Deletion
 	MayDelete int
+	// Staying are pods of Jobs that could not be scheduled in time, and stay since too many have failed. (WS-37)
+	Staying []Stay
 	// Unassigned are the pods that belong to no subset.
 	Unassigned []*corev1.Pod
 	// Recovered are the names of subsets that pods are sent to again.
@@ -82,6 +92,8 @@ type computer struct {
 	groups  [][]*corev1.Pod // by subset
 	adopted map[*corev1.Pod]bool
 	seen    map[string]bool // the keys of reservations whose pods are there
+	// failures are the pods of a Job that it will count as failed, those that are to be deleted now among them.
+	failures int32
 }
 
 // Compute computes the status of a WorkloadSpread from the pods of its workload, and what to do
@@ -91,6 +103,7 @@ func Compute(s State) *Computed {
 	if s.Spread == nil {
 		return &c.Computed
 	}
+	c.failures = s.failing()
 	c.Pods = selectedBy(s.Spread, s.Pods)
 	c.seen = Seen(Creating(s.Spread), c.Pods)
 	if s.Workload.Wants() == 0 {
@@ -102,6 +115,18 @@ func Compute(s State) *Computed {
 	c.misplaced()
 	c.bound()
 	return &c.Computed
+}
+
+// bound says how many of the pods that are to be deleted may be at once. (WS-36)
+func (c *computer) bound() {
+	if len(c.Deletions) == 0 {
+		return
+	}
+	var again time.Duration
+	c.MayDelete, again = podplan.Few(len(c.Deletions), min(int(c.Workload.Wants()), len(active(c.Pods))), c.Moved, c.Now)
+	if again > 0 {
+		c.again(again)
+	}
 }
 
 // again asks to look again after a time.

@@ -169,6 +169,10 @@ func TestUnschedulable(t *testing.T) {
 	}{
 		{"WS-17: too long", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second)), newPod("y", "a")},
 			[]string{"a 2/0!, b 0/2, c 0/-1", "delete x of a: it could not be scheduled"}},
+		{"WS-37: of a Job of which it is not known how many may fail", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second), of("batch/v1", "Job")), newPod("y", "a")},
+			[]string{"a 2/0!, b 0/2, c 0/-1", "x of a stays"}},
+		{"WS-37: of a Job of others", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(31*time.Second), of("batch.volcano.sh/v1alpha1", "Job"))},
+			[]string{"a 1/1!, b 0/2, c 0/-1", "delete x of a: it could not be scheduled"}},
 		{"WS-17: not yet", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", stuck(10*time.Second)), newPod("y", "a", stuck(12*time.Second))},
 			[]string{"a 2/0, b 0/2, c 0/-1", "again after 18.000000001s"}},
 		{"WS-17: Pending for another reason", spreadOf(t, adaptive), []*corev1.Pod{newPod("x", "a", pending(time.Hour))}, []string{"a 1/1, b 0/2, c 0/-1"}},
@@ -187,7 +191,11 @@ func TestUnschedulable(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Compute(State{Spread: test.ws, Workload: deployment(9), Pods: test.pods, Now: now})
-			if diff := cmp.Diff(test.want, unpriced(show(got))); diff != "" {
+			shown := unpriced(show(got))
+			for _, stay := range got.Staying {
+				shown = append(shown, stay.Pod.Name+" of "+stay.Subset+" stays")
+			}
+			if diff := cmp.Diff(test.want, shown); diff != "" {
 				t.Errorf("(-want +got) %s", diff)
 			}
 		})

@@ -29,7 +29,8 @@
 //     the subsets; here all revisions share the limits, and the surplus goes first.
 //   - A pod that has not started is deleted if it is not scheduled in time. It is also deleted
 //     if it came to a subset beyond its share while another one misses it. Those of Jobs and
-//     StatefulSets only in the former case.
+//     StatefulSets only in the former case. A Job counts a deleted pod as failed, and fails beyond its backoffLimit. So
+//     its pods stay once half of that has failed. (WS-37)
 //   - rescheduleCriticalSeconds may be an hour, however many subsets there are; a subset takes no new pods until all
 //     behind it have been tried. OpenKruise refuses more than 295 s for all together.
 //   - The new field targetFilter of OpenKruise 1.8 without a selector spreads all pods. A path of it that leads nowhere is

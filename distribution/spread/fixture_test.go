@@ -86,6 +86,13 @@ func stuck(age time.Duration) option {
 	}
 }
 
+// of has another kind control a pod.
+func of(apiVersion, kind string) option {
+	return func(pod *corev1.Pod) {
+		pod.OwnerReferences[0].APIVersion, pod.OwnerReferences[0].Kind = apiVersion, kind
+	}
+}
+
 func ended(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }
 
 func deleting(pod *corev1.Pod) { pod.DeletionTimestamp = new(metav1.NewTime(now)) }

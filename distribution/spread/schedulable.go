@@ -3,12 +3,16 @@
 package spread
 
 import (
+	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 )
 
@@ -74,6 +78,10 @@ func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSu
 				continue
 			}
 			is = corev1.ConditionFalse
+			if ofJob(pod) && !c.mayFail() {
+				c.Staying = append(c.Staying, Stay{Pod: pod, Subset: status.Name})
+				continue
+			}
 			c.Deletions = append(c.Deletions, Deletion{Pod: pod, Subset: status.Name, Why: Unschedulable})
 		}
 		if is == corev1.ConditionTrue && c.stillClosed(before) {
@@ -89,6 +97,37 @@ func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSu
 		c.Recovered = append(c.Recovered, status.Name)
 	}
 	status.Conditions = append(status.Conditions, now)
+}
+
+// ofJob tells whether the controller of a pod is a Job of Kubernetes. It counts a pod that is deleted as one that has failed, whatever
+// podFailurePolicy and podReplacementPolicy say, and fails for good beyond its backoffLimit. (WS-37)
+func ofJob(pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == Jobs
+}
+
+// failing counts the pods of a Job that it will count as failed, and has not yet. Those that were deleted just now count, seen or not.
+func (s *State) failing() (n int32) {
+	if s.Workload.kind() != Jobs {
+		return 0
+	}
+	n = int32(len(podplan.Recent(s.Moved, s.Now)))
+	for _, pod := range s.Pods {
+		if (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			n++
+		}
+	}
+	return n
+}
+
+// mayFail tells whether one more pod of the Job may be deleted, and takes it for deleted then. (WS-37)
+func (c *computer) mayFail() bool {
+	w := c.Workload
+	if w.kind() != Jobs || w.MayFail == nil || c.failures >= *w.MayFail {
+		return false
+	}
+	c.failures++
+	return true
 }
 
 // stillClosed tells whether a subset stays without new pods although none of its pods has failed to

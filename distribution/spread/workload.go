@@ -40,6 +40,9 @@ type Workload struct {
 	// Unknown is why it is not known how many pods it wants, whatever Replicas says; nil if it is. Then it wants as many as come,
 	// and no pod is created in a WorkloadSpread with percentages. (WS-34)
 	Unknown error
+	// MayFail is how many more pods of a Job may be deleted before they have ended, which the Job counts as failures. Nil: none. It says
+	// nothing about other kinds. (WS-37)
+	MayFail *int32
 	// Deleting tells that it is being deleted, and wants nothing any more.
 	Deleting bool
 	// Revision is the latest revision, as the pods of it have it in a label: pod-template-hash

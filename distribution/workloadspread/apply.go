@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -45,8 +44,9 @@ func newWriter(o *Options) *apply.Writer {
 type applier struct {
 	*reconciler
 	*apply.Sync
-	spread *v1alpha1.WorkloadSpread
-	plan   *Plan
+	snapshot *Snapshot
+	spread   *v1alpha1.WorkloadSpread
+	plan     *Plan
 	// refused are the names of the pods that could not be taken to their subsets.
 	refused sync.Map
 }
@@ -55,7 +55,7 @@ type applier struct {
 // errors are collected, so that the reconcile is repeated. Pods are deleted only once the status is
 // written by which new ones are sent elsewhere. (WS-23)
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Spread), spread: s.Spread, plan: plan}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Spread), snapshot: s, spread: s.Spread, plan: plan}
 	if a.Begins(v1alpha1.TargetReferenceErrorEvent, plan.Unrecognized) {
 		a.Event(corev1.EventTypeWarning, v1alpha1.TargetReferenceErrorEvent, "%s", v1alpha1.TargetReferenceErrorMessage)
 	}
@@ -119,42 +119,29 @@ func (a *applier) status(ctx context.Context) error {
 	return nil
 }
 
-// moves is what is remembered of the deletions of a workload's pods. (WS-36)
-type moves struct {
-	at     []time.Time        // when pods were deleted lately, or perhaps were
-	failed map[types.UID]bool // pods that are still to be deleted, and could not be when it was tried last
-}
-
 // deletions deletes as many pods as may go at once. Those that could not be deleted before come last, so that they hold back no others. (WS-36)
 func (a *applier) deletions(ctx context.Context) error {
 	if len(a.plan.Deletions) == 0 {
 		return nil
 	}
-	before := a.moves.Get(a.Key)
-	after := moves{at: spread.Recent(before.at, a.options.Clock.Now()), failed: map[types.UID]bool{}}
 	var order, last []spread.Deletion
 	for _, d := range a.plan.Deletions {
 		switch {
 		case slices.ContainsFunc(d.After, a.isRefused):
-		case before.failed[d.Pod.UID]:
-			after.failed[d.Pod.UID] = true
+		case a.snapshot.NotMoved[d.Pod.UID]:
 			last = append(last, d)
 		default:
 			order = append(order, d)
 		}
 	}
 	order = append(order, last...)
-	var lock sync.Mutex
+	repair := a.moves.Get(a.Key).Begin(a.snapshot.Pods, a.options.Clock.Now())
 	err := apply.Each(ctx, order[:min(a.plan.MayDelete, len(order))], func(ctx context.Context, d spread.Deletion) error {
 		err := a.delete(ctx, d)
-		lock.Lock()
-		defer lock.Unlock()
-		if after.failed[d.Pod.UID] = err != nil; err == nil || apiwriter.Unanswered(err) {
-			after.at = append(after.at, a.options.Clock.Now())
-		}
+		repair.Tried(d.Pod.UID, err == nil || apiwriter.Unanswered(err), err != nil, a.options.Clock.Now())
 		return err
 	})
-	a.moves.Set(a.Key, after)
+	a.moves.Set(a.Key, repair.Repaired)
 	return err
 }
 

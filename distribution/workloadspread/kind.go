@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -98,7 +99,7 @@ func (o *Options) readWorkload(kind schema.GroupKind, object runtime.Object, inf
 type reconciler struct {
 	options Options
 	writer  *apply.Writer
-	moves   apiwriter.Last[moves]
+	moves   apiwriter.Last[podplan.Repaired] // see Snapshot.Moved
 }
 
 // kind describes WorkloadSpreads to the shell.
@@ -124,7 +125,8 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if ws == nil || err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Moved: r.moves.Get(key).at, Now: r.options.Clock.Now()}
+	moves := r.moves.Get(key)
+	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Moved: moves.Deleted, NotMoved: moves.Kept, Now: r.options.Clock.Now()}
 	target, known := spread.KindOf(ws)
 	if s.Custom = !known && r.options.spreadsKind(target); !known && !s.Custom {
 		return s, nil

@@ -30,6 +30,8 @@ const (
 	rulePodNotWritten rollout.Rule = "PodNotWritten"
 	// rulePodNotDeleted: a pod that is to go elsewhere is not deleted.
 	rulePodNotDeleted rollout.Rule = "PodNotDeleted"
+	// rulePodOfJob: no node takes a pod of a Job, and it is not sent elsewhere.
+	rulePodOfJob rollout.Rule = "PodOfJob"
 )
 
 // conditions says how HeldUp stands among the conditions of a subset.
@@ -100,8 +102,16 @@ func (s *Snapshot) holdSubsets(p *Plan) {
 	if s.Spread.DeletionTimestamp != nil {
 		return
 	}
-	for _, d := range p.Deletions {
+	for i, d := range p.Deletions {
+		if i >= p.MayDelete && !s.NotMoved[d.Pod.UID] {
+			p.hold(d.Subset, "pod", d.Pod.Name, nil, heldup.FewAtOnce, fmt.Sprintf("it is to go to another subset, as %d others, which go a few at a time", len(p.Deletions)-1))
+			continue
+		}
 		p.hold(d.Subset, "pod", d.Pod.Name, nil, rulePodNotDeleted, "it is to go to another subset and cannot be deleted, events say why")
+	}
+	for _, stay := range p.Staying {
+		p.hold(stay.Subset, "pod", stay.Pod.Name, nil, rulePodOfJob,
+			"it stays without a node, and is not created again in another subset: its Job counts a deleted pod as failed, and half of its backoffLimit is used up; "+heldup.OfPod(stay.Pod).Why)
 	}
 	for i := range p.Patches {
 		p.hold(p.Patches[i].subset(s.Spread), "pod", p.Patches[i].Pod.Name, nil, rulePodNotWritten, "its subset or its deletion cost cannot be written, events say why")

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -39,24 +40,34 @@ func TestSimulationFindsBugsOfJobs(t *testing.T) {
 	for _, b := range []struct {
 		name   string
 		breaks invariants.Invariant
+		seed   uint64
 		bug    bug
 	}{
-		{"pods get costs", invariants.Order, inPlan(costOfCustom)},
-		{"pods that are misplaced are deleted", invariants.Needless, inPlan(deleteOfCustom)},
-		{"pods that have succeeded count", invariants.Status, inSnapshot(misread{pod: func(pod *corev1.Pod) {
+		{"pods get costs", invariants.Order, 0, inPlan(costOfCustom)},
+		{"pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom)},
+		{"pods that could not be scheduled are deleted", invariants.Needless, 47, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Computed == nil {
+				return
+			}
+			for _, stay := range p.Staying {
+				p.Deletions = append(p.Deletions, spread.Deletion{Pod: stay.Pod, Subset: stay.Subset, Why: spread.Unschedulable})
+			}
+			p.MayDelete = len(p.Deletions)
+		})},
+		{"pods that have succeeded count", invariants.Status, 0, inSnapshot(misread{pod: func(pod *corev1.Pod) {
 			if pod.Status.Phase == corev1.PodSucceeded {
 				pod.Status.Phase = corev1.PodRunning
 			}
 		}})},
-		{"pods that have succeeded keep their place", invariants.Placement, inPlacer(misread{pod: func(pod *corev1.Pod) {
+		{"pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(misread{pod: func(pod *corev1.Pod) {
 			if pod.Status.Phase == corev1.PodSucceeded {
 				pod.Status.Phase = corev1.PodRunning
 			}
 		}})},
-		{"the completions are wanted, and not the parallelism", invariants.Status, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }})},
+		{"the completions are wanted, and not the parallelism", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }})},
 	} {
 		b.bug.job = true
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(&b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
 }
@@ -82,7 +93,7 @@ func jobBeside() *simulation.Subject {
 
 func anyJob(r *rand.Rand) simulation.Object {
 	return &batchv1.Job{Spec: batchv1.JobSpec{
-		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)),
+		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)), BackoffLimit: new([]int32{0, 1, 6}[r.IntN(3)]),
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
 			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
@@ -115,7 +126,7 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 		job = live[0].(*batchv1.Job)
 	}
 	var active []*corev1.Pod
-	succeeded := int32(0)
+	succeeded, failed, counted := int32(0), int32(0), []*corev1.Pod{}
 	for _, object := range j.process.Live(string(resourcePods)) {
 		pod := object.(*corev1.Pod)
 		switch own := job != nil && metav1.IsControlledBy(pod, job); {
@@ -124,8 +135,16 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 			continue
 		case own && pod.Status.Phase == corev1.PodSucceeded:
 			succeeded++
+		case own && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer):
+			failed++
 		}
-		if err := j.release(ctx, pod); err != nil { // it has ended, or its Job is gone
+		counted = append(counted, pod)
+	}
+	if err := j.count(ctx, job, failed); err != nil {
+		return 0, err
+	}
+	for _, pod := range counted { // they have ended, or their Job is gone
+		if err := j.release(ctx, pod); err != nil {
 			return 0, err
 		}
 	}
@@ -141,13 +160,25 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 			return 0, err
 		}
 	}
-	for i := range len(active) - int(wants) {
+	for i := range len(active) - int(wants) { // they do not count as failed
 		uid := active[i].UID
+		if err := j.release(ctx, active[i]); err != nil {
+			return 0, err
+		}
 		if err := j.kube.CoreV1().Pods(job.Namespace).Delete(ctx, active[i].Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
 			return 0, err
 		}
 	}
 	return 0, nil
+}
+
+// count writes down that more pods have failed.
+func (j *jobs) count(ctx context.Context, job *batchv1.Job, failed int32) error {
+	if failed == 0 {
+		return nil
+	}
+	_, err := j.kube.BatchV1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"failed":%d}}`, job.UID, job.Status.Failed+failed), metav1.PatchOptions{}, "status")
+	return err
 }
 
 // release takes the finalizer from a pod that has been counted.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -34,6 +35,8 @@ type Snapshot struct {
 	HeldSince map[rollout.Subject]time.Time
 	// Moved is when a controller has deleted pods of the workload lately, the oldest first, as far as it remembers. (WS-36)
 	Moved []time.Time
+	// NotMoved are pods that it could not delete when it tried last. (WS-36)
+	NotMoved map[types.UID]bool
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -70,7 +70,7 @@ func workloadOf(object any) *cached {
 
 func newWorkload(w *workload.Workload, object runtime.Object) *cached {
 	return &cached{
-		Workload: spread.Workload{GroupKind: w.GroupKind(), Name: w.Name, UID: w.UID, Replicas: w.Replicas, Deleting: w.Deleting, Selector: w.Selector,
+		Workload: spread.Workload{GroupKind: w.GroupKind(), Name: w.Name, UID: w.UID, Replicas: w.Replicas, MayFail: w.MayFail, Deleting: w.Deleting, Selector: w.Selector,
 			Revision: w.Revision, Start: w.Start, Reserved: w.Reserved},
 		Owners: []types.UID{w.UID}, Controller: w.Controller, object: object,
 	}

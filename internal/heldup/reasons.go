@@ -61,6 +61,7 @@ var reasons = []Reason{
 	{rollout.RuleOrderedReady, "the pod before it is available", Behind},
 	{rollout.RuleNameTaken, "the other pod is deleted", Object},
 	{rollout.RuleBackOff, "the back-off is over", Object},
+	{FewAtOnce, "those that were deleted before are some seconds gone", Whole},
 	{rollout.RuleVolumeResize, "the driver of the storage class grows the volumes", Object},
 	{rollout.RulePreNormalHook, "the controller that holds the preNormal hook lets the pod go", Object},
 
@@ -126,6 +127,7 @@ var reasons = []Reason{
 	{"TargetUnread", "the controller is told to read the kind of the workload", Object},
 	{"PatchApplies", "the patch of the subset leaves the labels by which the workload knows its pods", Object},
 	{"PodNotWritten", "the API server accepts the pod", Object},
+	{"PodOfJob", "a node takes the pod, a user deletes it, or raises the backoffLimit of its Job", Object},
 	{"PodNotDeleted", "the API server accepts the deletion", Object},
 
 	// ResourceDistribution.
@@ -224,6 +226,8 @@ const (
 	NotReady rollout.Rule = "NotReady"
 	// MinReadySeconds: the pod is ready, and has not been for long enough.
 	MinReadySeconds rollout.Rule = "MinReadySeconds"
+	// FewAtOnce: pods that a repair deletes wait for others that it has deleted just now.
+	FewAtOnce rollout.Rule = "FewAtOnce"
 	// HostPort: the second pod of a surge wants a host port that the first one has.
 	HostPort rollout.Rule = "HostPort"
 	// SubsetHeldUp: the workload of a subset says that it is held up.

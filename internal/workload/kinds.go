@@ -56,7 +56,7 @@ var table = []Entry{
 		w.Replicas, w.Selector = o.Spec.Replicas, &metav1.LabelSelector{MatchLabels: o.Spec.Selector}
 	}),
 	entry(Entry{GroupVersionKind: Jobs.WithVersion("v1"), resource: "jobs", Spread: true}, func(o *batchv1.Job, w *Workload) {
-		w.Replicas, w.Selector = o.Spec.Parallelism, o.Spec.Selector
+		w.Replicas, w.Selector, w.MayFail = o.Spec.Parallelism, o.Spec.Selector, new(mayFail(o))
 	}),
 	entry(Entry{GroupVersionKind: CloneSets.WithVersion("v1alpha1"), resource: "clonesets", Spread: true, Protected: true}, func(o *workloadsv1alpha1.CloneSet, w *Workload) {
 		w.Replicas, w.Selector, w.Revision = o.Spec.Replicas, o.Spec.Selector, o.Status.UpdateRevision

@@ -6,6 +6,7 @@
 package workload
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +21,8 @@ type Workload struct {
 	Annotations     map[string]string
 	// Replicas is how many pods it wants, of a Job at the same time. Nil: it does not say, which is 1.
 	Replicas *int32
+	// MayFail is how many more pods of a Job may fail because of us; nil for other kinds, which count no failures. See mayFail.
+	MayFail *int32
 	// Selector selects its pods.
 	Selector *metav1.LabelSelector
 	// Deleting tells that it is being deleted, and wants nothing any more.
@@ -90,4 +93,24 @@ func ControllerKind(object metav1.Object) schema.GroupKind {
 		return schema.GroupKind{}
 	}
 	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
+}
+
+// defaultBackoffLimit is what the API server sets.
+const defaultBackoffLimit = 6
+
+// mayFail is how many more pods of a Job may fail because of us. A Job counts a pod that is deleted as failed, and fails for good beyond its
+// backoffLimit. Half of that, rounded up, is for all failures together; the rest stays for what the pods do. With limits for each
+// index it is 0.
+func mayFail(job *batchv1.Job) int32 {
+	if job.Spec.BackoffLimitPerIndex != nil {
+		return 0
+	}
+	limit, failed := int64(defaultBackoffLimit), int64(job.Status.Failed)
+	if job.Spec.BackoffLimit != nil {
+		limit = int64(*job.Spec.BackoffLimit)
+	}
+	if going := job.Status.UncountedTerminatedPods; going != nil {
+		failed += int64(len(going.Failed))
+	}
+	return int32(max((limit+1)/2-failed, 0))
 }

@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,7 +49,7 @@ func TestOf(t *testing.T) {
 		{&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: three, Selector: selector, Ordinals: &appsv1.StatefulSetOrdinals{Start: 5}}},
 			known("apps/v1", "StatefulSet", func(w *Workload) { w.Start = 5 })},
 		{&corev1.ReplicationController{ObjectMeta: meta, Spec: corev1.ReplicationControllerSpec{Replicas: three, Selector: labels}}, known("v1", "ReplicationController", same)},
-		{&batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Parallelism: three, Completions: new(int32(9)), Selector: selector}}, known("batch/v1", "Job", same)},
+		{&batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Parallelism: three, Completions: new(int32(9)), Selector: selector}}, known("batch/v1", "Job", func(w *Workload) { w.MayFail = new(int32(3)) })},
 		{&workloadsv1alpha1.CloneSet{ObjectMeta: meta, Spec: workloadsv1alpha1.CloneSetSpec{Replicas: three, Selector: selector}, Status: workloadsv1alpha1.CloneSetStatus{UpdateRevision: "web-2"}},
 			known("apps.kruise.io/v1alpha1", "CloneSet", func(w *Workload) { w.Revision = "web-2" })},
 		{&workloadsv1beta1.StatefulSet{ObjectMeta: meta, Spec: workloadsv1beta1.StatefulSetSpec{Replicas: three, Selector: selector,
@@ -61,6 +62,28 @@ func TestOf(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, Of(test.object)); diff != "" {
 			t.Errorf("%T (-want +got):\n%s", test.object, diff)
+		}
+	}
+}
+
+// Half of what may fail of a Job may fail because of us, whatever has failed before. (WS-37)
+func TestMayFail(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		spec batchv1.JobSpec
+		is   batchv1.JobStatus
+		want int32
+	}{
+		{"as the default has it", batchv1.JobSpec{}, batchv1.JobStatus{}, 3},
+		{"an odd limit", batchv1.JobSpec{BackoffLimit: new(int32(5))}, batchv1.JobStatus{}, 3},
+		{"some have failed", batchv1.JobSpec{}, batchv1.JobStatus{Failed: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Failed: []types.UID{"x"}}}, 1},
+		{"more have failed", batchv1.JobSpec{}, batchv1.JobStatus{Failed: 4}, 0},
+		{"none may fail", batchv1.JobSpec{BackoffLimit: new(int32(0))}, batchv1.JobStatus{}, 0},
+		{"the largest limit", batchv1.JobSpec{BackoffLimit: new(int32(math.MaxInt32))}, batchv1.JobStatus{}, 1 << 30},
+		{"each index has its limit", batchv1.JobSpec{BackoffLimit: new(int32(math.MaxInt32)), BackoffLimitPerIndex: new(int32(1))}, batchv1.JobStatus{}, 0},
+	} {
+		if got := Of(&batchv1.Job{Spec: test.spec, Status: test.is}).MayFail; *got != test.want {
+			t.Errorf("%s: %d may fail, want %d", test.name, *got, test.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -44,6 +45,7 @@ type applier struct {
 	*reconciler
 	*apply.Sync
 	job  *v1alpha1.BroadcastJob
+	pods []*corev1.Pod
 	plan *Plan
 	// written is the status as it was observed, or written by this reconcile.
 	written *v1alpha1.BroadcastJobStatus
@@ -57,7 +59,7 @@ type applier struct {
 // apply applies the plan. One pod's failure does not stop the others; all errors are
 // collected, so that the reconcile is repeated.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan, written: &s.Job.Status}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, pods: s.Pods, plan: plan, written: &s.Job.Status}
 	if plan.StatusFirst || a.shrinks() {
 		if err := a.status(ctx); err != nil || a.Gone {
 			return 0, apply.WorthRetrying(err)
@@ -86,9 +88,16 @@ func (a *applier) shrinks() bool {
 
 // deletePods deletes pods. One that cannot be deleted stays active.
 func (a *applier) deletePods(ctx context.Context) error {
+	if len(a.plan.Delete) == 0 {
+		return nil
+	}
 	var kept atomic.Int32
+	repair := a.repairs.Get(a.Key).Begin(a.pods, a.options.Clock.Now())
 	err := apply.Each(ctx, a.plan.Delete, func(ctx context.Context, d Deletion) error {
 		_, err := a.DeletePod(ctx, d.Pod, apply.Delete)
+		if d.Few {
+			repair.Tried(d.Pod.UID, err == nil || apiwriter.Unanswered(err), err != nil, a.options.Clock.Now())
+		}
 		if d.Again && err == nil {
 			a.misfits.Replaced(a.Key, nodefit.NodeOf(d.Pod), a.options.Clock.Now())
 		}
@@ -98,6 +107,7 @@ func (a *applier) deletePods(ctx context.Context) error {
 		return err
 	})
 	a.missed -= kept.Load()
+	a.repairs.Set(a.Key, repair.Repaired)
 	return err
 }
 

@@ -47,6 +47,7 @@
 //   - The deadline is found by every reconcile; a restart of the manager loses nothing.
 //   - An unfinished pod whose node is gone is deleted: one that no scheduler can bind
 //     would be active for ever.
+//   - Of pods whose nodes do not fit them any more, ten at most are deleted in 5 s, or a tenth of all. (BJ-32)
 //   - active counts pods that exist: a creation that failed is none.
 //   - The status has observedGeneration. It is written when it changes, and events of
 //     what lasts are recorded when it begins, not by every reconcile.

@@ -61,9 +61,10 @@ func nodeChanged(o *Options) controller.Concern {
 type reconciler struct {
 	options Options
 	writer  *apply.Writer
-	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
-	misfits podplan.BackOff                 // see Snapshot.BackOff
-	formers nodefit.Formers                 // see Snapshot.Former
+	taken   apiwriter.Last[map[string]bool]  // see Snapshot.TakenNames
+	misfits podplan.BackOff                  // see Snapshot.BackOff
+	repairs apiwriter.Last[podplan.Repaired] // see Snapshot.Deleted
+	formers nodefit.Formers                  // see Snapshot.Former
 }
 
 // kind describes BroadcastJobs to the shell.
@@ -80,6 +81,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 func (r *reconciler) forget(key types.NamespacedName) {
 	r.taken.Forget(key)
 	r.misfits.Forget(key)
+	r.repairs.Forget(key)
 	r.formers.Forget(key)
 }
 
@@ -91,6 +93,8 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, err
 	}
 	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.Features.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.options.Clock.Now()}
+	repaired := r.repairs.Get(key)
+	s.Deleted, s.NotDeleted = repaired.Deleted, repaired.Kept
 	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })
 	if s.Pods, err = caches.ControlledBy[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)

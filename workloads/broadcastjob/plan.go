@@ -27,7 +27,7 @@ type Plan struct {
 	// Create lists the pods to create, by the name of their node. They share what
 	// they have in common: do not change it.
 	Create []rollout.PodCreation
-	// Waiting lists the nodes that should have a pod and have none, each with the reason.
+	// Waiting lists the nodes that should have a pod and have none, each with the reason. Pods that are still to be deleted are in it, too. (BJ-32)
 	Waiting []rollout.Wait
 	// Held lists what keeps the job from its end: pods that do not start, by node, and what keeps others from being created. (BJ-31)
 	Held []rollout.Wait
@@ -84,6 +84,8 @@ type Deletion struct {
 	// Active says that the planned status counts on the deletion: if that fails, the
 	// pod is still active.
 	Active bool
+	// Few says that the pod is one of those that go a few at a time. (BJ-32)
+	Few bool
 	// Again says that the template fits the node: the next pod may be as unfit, and waits.
 	Again bool
 }

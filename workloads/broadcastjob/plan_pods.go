@@ -12,7 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -34,16 +36,17 @@ func (p *planner) deleteRestarting() {
 	p.sortDeletions()
 }
 
-// deleteMisfits deletes the pods whose nodes do not fit any more. A finished pod on
+// deleteMisfits deletes the pods whose nodes do not fit any more, a few at a time. A finished pod on
 // a node that is gone is left to the garbage collector, until another node has its name.
-// (BJ-7, BJ-15)
+// (BJ-7, BJ-15, BJ-32)
 func (p *planner) deleteMisfits() {
+	var due []Deletion
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		if n.pod == nil || n.pod.DeletionTimestamp != nil {
 			continue
 		}
-		d := Deletion{Pod: n.pod, Active: n.state == Active, Again: n.again}
+		d := Deletion{Pod: n.pod, Active: n.state == Active, Few: true, Again: n.again}
 		switch {
 		case n.former:
 			d.Reason = "it ran on another node of the name " + n.name
@@ -55,14 +58,48 @@ func (p *planner) deleteMisfits() {
 		default:
 			d.Reason = fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit)
 		}
-		p.plan.Delete = append(p.plan.Delete, d)
+		due = append(due, d)
 	}
 	for _, pod := range p.formers {
 		if pod.DeletionTimestamp == nil {
-			p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "it ran on another node of the name " + nodefit.NodeOf(pod)})
+			due = append(due, Deletion{Pod: pod, Reason: "it ran on another node of the name " + nodefit.NodeOf(pod), Few: true})
 		}
 	}
+	p.deleteFew(due)
 	p.sortDeletions()
+}
+
+// deleteFew deletes as many of the pods as may go at once, first those that are active. The others wait. (BJ-32)
+func (p *planner) deleteFew(due []Deletion) {
+	pods := 0
+	for _, pod := range p.Pods {
+		if pod.DeletionTimestamp == nil && p.owns(pod) {
+			pods++
+		}
+	}
+	turn := func(d *Deletion) int {
+		switch {
+		case p.NotDeleted[d.Pod.UID]:
+			return 2
+		case d.Active:
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(due, func(a, b Deletion) int { return cmp.Or(turn(&a)-turn(&b), cmp.Compare(a.Pod.Name, b.Pod.Name)) })
+	may, again := podplan.Few(len(due), pods, p.Deleted, p.Now)
+	if again > 0 {
+		p.requeueAfter(again)
+	}
+	p.plan.Delete = append(p.plan.Delete, due[:may]...)
+	if p.late = due[may:]; len(p.late) == 0 {
+		return
+	}
+	reason := &rollout.Reason{Rule: heldup.FewAtOnce, Limit: int32(may), Observed: int32(len(due)),
+		Message: fmt.Sprintf("%d of %d pods are on nodes that do not fit any more, and go a few at a time", len(due), pods)}
+	for _, d := range p.late {
+		p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "pod", Name: d.Pod.Name}, Reason: reason})
+	}
 }
 
 func (p *planner) sortDeletions() {

@@ -112,7 +112,8 @@ func (p *planner) fail(event, message string) {
 // planCompletion ends the job if every desired node has a result. (BJ-13)
 func (p *planner) planCompletion() {
 	s := &p.status
-	if !p.always() || s.Desired == 0 || s.Succeeded+s.Failed < s.Desired || slices.ContainsFunc(p.plan.Delete, func(d Deletion) bool { return d.Active }) {
+	leaves := func(d Deletion) bool { return d.Active }
+	if !p.always() || s.Desired == 0 || s.Succeeded+s.Failed < s.Desired || slices.ContainsFunc(p.plan.Delete, leaves) || slices.ContainsFunc(p.late, leaves) {
 		return
 	}
 	message := fmt.Sprintf("Job completed, %d pods succeeded, %d pods failed", s.Succeeded, s.Failed)

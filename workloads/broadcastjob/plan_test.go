@@ -33,7 +33,7 @@ func TestPlan(t *testing.T) {
 		{"BJ-6: a node that does not fit", running, "n1 cordoned", "+n1 running desired=1 active=1 succeeded=0 failed=0"},
 		{"BJ-6: no node fits", running, "cordoned", "running desired=0 active=0 succeeded=0 failed=0"},
 		{"BJ-7: a pod on a node that does not fit any more", running, "cordoned:active n2:active", "-cordoned running desired=1 active=1 succeeded=0 failed=0"},
-		{"BJ-7, CT-18: all of them at once", running + "\nspec: {parallelism: 1}", "cordoned:active (n1:active) n2:active", "-n1 -cordoned running desired=1 active=1 succeeded=0 failed=0"},
+		{"BJ-7: several of them at once", running + "\nspec: {parallelism: 1}", "cordoned:active (n1:active) n2:active", "-n1 -cordoned running desired=1 active=1 succeeded=0 failed=0"},
 		{"BJ-7: also one that succeeded, which stays counted", running, "cordoned:Succeeded n2:active", "-cordoned running desired=2 active=1 succeeded=1 failed=0"},
 		{"BJ-7: one that is being deleted is not desired there", running, "cordoned:active+leaving n2:active", "running desired=1 active=1 succeeded=0 failed=0"},
 		{"BJ-7: one whose node is gone", running, "(n1:active) n2:active", "-n1 running desired=1 active=1 succeeded=0 failed=0"},

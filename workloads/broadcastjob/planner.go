@@ -37,6 +37,8 @@ type planner struct {
 	// astray is how many pods are not on a node that waits for them. That is unscheduled ones
 	// for no node, and all but one of those on the same node.
 	astray int
+	// late are pods that are to be deleted, and wait until others are gone.
+	late []Deletion
 	// creating are the nodes for which pods are created.
 	creating []string
 	// before are the results that stand in the status, and results are those that the nodes will

@@ -47,7 +47,7 @@ func simulated(bug bug) *simulation.Subject {
 			u.Edit(`{"spec":{"failurePolicy":{"type":"Continue"}}}`)
 		},
 		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Write: invariants.BroadcastJob, Settled: invariants.BroadcastJobSettled}
+			return simulation.Judge{Write: (&invariants.JobMoves{}).BroadcastJob, Settled: invariants.BroadcastJobSettled}
 		},
 	}
 }

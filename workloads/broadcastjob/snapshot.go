@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -32,6 +33,10 @@ type Snapshot struct {
 	// them other than the template, which fits their nodes. It is by the names of the nodes. Others may
 	// be deleted at once.
 	BackOff map[string]time.Time
+	// Deleted is when a controller has deleted pods lately that their nodes do not fit, the oldest first, as far as it remembers. NotDeleted
+	// are those that it could not delete when it tried last. (BJ-32)
+	Deleted    []time.Time
+	NotDeleted map[types.UID]bool
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
 	// false: the scheduler does, held to the node by the pod's affinity.
 	AssignDirectly bool

@@ -65,6 +65,9 @@ func (b *SharedBudgets) Write(w *Write) []Violation {
 		want.ResourceVersion, want.ManagedFields = after.ResourceVersion, after.ManagedFields
 		want.Annotations = maps.Clone(want.Annotations)
 		metav1.SetMetaDataAnnotation(&want.ObjectMeta, v1alpha1.RelatedPubAnnotation, budgetOf(after))
+		if budgetOf(after) == "" {
+			delete(want.Annotations, v1alpha1.RelatedPubAnnotation)
+		}
 		if !equality.Semantic.DeepEqual(want, after) {
 			v.add(Ownership, "changes more of pod %s than the budget that it names", before.Name)
 		}
@@ -72,11 +75,27 @@ func (b *SharedBudgets) Write(w *Write) []Violation {
 			break
 		}
 		known := sharing{w.Known, b.Scaled}
+		if budgetOf(after) == "" {
+			known.checkUntold(&v, before)
+			break
+		}
 		if to := known.budget(budgetOf(after)); to == nil || !known.matches(to, after) {
 			v.add(Ownership, "tells pod %s of budget %q, which is not about it", before.Name, budgetOf(after))
 		}
 	}
 	return v
+}
+
+// checkUntold: a pod loses the name of its budget only if that has a targetRef, and no budget is about the pod. (PUB-47)
+func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
+	if from := s.budget(budgetOf(pod)); from == nil || from.Spec.TargetReference == nil {
+		v.add(Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
+	}
+	for _, b := range s.budgets() {
+		if s.matches(b, pod) {
+			v.add(Ownership, "takes budget %q off pod %s, and budget %s is about it", budgetOf(pod), pod.Name, b.Name)
+		}
+	}
 }
 
 // Witness judges what others do to pods. While nothing disturbs, as many pods serve afterwards as the budget wants. (PUB-6, PUB-7,
@@ -115,7 +134,7 @@ func protects(b *podBudget, operation string) bool {
 }
 
 // Settled judges that each pod knows of a budget that is about it, if there is one. Of a ReplicaSet that wants none no pod stays if one
-// is to spare: its owner asks again and again. (PUB-3, PUB-20, PUB-24)
+// is to spare: its owner asks again and again. (PUB-3, PUB-20, PUB-24, PUB-47)
 func (b *SharedBudgets) Settled(state *State, _ bool) []Violation {
 	var v violations
 	s := sharing{state, b.Scaled}
@@ -130,12 +149,28 @@ func (b *SharedBudgets) Settled(state *State, _ bool) []Violation {
 		}
 		if of := s.budget(budgetOf(pod)); about && !state.refuses("patch", "pods") && (of == nil || !s.matches(of, pod)) {
 			v.add(Settled, "pod %s names budget %q, and another one is about it", name, budgetOf(pod))
+		} else if of != nil && of.Spec.TargetReference != nil && !about && !state.refuses("patch", "pods") && s.isKnown(pod) {
+			v.add(Settled, "pod %s names budget %q, which is not about it, as no other one is", name, budgetOf(pod))
 		}
 		if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); rs != nil && *rs.Spec.Replicas == 0 && !state.refuses("delete", "pods") && s.spares(pod) {
 			v.add(Settled, "pod %s stays, its ReplicaSet %s wants none, and one is to spare", name, rs.Name)
 		}
 	}
 	return v
+}
+
+// isKnown tells whether a pod is of a ReplicaSet that is there, and that what controls that is there too. (PUB-47)
+func (s sharing) isKnown(pod *corev1.Pod) bool {
+	rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod))
+	if rs == nil || rs.DeletionTimestamp != nil || rs.UID != metav1.GetControllerOfNoCopy(pod).UID {
+		return false
+	}
+	ref := metav1.GetControllerOfNoCopy(rs)
+	if ref == nil || ref.Kind != "Deployment" {
+		return true
+	}
+	d := s.Further["deployments"][ref.Name]
+	return d != nil && d.GetUID() == ref.UID && d.GetDeletionTimestamp() == nil
 }
 
 // sharing is a state in which budgets share pods, and the kinds of others that have a scale.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -244,7 +245,7 @@ func (f *spreading) mayCost(i int, text string) bool {
 	return cost == 100*(n-i)
 }
 
-// checkDeletion judges why a pod is deleted. (WS-17, WS-19)
+// checkDeletion judges why a pod is deleted. (WS-17, WS-19, WS-37)
 func (f *spreading) checkDeletion(v *violations, w *Write) {
 	before, _ := w.pods()
 	known := w.knownPod()
@@ -254,6 +255,9 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 	}
 	if w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion {
 		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
+	}
+	if ref := metav1.GetControllerOf(known); ref != nil && ref.Kind == "Job" && strings.HasPrefix(ref.APIVersion, "batch/") && !f.mayFail() {
+		v.add(Needless, "pod %s of a Job is deleted, which counts it as failed, as too many others", before.Name)
 	}
 	i, age := f.subsetOf(known), f.state.Now.Sub(known.CreationTimestamp.Time)
 	switch {
@@ -270,6 +274,22 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 	default:
 		f.checkMisplaced(v, known, i)
 	}
+}
+
+// mayFail tells whether less than half of the backoffLimit of the Job has failed, as far as the process knew. (WS-37)
+func (f *spreading) mayFail() bool {
+	job, _ := f.state.Beside["jobs"].(*batchv1.Job)
+	if job == nil {
+		return false
+	}
+	failed := job.Status.Failed
+	for _, pod := range f.state.Pods {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref != nil && ref.UID == job.UID && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) {
+			failed++
+		}
+	}
+	return 2*failed < *job.Spec.BackoffLimit
 }
 
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
@@ -304,15 +324,7 @@ func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
 
 // SpreadMoves are the pods that the processes of a controller of WorkloadSpreads have deleted lately, and judges how many. The zero value
 // has seen none.
-type SpreadMoves struct {
-	at map[string][]time.Time // by process and WorkloadSpread
-}
-
-// In movesWithin a process deletes at most fewMoves pods, or a tenth of them. (WS-36)
-const (
-	movesWithin = 5 * time.Second
-	fewMoves    = 10
-)
+type SpreadMoves struct{ few fewAtOnce }
 
 // WorkloadSpread is WorkloadSpread, and judges how many pods go at once.
 func (m *SpreadMoves) WorkloadSpread(w *Write) []Violation {
@@ -339,21 +351,16 @@ func (m *SpreadMoves) check(w *Write) (v violations) {
 	if f == nil {
 		return nil // which is judged elsewhere
 	}
-	if m.at == nil {
-		m.at = map[string][]time.Time{}
-	}
-	now, key := w.Truth.Now, w.By+string(f.UID)
-	lately := slices.DeleteFunc(m.at[key], func(at time.Time) bool { return now.Sub(at) >= movesWithin })
-	pods := len(lately)
-	for _, pod := range f.pods {
-		if active(pod) {
-			pods++
+	gone, most := m.few.delete(w.By+string(f.UID), w.Truth.Now, func(gone int) int {
+		for _, pod := range f.pods {
+			if active(pod) {
+				gone++
+			}
 		}
-	}
-	lately = append(lately, now)
-	m.at[key] = lately
-	if most := max(fewMoves, (min(pods, int(f.wants))+9)/10); len(lately) > most {
-		v.add(Availability, "%d pods are deleted in %v, and of %d, of which %d are wanted, at most %d may be", len(lately), movesWithin, pods, f.wants, most)
+		return min(gone, int(f.wants))
+	})
+	if gone > most {
+		v.add(Availability, "%d pods are deleted in %v, and of those of which %d are wanted, at most %d may be", gone, fewWithin, f.wants, most)
 	}
 	return v
 }
