@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -272,6 +273,10 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 	"updating": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { // without the readiness gate: it stays ready
 		pod.Spec.ReadinessGates = nil
 		pod.Annotations = map[string]string{inplacev1alpha1.StateAnnotation: `{"revision":"x","lastContainerStatuses":{"main":{"imageID":"a"}}}`}
+	}),
+	"noNode": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.NodeName = "" }),
+	"readyFor": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) {
+		readiness.Condition(pod, corev1.PodReady).LastTransitionTime = metav1.NewTime(s.Now.Add(-duration(value)))
 	}),
 	"gateless": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.ReadinessGates = nil }),
 	"empty": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) {
