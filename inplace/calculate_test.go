@@ -21,9 +21,9 @@ import (
 	"github.com/podwright/podwright/inplace"
 )
 
-// TestCalculate shows what stands against the updates in testdata/calculate.txt, or what they are: images, what containers are to have of metadata
-// that their environment refers to, and the patch of the rest. Of the base template the lines before "to" make the old one, and those after it the
-// new one, by strategic merge patches. Without that line the old one is the base.
+// TestCalculate shows what stands against the updates in testdata/calculate.txt, or what they are. That is images, what containers are to have of
+// metadata that their environment refers to, and the patch of the rest. The lines before "to" make the old template of the base, and those after
+// it the new one, by strategic merge patches. Without that line the old one is the base.
 func TestCalculate(t *testing.T) {
 	datadriven.RunTest(t, "testdata/calculate.txt", func(t *testing.T, d *datadriven.TestData) string {
 		from, to, both := strings.Cut(d.Input+"\n", "to\n")

@@ -51,9 +51,9 @@ func newJob(t *testing.T, of *v1alpha1.AdvancedCronJob, text string) *batchv1.Jo
 	return job
 }
 
-// TestPlans shows the plans for the states in testdata/plans.txt: of a cron job of every five minutes that was created at 10:02, with the lines
-// in its spec that follow, and at the time now. Its status has the time last; unstarted is a time that was claimed. A line "job" is a Job, see
-// newJob, and other lines are the annotations about the schedule and about a refusal, and a refusal that the controller knows.
+// TestPlans shows the plans for the states in testdata/plans.txt. They are of a cron job of every five minutes that was created at 10:02. It has the
+// lines in its spec that follow, and the time is now. Its status has the time last; unstarted is a time that was claimed. A line "job" is a Job,
+// see newJob. The lines "schedule-note" and "refused-at" are its annotations, and "refusal" is one that the controller knows.
 func TestPlans(t *testing.T) {
 	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
 		s := stateOf(t, d)

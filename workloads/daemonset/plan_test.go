@@ -15,6 +15,7 @@ import (
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const (
@@ -35,31 +36,64 @@ func ready10(text string) string {
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf. backOff=n1:5s
 // has a pod that ended wait so long, disrupted names nodes, and with gates pods have the readiness gate. "waits" shows by which limit pods wait.
+// Those in testdata/status.txt show the status, or the condition by which consumers wait; with everything the selector selects all pods.
 func TestPlans(t *testing.T) {
-	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
-		nodes, set, _ := strings.Cut(d.Input, "\n")
-		s := place(t, setOf(t, set), nodes)
-		for _, arg := range d.CmdArgs {
-			for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
-				changeState(t, s, arg.Key, value)
+	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
+		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+			nodes, set, _ := strings.Cut(d.Input, "\n")
+			s := place(t, setOf(t, set), strings.TrimPrefix(nodes, "none"))
+			for _, arg := range d.CmdArgs {
+				for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
+					changeState(t, s, arg.Key, value)
+				}
 			}
-		}
-		plan := NewPlan(s)
-		var out strings.Builder
-		if d.Cmd == "waits" {
-			for _, w := range plan.Waiting {
-				fmt.Fprintf(&out, "%s: %s, limit %d, observed %d\n", scheduler.NodeOf(w.Pod), w.Reason.Rule, w.Reason.Limit, w.Reason.Observed)
+			switch d.Cmd {
+			case "plan":
+				return showPlan(NewPlan(s))
+			case "waits":
+				return showWaits(NewPlan(s))
+			case "status":
+				return showStatusOf(t, s, showStatus)
+			default:
+				return showStatusOf(t, s, forConsumers)
 			}
-			return out.String()
-		}
-		if text := show(plan); text != "" {
-			fmt.Fprintln(&out, text)
-		}
-		if plan.RequeueAfter > 0 {
-			fmt.Fprintln(&out, "again after", plan.RequeueAfter)
-		}
-		return out.String()
-	})
+		})
+	}
+}
+
+func showPlan(plan *Plan) (out string) {
+	if text := show(plan); text != "" {
+		out = text + "\n"
+	}
+	if plan.RequeueAfter > 0 {
+		out += fmt.Sprintln("again after", plan.RequeueAfter)
+	}
+	return out
+}
+
+func showWaits(plan *Plan) (out string) {
+	for _, w := range plan.Waiting {
+		out += fmt.Sprintf("%s: %s, limit %d, observed %d\n", scheduler.NodeOf(w.Pod), w.Reason.Rule, w.Reason.Limit, w.Reason.Observed)
+	}
+	return out
+}
+
+// showStatusOf shows the planned status, which is the same in whatever order pods come, and is not written again.
+func showStatusOf(t *testing.T, s *Snapshot, show func(*v1alpha1.DaemonSetStatus) string) string {
+	t.Helper()
+	status := NewPlan(s).Status
+	slices.Reverse(s.Pods)
+	if other := NewPlan(s).Status; show(status) != show(other) {
+		t.Errorf("in another order of pods the status is %s", show(other))
+	}
+	s.Set.Status = *status
+	if again := NewPlan(s).Status; again != nil {
+		t.Errorf("written again: %+v", again)
+	}
+	if text := show(status); text != "" {
+		return text + "\n"
+	}
+	return ""
 }
 
 func changeState(t *testing.T, s *Snapshot, key, value string) {
@@ -84,6 +118,8 @@ func changeState(t *testing.T, s *Snapshot, key, value string) {
 		for _, pod := range s.Pods {
 			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
 		}
+	case "everything":
+		s.Set.Spec.Selector.MatchLabels = nil
 	default:
 		t.Fatalf("unknown argument %s", key)
 	}
@@ -157,27 +193,6 @@ func TestSystemTaints(t *testing.T) {
 		if got := show(NewPlan(s)); got != test.want {
 			t.Errorf("%s:%s with %s: plan %q, want %q", test.key, test.effect, test.set, got, test.want)
 		}
-	}
-}
-
-// TestStatus counts nodes. (DS-17)
-func TestStatus(t *testing.T) {
-	for _, test := range []struct{ name, set, nodes, want string }{
-		{"nothing", "{}", "", "desired=0 current=0 mis=0 ready=0 updated=0 available=0 unavailable=0"},
-		{"all kinds", ready10(two), "n1 n2:v1 n3:v2 n4:v2+young n5:v1+down n6:v2+leaving n7:v1+Failed tainted:v1 other:v1",
-			"desired=8 current=7 mis=1 ready=4 updated=2 available=3 unavailable=5"},
-		{"the oldest pod of a node counts", surge, "n1:v1 n1:v2+never", "desired=1 current=1 mis=0 ready=1 updated=0 available=1 unavailable=0"},
-		{"the oldest one that has ended, too", surge, "n1:v1+Failed n1:v2+Failed", "desired=1 current=1 mis=0 ready=0 updated=0 available=0 unavailable=1"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := place(t, setOf(t, test.set), test.nodes)
-			for range 2 {
-				if got := showStatus(NewPlan(s).Status); got != test.want {
-					t.Errorf("status %s\nwant   %s", got, test.want)
-				}
-				slices.Reverse(s.Pods) // in whatever order they come
-			}
-		})
 	}
 }
 

@@ -37,7 +37,7 @@ import (
 //	workload subset [as=uid]    changes the workload of a subset, or of all, by the merge patch that follows; or adds another one
 //	pods subset n [ready=m] [old]
 //	                            has its pods be so many, at the present revision or the one before
-//	pod subset i                changes one of these, by the patch that follows
+//	pod subset i                changes one of its pods, by the patch that follows
 //	plan, do, settle            shows the plan; does it; does all until there is nothing left to do
 //	status [field…]             shows the planned status
 //	show subset path…           shows fields of its workload
