@@ -37,6 +37,7 @@ import (
 //	status T/C pods… change…     the status that is written
 //	revisions T/C pods… change…  what becomes of revisions
 //	creates T/C pods… change…    the pods that are created, and their claims
+//	held T/C pods… change…       how many objects keep it from its spec
 //	window T/C change…           which ordinals are wanted, and the one behind them
 //
 // T is the revision of the template, C the current one. How a pod is written says testSnapshot. A change is a key of the command
@@ -59,6 +60,8 @@ func TestPlans(t *testing.T) {
 				showRevisions(out, s, plan)
 			case "creates":
 				showCreations(out, s, plan)
+			case "held":
+				fmt.Fprintln(out, len(plan.Held))
 			case "window":
 				w, err := s.newWindow()
 				if err != nil {
