@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,211 +51,81 @@ func newJob(t *testing.T, of *v1alpha1.AdvancedCronJob, text string) *batchv1.Jo
 	return job
 }
 
-// lines are those of a plan, without what says that the status or the annotation of the schedule is written.
-func lines(plan *cronjob.Plan) []string {
-	var out []string
-	for line := range strings.Lines(plan.String()) {
-		if line = strings.TrimSpace(line); line != "write the status" && !strings.HasPrefix(line, "note the schedule") {
-			out = append(out, line)
+// TestPlans shows the plans for the states in testdata/plans.txt. They are of a cron job of every five minutes that was created at 10:02. It has the
+// lines in its spec that follow, and the time is now. Its status has the time last; unstarted is a time that was claimed. A line "job" is a Job,
+// see newJob. The lines "schedule-note" and "refused-at" are its annotations, and "refusal" is one that the controller knows.
+func TestPlans(t *testing.T) {
+	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
+		s := stateOf(t, d)
+		before := s.CronJob.DeepCopy()
+		plan := cronjob.NewPlan(s)
+		if diff := cmp.Diff(before, s.CronJob); diff != "" {
+			t.Errorf("%s: the snapshot has changed (-before +after):\n%s", d.Pos, diff)
+		}
+		var out strings.Builder
+		for line := range strings.Lines(plan.String()) {
+			if line = strings.TrimSpace(line); line != "write the status" && !strings.HasPrefix(line, "note the schedule") {
+				fmt.Fprintln(&out, line)
+			}
+		}
+		if plan.RequeueAfter > 0 {
+			fmt.Fprintln(&out, "again after", plan.RequeueAfter)
+		}
+		return out.String()
+	})
+}
+
+func stateOf(t *testing.T, d *datadriven.TestData) *cronjob.Snapshot {
+	t.Helper()
+	var spec, jobs []string
+	annotations := map[string]string{}
+	var refusal *cronjob.Refusal
+	for line := range strings.Lines(d.Input) {
+		line = strings.TrimSuffix(line, "\n")
+		switch word, rest, _ := strings.Cut(line, " "); word {
+		case "job":
+			jobs = append(jobs, rest)
+		case "schedule-note":
+			annotations[cronjob.ScheduleAnnotation] = rest
+		case "refused-at":
+			annotations[cronjob.RefusedAnnotation] = rest
+		case "refusal": // of the job of a time, which is tried again at another time, or not at all
+			of, until, again := strings.Cut(rest, " ")
+			if refusal = (&cronjob.Refusal{Scheduled: parseTime(t, of), Message: "no"}); again {
+				refusal.Until = parseTime(t, until)
+			}
+		default:
+			spec = append(spec, line)
 		}
 	}
-	return out
-}
-
-// A cron job of every five minutes, created at 10:02.
-func TestPlan(t *testing.T) {
-	const (
-		at1005, at1010, at1030 = "1662372300", "1662372600", "1662373800"
-		next1005               = "wait: no scheduled time has come, the next one is at 2022-09-05T10:05:00Z"
-	)
-	for _, test := range []struct {
-		name      string
-		spec      string
-		jobs      []string
-		last      string // of the status
-		unstarted string
-		now       string
-		edit      func(*cronjob.Snapshot)
-		want      []string
-		requeue   time.Duration
-	}{
-		{name: "ACJ-8: created at 10:02", now: "10:02", want: []string{next1005}, requeue: 3 * time.Minute},
-		{name: "ACJ-10: the next time", now: "10:04:59", want: []string{next1005}, requeue: time.Second},
-		{name: "ACJ-9: due", now: "10:05", want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-9: the manager was down: the latest alone", jobs: []string{"10:05 Complete"}, now: "10:31",
-			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-9: more than 100 times missed", last: "2022-09-04T10:05:00Z", now: "10:31",
-			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-8.1: a schedule about which nothing is written counts from the last time", spec: "schedule: '*/3 * * * *'", last: "10:05", now: "10:09:30",
-			want: []string{"create web-1662372540 for 2022-09-05T10:09:00Z"}, requeue: 150 * time.Second},
-		{name: "ACJ-8.1: changed at this moment", last: "10:05", now: "10:31", edit: scheduleNote("2022-09-04T10:05:00Z 0 22 * * *"),
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:35:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-8.1: changed before", last: "10:05", now: "10:31", edit: scheduleNote("2022-09-05T10:29:00Z */5 * * * *"),
-			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-8.1: changed when a clock was wrong", last: "10:05", now: "10:10", edit: scheduleNote("2032-09-05T10:29:00Z */5 * * * *"),
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-8.1: the annotation cannot be read", last: "10:05", now: "10:11", edit: scheduleNote("often"),
-			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-8.1: changed, and the job of the last time was refused", last: "10:05", unstarted: "10:05", now: "10:11",
-			edit: scheduleNote("2022-09-04T10:05:00Z 5 10 * * *"), want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-11: too late", spec: "startingDeadlineSeconds: 30", last: "10:05", now: "10:31",
-			want: []string{"wait: 2022-09-05T10:30:00Z is past, and spec.startingDeadlineSeconds is 30"}, requeue: 4 * time.Minute},
-		{name: "ACJ-11: just in time", spec: "startingDeadlineSeconds: 61", last: "10:05", now: "10:31",
-			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-11: 0 runs none", spec: "startingDeadlineSeconds: 0", now: "10:05",
-			want: []string{"wait: 2022-09-05T10:05:00Z is past, and spec.startingDeadlineSeconds is 0"}, requeue: 5 * time.Minute},
-		{name: "ACJ-11: @every counts from the last time", spec: "schedule: '@every 1h'\nstartingDeadlineSeconds: 100", last: "09:00", now: "10:01",
-			want: []string{"create web-1662372000 for 2022-09-05T10:00:00Z"}, requeue: 59 * time.Minute},
-		{name: "ACJ-10: @every, between two times: the next one counts from the last, not from now", spec: "schedule: '@every 1h'", last: "09:00", now: "09:59",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:00:00Z"}, requeue: time.Minute},
-		{name: "ACJ-11: as late as an int64 can say", spec: "startingDeadlineSeconds: 9223372036854775807", now: "10:05",
-			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-3: the job of the last time is gone", last: "10:05", now: "10:06",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-3: the clock was set back", last: "10:05", now: "09:50",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z: lastScheduleTime, 2022-09-05T10:05:00Z, is in the future"}, requeue: 20 * time.Minute},
-		{name: "ACJ-3: the clock is a little behind that of another manager", last: "10:05", now: "10:04:30",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 330 * time.Second},
-		{name: "ACJ-3: a job that is newer than the status", last: "10:05", jobs: []string{"10:10"}, now: "10:11",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-3: an annotation that cannot be read", jobs: []string{"10:10 at=soon"}, now: "10:04",
-			want: []string{next1005}, requeue: time.Minute},
-		{name: "ACJ-1: a job with an owner in another version", jobs: []string{"10:05 version=apps.kruise.io/v1beta1"}, now: "10:06",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-1: a job of another cron job of the name", jobs: []string{"10:05 owner=another"}, now: "10:06",
-			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-6: paused", spec: "paused: true", now: "10:05", want: []string{"wait: spec.paused is set"}},
-		{name: "ACJ-5: history, while paused", spec: "paused: true\nsuccessfulJobsHistoryLimit: 2\nfailedJobsHistoryLimit: 0", now: "10:31",
-			jobs: []string{"10:05 Complete started=10:05", "10:10 Complete started=10:10", "10:15 Complete started=10:15", "10:20 Failed", "10:25"},
-			want: []string{"delete web-1662373200, which has failed", "delete web-" + at1005 + ", which has succeeded", "wait: spec.paused is set"}},
-		{name: "ACJ-5: by default three and one", spec: "paused: true", now: "10:31",
-			jobs: []string{"10:05 Complete", "10:10 Complete started=10:10", "10:15 Complete started=10:20", "10:20 Complete started=10:15", "10:25 Failed", "10:30 Failed"},
-			want: []string{"delete web-1662373500, which has failed", "delete web-" + at1005 + ", which has succeeded", "wait: spec.paused is set"}},
-		{name: "ACJ-5: those that are being deleted go already", spec: "paused: true\nsuccessfulJobsHistoryLimit: 1", now: "10:31",
-			jobs: []string{"10:05 Complete deleting", "10:10 Complete"}, want: []string{"wait: spec.paused is set"}},
-		{name: "ACJ-2: the first condition that is True", spec: "concurrencyPolicy: Forbid", jobs: []string{"10:05 not=Complete Failed Complete"}, now: "10:10",
-			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-2: other conditions", spec: "concurrencyPolicy: Forbid", jobs: []string{"10:05 Suspended not=Failed"}, now: "10:10",
-			want: []string{"wait: web-" + at1005 + " is active, and spec.concurrencyPolicy is Forbid"}, requeue: 5 * time.Minute},
-		{name: "ACJ-12.1: Forbid, and a job that is being deleted", spec: "concurrencyPolicy: Forbid", jobs: []string{"10:05 deleting"}, now: "10:10",
-			want: []string{"wait: web-" + at1005 + " is active, and spec.concurrencyPolicy is Forbid"}, requeue: 5 * time.Minute},
-		{name: "ACJ-12.1: Forbid, and the job has finished", spec: "concurrencyPolicy: Forbid", jobs: []string{"10:05 Complete"}, now: "10:12",
-			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 3 * time.Minute},
-		{name: "ACJ-12.2: Replace", spec: "concurrencyPolicy: Replace", jobs: []string{"10:01", "10:03 Failed", "10:04 deleting", "10:05"}, now: "10:10",
-			want: []string{"delete web-1662372060, which is replaced", "delete web-" + at1005 + ", which is replaced", "create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-12.2: Replace, and nothing is due", spec: "concurrencyPolicy: Replace", jobs: []string{"10:05"}, now: "10:06",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-12.3: Allow", spec: "concurrencyPolicy: Allow", jobs: []string{"10:05"}, now: "10:10",
-			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-13.2: the claimed time has no job", last: "10:05", unstarted: "10:05", now: "10:06",
-			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.2: it has", last: "10:05", unstarted: "10:05", jobs: []string{"10:05"}, now: "10:06",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.2: a later time has come", last: "10:05", unstarted: "10:05", now: "10:10",
-			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-13.2: a later time has its job", last: "10:05", unstarted: "10:05", jobs: []string{"10:10"}, now: "10:11",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.2: another process claimed a later time", last: "10:10", unstarted: "10:05", now: "10:11",
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.2: refused, and the deadline is over", spec: "startingDeadlineSeconds: 30", last: "10:05", now: "10:06",
-			edit: refusedAt("2022-09-05T10:05:00Z"), want: []string{"wait: 2022-09-05T10:05:00Z is past, and spec.startingDeadlineSeconds is 30"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.2: refused to another process", last: "10:05", now: "10:06",
-			edit: refusedAt("2022-09-05T10:05:00Z"), want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.2: refused to another process, and then the job was created", last: "10:05", jobs: []string{"10:05"}, now: "10:06",
-			edit: refusedAt("2022-09-05T10:05:00Z"), want: []string{"note that the job of 2022-09-05T10:05:00Z is there, which was refused",
-				"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.5: refused a moment ago", last: "10:05", unstarted: "10:05", now: "10:06", edit: refusal("10:05", "10:07"),
-			want:    []string{"wait: the API server refuses web-" + at1005 + ", it is tried again at 2022-09-05T10:07:00Z: no"},
-			requeue: time.Minute},
-		{name: "ACJ-13.5: refused, and the back-off is over", last: "10:05", unstarted: "10:05", now: "10:07", edit: refusal("10:05", "10:07"),
-			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 3 * time.Minute},
-		{name: "ACJ-13.5: refused, and a clock was set back", last: "10:05", unstarted: "10:05", now: "10:06", edit: refusal("10:05", "10:12"),
-			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-13.5: refused, and a later time has come", last: "10:05", unstarted: "10:05", now: "10:10", edit: refusal("10:05", "10:12"),
-			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 5 * time.Minute},
-		{name: "ACJ-13.5: invalid", last: "10:05", unstarted: "10:05", now: "10:06", edit: refusal("10:05", ""), requeue: 4 * time.Minute,
-			want: []string{"wait: the API server refuses web-" + at1005 + ", it is tried again at the next scheduled time, or when the spec changes: no"}},
-		{name: "ACJ-13.2: refused, and that is long ago", last: "10:10", now: "10:11", edit: refusedAt("2022-09-05T10:05:00Z"),
-			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-9.1: an unreadable schedule", spec: "schedule: often", now: "10:06",
-			want: []string{`problem: spec.schedule: "often" cannot be read: expected exactly 5 fields, found 1: [often]`}},
-		{name: "ACJ-9.1: no template", now: "10:06", edit: func(s *cronjob.Snapshot) { s.CronJob.Spec.Template = v1alpha1.CronJobTemplate{} },
-			want: []string{"problem: spec.template: must hold jobTemplate, broadcastJobTemplate or imageListPullJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"}},
-		{name: "ACJ-9.1: BroadcastJobs are not served", spec: broadcastTemplate, now: "10:06", edit: func(s *cronjob.Snapshot) { s.NoBroadcastJobs = true },
-			want: []string{"problem: spec.template.broadcastJobTemplate: BroadcastJobs are not served here: install the kind, or use jobTemplate"}},
-		{name: "ACJ-9.1: ImageListPullJobs are not served", spec: imageTemplate, now: "10:06", edit: func(s *cronjob.Snapshot) { s.NoImageListPullJobs = true },
-			want: []string{"problem: spec.template.imageListPullJobTemplate: ImageListPullJobs are not served here: install the kind, or use another template"}},
-		{name: "ACJ-9.1: images that are always refused", spec: strings.Replace(imageTemplate, "base, tools", "base, base", 1), now: "10:06",
-			want: []string{`problem: spec.template.imageListPullJobTemplate.spec.images[1]: Duplicate value: "base"`}},
-		{name: "ACJ-1: images before a BroadcastJob", spec: strings.Replace(imageTemplate, "template: {", "template: {broadcastJobTemplate: {spec: {"+podTemplate+"}}, ", 1), now: "10:05",
-			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 5 * time.Minute, edit: func(s *cronjob.Snapshot) { s.NoBroadcastJobs = true }},
-		{name: "ACJ-9.1: a schedule that never comes", spec: "schedule: 0 0 31 2 *", now: "10:06",
-			want: []string{`problem: spec.schedule: "0 0 31 2 *" cannot be read: it never comes: no month has such a day`}},
-		{name: "ACJ-9.1: jobs that are always refused", spec: "schedule: '*/5 * * * *'\n" + strings.Replace(jobTemplate, "Never", "Always", 1), now: "10:06",
-			want: []string{`problem: spec.template.jobTemplate.spec.template.spec.restartPolicy: Unsupported value: "Always": supported values: "Never", "OnFailure"`}},
-		{name: "ACJ-9.1: a name that is too long", spec: "schedule: '*/5 * * * *'", now: "10:06", edit: func(s *cronjob.Snapshot) { s.CronJob.Name = strings.Repeat("a", 53) },
-			want: []string{`problem: metadata.name: "` + strings.Repeat("a", 53) + `" must be letters, digits and dashes, 52 at most: the names of the jobs begin with it`}},
-		{name: "it is being deleted", now: "10:06", edit: func(s *cronjob.Snapshot) { s.CronJob.DeletionTimestamp = &metav1.Time{Time: s.Now} }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			spec := test.spec
-			if !strings.Contains(spec, "schedule:") {
-				spec = "schedule: '*/5 * * * *'\n" + spec
-			}
-			s := &cronjob.Snapshot{CronJob: newCronJob(t, "web", spec), Now: parseTime(t, test.now)}
-			s.CronJob.CreationTimestamp.Time = parseTime(t, "10:02")
-			if test.last != "" {
-				s.CronJob.Status.LastScheduleTime = &metav1.Time{Time: parseTime(t, test.last)}
-			}
-			if test.unstarted != "" {
-				s.Unstarted = parseTime(t, test.unstarted)
-			}
-			for _, text := range test.jobs {
-				s.Jobs = append(s.Jobs, newJob(t, s.CronJob, text))
-			}
-			if test.edit != nil {
-				test.edit(s)
-			}
-			before := s.CronJob.DeepCopy()
-			plan := cronjob.NewPlan(s)
-			if diff := cmp.Diff(test.want, lines(plan)); diff != "" {
-				t.Errorf("plan (-want +got):\n%s", diff)
-			}
-			if plan.RequeueAfter != test.requeue {
-				t.Errorf("it is called again after %s, want %s", plan.RequeueAfter, test.requeue)
-			}
-			if diff := cmp.Diff(before, s.CronJob); diff != "" {
-				t.Errorf("the snapshot has changed (-before +after):\n%s", diff)
-			}
-		})
+	if !strings.Contains(d.Input, "schedule:") {
+		spec = append(spec, "schedule: '*/5 * * * *'")
 	}
-}
-
-func refusedAt(text string) func(*cronjob.Snapshot) {
-	return func(s *cronjob.Snapshot) {
-		s.CronJob.Annotations = map[string]string{cronjob.RefusedAnnotation: text}
+	s := &cronjob.Snapshot{CronJob: newCronJob(t, "web", spec...), Refused: refusal}
+	s.CronJob.CreationTimestamp.Time, s.CronJob.Annotations = parseTime(t, "10:02"), annotations
+	for _, job := range jobs {
+		s.Jobs = append(s.Jobs, newJob(t, s.CronJob, job))
 	}
-}
-
-func scheduleNote(text string) func(*cronjob.Snapshot) {
-	return func(s *cronjob.Snapshot) {
-		s.CronJob.Annotations = map[string]string{cronjob.ScheduleAnnotation: text}
-	}
-}
-
-// refusal is one of the job of a time, which is tried again at another time, or not at all.
-func refusal(of, until string) func(*cronjob.Snapshot) {
-	return func(s *cronjob.Snapshot) {
-		day := s.Now.Truncate(24 * time.Hour)
-		at := func(text string) time.Time {
-			t, err := time.Parse("15:04", text)
-			if err != nil {
-				return time.Time{}
-			}
-			return day.Add(t.Sub(t.Truncate(24 * time.Hour)))
+	for _, arg := range d.CmdArgs {
+		value := strings.Join(arg.Vals, "")
+		switch arg.Key {
+		case "now":
+			s.Now = parseTime(t, value)
+		case "last":
+			s.CronJob.Status.LastScheduleTime = &metav1.Time{Time: parseTime(t, value)}
+		case "unstarted":
+			s.Unstarted = parseTime(t, value)
+		case "name":
+			s.CronJob.Name = value
+		case "deleting":
+			s.CronJob.DeletionTimestamp = &metav1.Time{Time: s.Now}
+		case "unserved":
+			s.NoBroadcastJobs, s.NoImageListPullJobs = value == "BroadcastJobs", value == "ImageListPullJobs"
+		default:
+			t.Fatalf("%s: unknown argument %s", d.Pos, arg.Key)
 		}
-		s.Refused = &cronjob.Refusal{Scheduled: at(of), Until: at(until), Message: "no"}
 	}
+	return s
 }
 
 func TestMissed(t *testing.T) {

@@ -4,15 +4,18 @@ package cronjob_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -71,111 +74,27 @@ func TestDefaultOfImages(t *testing.T) {
 	}
 }
 
-func TestValidateCreate(t *testing.T) {
-	const good = "schedule: '*/5 * * * *'\n"
-	for _, test := range []struct{ name, object, spec, want string }{
-		{"good", "web", good, ""},
-		{"a BroadcastJob", "web", good + broadcastTemplate, ""},
-		{"everything", "Web-1", good + "timeZone: Etc/UTC\nstartingDeadlineSeconds: 1\nconcurrencyPolicy: Replace\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0", ""},
-		{"a schedule with a zone", "web", "schedule: TZ=Asia/Shanghai 0 10 * * ?", ""},
-		{"ACJ-14: no name", "", good, "metadata.name"},
-		{"ACJ-14: a dot in the name", "we.b", good, "metadata.name"},
-		{"ACJ-14: a long name", strings.Repeat("a", 53), good, "metadata.name"},
-		{"ACJ-14: no schedule", "web", "schedule: ''", "spec.schedule"},
-		{"ACJ-14: the longest name", strings.Repeat("a", 52), good, ""},
-		{"ACJ-14: back in time", "web", "schedule: '@every -1h'", "spec.schedule"},
-		{"ACJ-14: at once", "web", "schedule: '@every 0s'", "spec.schedule"},
-		{"ACJ-14: too often", "web", "schedule: '@every 1ms'", "spec.schedule"},
-		{"ACJ-14: never", "web", "schedule: '0 0 31 2 *'", "spec.schedule"},
-		{"ACJ-14: every four years", "web", "schedule: '0 0 29 2 *'", ""},
-		{"ACJ-14.3: restarted always", "web", good + strings.Replace(jobTemplate, "Never", "Always", 1), "spec.template.jobTemplate.spec.template.spec.restartPolicy"},
-		{"ACJ-14.3: restarted always by default", "web", good + strings.Replace(broadcastTemplate, "restartPolicy: Never, ", "", 1), "spec.template.broadcastJobTemplate.spec.template.spec.restartPolicy"},
-		{"ACJ-14.3: negative numbers of a Job", "web", good + strings.Replace(jobTemplate, "spec: {template", "spec: {activeDeadlineSeconds: -1, backoffLimit: -1, completions: -1, parallelism: -1, ttlSecondsAfterFinished: -1, template", 1),
-			"spec.template.jobTemplate.spec.activeDeadlineSeconds spec.template.jobTemplate.spec.backoffLimit spec.template.jobTemplate.spec.completions spec.template.jobTemplate.spec.parallelism spec.template.jobTemplate.spec.ttlSecondsAfterFinished"},
-		{"ACJ-14.3: negative numbers of a BroadcastJob", "web", good + strings.Replace(broadcastTemplate, "spec: {template", "spec: {failurePolicy: {restartLimit: -1}, completionPolicy: {activeDeadlineSeconds: -1, ttlSecondsAfterFinished: -1}, template", 1),
-			"spec.template.broadcastJobTemplate.spec.completionPolicy.activeDeadlineSeconds spec.template.broadcastJobTemplate.spec.completionPolicy.ttlSecondsAfterFinished spec.template.broadcastJobTemplate.spec.failurePolicy.restartLimit"},
-		{"ACJ-14.3: a job that does not end, and what comes after its end", "web", good + strings.Replace(broadcastTemplate, "spec: {template", "spec: {completionPolicy: {type: Never, ttlSecondsAfterFinished: 5}, template", 1),
-			"spec.template.broadcastJobTemplate.spec.completionPolicy.type"},
-		{"ACJ-14: seconds", "web", "schedule: '* * * * * *'", "spec.schedule"},
-		{"ACJ-14: a zone and nothing else", "web", "schedule: TZ=UTC", "spec.schedule"},
-		{"ACJ-14: an empty zone", "web", good + "timeZone: ''", "spec.timeZone"},
-		{"ACJ-14: a local zone", "web", good + "timeZone: lOCAL", "spec.timeZone"},
-		{"ACJ-14: an unknown zone", "web", good + "timeZone: Mars/Phobos", "spec.timeZone"},
-		{"ACJ-14: a zone of another folder", "web", good + "timeZone: ../Etc/UTC", "spec.timeZone"},
-		{"ACJ-14: two zones", "web", "schedule: TZ=UTC 0 0 * * *\ntimeZone: Etc/UTC", "spec.timeZone"},
-		{"ACJ-14: a negative deadline", "web", good + "startingDeadlineSeconds: -1", "spec.startingDeadlineSeconds"},
-		{"ACJ-14: negative limits", "web", good + "successfulJobsHistoryLimit: -1\nfailedJobsHistoryLimit: -1", "spec.successfulJobsHistoryLimit spec.failedJobsHistoryLimit"},
-		{"ACJ-14: an unknown policy", "web", good + "concurrencyPolicy: Queue", "spec.concurrencyPolicy"},
-		{"ACJ-14.1: no template", "web", good + "template: {}", "spec.template"},
-		{"ACJ-14.1: two templates", "web", good + "template: {jobTemplate: {}, broadcastJobTemplate: {spec: {template: {}}}}", "spec.template"},
-		{"ACJ-14.1: images and a job", "web", good + "template: {jobTemplate: {}, imageListPullJobTemplate: {spec: {images: [base]}}}", "spec.template"},
-		{"ACJ-14.1: images and a BroadcastJob", "web", good + "template: {broadcastJobTemplate: {spec: {template: {}}}, imageListPullJobTemplate: {spec: {images: [base]}}}", "spec.template"},
-		{"ACJ-14.4: images", "web", good + imageTemplate, ""},
-		{"ACJ-14.4: one list after another", "web", good + "concurrencyPolicy: Forbid\n" + imageTemplate, ""},
-		{"ACJ-14.4: two lists at a time", "web", good + "concurrencyPolicy: Allow\n" + imageTemplate, "spec.concurrencyPolicy"},
-		{"ACJ-14.4: an unknown policy", "web", good + "concurrencyPolicy: Queue\n" + imageTemplate, "spec.concurrencyPolicy"},
-		{"ACJ-14.4: an image that cannot be read", "web", good + strings.Replace(imageTemplate, "tools", "'not an image'", 1), "spec.template.imageListPullJobTemplate.spec.images[1]"},
-		{"ACJ-14.4: nodes by name and by pods", "web", good + strings.Replace(imageTemplate, "images:", "selector: {names: [a]}, podSelector: {}, images:", 1), "spec.template.imageListPullJobTemplate.spec.podSelector"},
-		{"ACJ-14.4: a deadline before a pull is given up", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "pullPolicy: {timeoutSeconds: 60}, completionPolicy: {type: Always, activeDeadlineSeconds: 59", 1),
-			"spec.template.imageListPullJobTemplate.spec.completionPolicy.activeDeadlineSeconds"},
-		{"ACJ-14.4: a deadline when a pull is given up", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "pullPolicy: {timeoutSeconds: 60}, completionPolicy: {type: Always, activeDeadlineSeconds: 60", 1), ""},
-		{"ACJ-14.4: a deadline, and the jobs get the other defaults", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "completionPolicy: {type: Always, activeDeadlineSeconds: 5", 1), ""},
-		{"ACJ-14.4: a deadline of a day", "web", good + strings.Replace(imageTemplate, "completionPolicy: {", "completionPolicy: {activeDeadlineSeconds: 86400", 1), ""},
-		{"ACJ-14: no containers", "web", good + "template: {jobTemplate: {spec: {template: {spec: {restartPolicy: OnFailure}}}}}", "spec.template.jobTemplate.spec.template.spec.containers"},
-		{"ACJ-14: a volume that is not there", "web", good + "template: {broadcastJobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b, volumeMounts: [{name: c, mountPath: /c}]}]}}}}}",
-			"spec.template.broadcastJobTemplate.spec.template.spec.containers[0].volumeMounts[0].name"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var fields []string
-			for _, err := range cronjob.ValidateCreate(newCronJob(t, test.object, test.spec)) {
-				fields = append(fields, err.Field)
-			}
-			if got := strings.Join(fields, " "); got != test.want {
-				t.Errorf("wrong: %q, want %q", got, test.want)
-			}
-		})
-	}
-	errs := cronjob.ValidateCreate(newCronJob(t, "web", good, "template: {}"))
-	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "jobs of other kinds, such as ImagePullJob, cannot be scheduled") {
-		t.Errorf("ACJ-14.1: %v", errs)
-	}
-}
-
-func TestValidateUpdate(t *testing.T) {
-	stored := newCronJob(t, "web", "schedule: '*/5 * * * *'")
-	for _, test := range []struct{ name, spec, want string }{
-		{"ACJ-14.2: all that may change", "schedule: '@daily'\ntimeZone: Etc/UTC\nstartingDeadlineSeconds: 1\nconcurrencyPolicy: Replace\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0", ""},
-		{"ACJ-14.2: the template", "schedule: '@daily'\ntemplate: {jobTemplate: {spec: {" + strings.Replace(podTemplate, "image: backup", "image: other", 1) + "}}}", "spec.template"},
-		{"ACJ-14.2: its kind", "schedule: '@daily'\n" + broadcastTemplate, "spec.template"},
-		{"ACJ-14: what is wrong with a new one", "schedule: often", "spec.schedule"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var fields []string
-			for _, err := range cronjob.ValidateUpdate(newCronJob(t, "web", test.spec), stored) {
-				fields = append(fields, err.Field)
-			}
-			if got := strings.Join(fields, " "); got != test.want {
-				t.Errorf("wrong: %q, want %q", got, test.want)
-			}
-		})
-	}
-	images := newCronJob(t, "web", "schedule: '@daily'", imageTemplate)
-	for _, test := range []struct{ name, spec, want string }{
-		{"ACJ-14.2: other images", strings.Replace(imageTemplate, "tools", "tools:2", 1), ""},
-		{"ACJ-14.2: other labels of the jobs", strings.Replace(imageTemplate, "blue", "red", 1), ""},
-		{"ACJ-14.4: an image twice", strings.Replace(imageTemplate, "tools", "base", 1), "spec.template.imageListPullJobTemplate.spec.images[1]"},
-		{"ACJ-14.4: a policy that is wrong", imageTemplate + "\nconcurrencyPolicy: Allow", "spec.concurrencyPolicy"},
-		{"ACJ-14.2: another kind", jobTemplate, "spec.template"},
-		{"ACJ-14.2: a kind more", strings.Replace(imageTemplate, "template: {", "template: {jobTemplate: {}, ", 1), "spec.template"},
-	} {
-		var fields []string
-		for _, err := range cronjob.ValidateUpdate(newCronJob(t, "web", "schedule: '@daily'", test.spec), images) {
-			fields = append(fields, err.Field)
+// TestValidate shows what is said of the cron jobs in testdata/validate.txt, whose lines newCronJob has. Of an update, the line "to" stands between
+// what is stored and what comes. (ACJ-14)
+func TestValidate(t *testing.T) {
+	datadriven.RunTest(t, "testdata/validate.txt", func(t *testing.T, d *datadriven.TestData) string {
+		name := "web"
+		for _, arg := range d.CmdArgs {
+			name = strings.Join(arg.Vals, "")
 		}
-		if got := strings.Join(fields, " "); got != test.want {
-			t.Errorf("%s: wrong: %q, want %q", test.name, got, test.want)
+		var out strings.Builder
+		show := func(errs field.ErrorList) {
+			for _, err := range errs {
+				fmt.Fprintln(&out, err)
+			}
 		}
-	}
+		if stored, changed, is := strings.Cut(d.Input, "\nto\n"); is {
+			show(cronjob.ValidateUpdate(newCronJob(t, name, changed), newCronJob(t, name, stored)))
+		} else {
+			show(cronjob.ValidateCreate(newCronJob(t, name, d.Input)))
+		}
+		return out.String()
+	})
 	wrong := newCronJob(t, "web", "schedule: often")
 	labelled := wrong.DeepCopy()
 	labelled.Labels = map[string]string{"a": "b"}

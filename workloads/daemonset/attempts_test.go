@@ -4,7 +4,6 @@ package daemonset
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,22 +75,6 @@ func TestNeverAvailable(t *testing.T) {
 		view.Pod = s.Pods[0]
 		if got := p.neverAvailable(view); got != want {
 			t.Errorf("unready %s after its creation: never available: %t, want %t", after, got, want)
-		}
-	}
-}
-
-// DS-11: of the pods that are out of service those come first that an update is known to have taken out of it.
-func TestDisruptedComeFirst(t *testing.T) {
-	for _, test := range []struct{ disrupted, want string }{
-		{"", "-n4:v0 Update -n3:v0 Update"}, {"n1", "-n1:v0 Update -n4:v0 Update"}, {"n2 n1", "-n2:v0 Update -n1:v0 Update"},
-	} {
-		s := place(t, setOf(t, two), "n1:v0+down n2:v0+down n3:v0+down n4:v0+down")
-		s.Disrupted = map[string]bool{}
-		for _, name := range strings.Fields(test.disrupted) {
-			s.Disrupted[name] = true
-		}
-		if got := show(NewPlan(s)); got != test.want {
-			t.Errorf("disrupted %s: plan %s, want %s", test.disrupted, got, test.want)
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -36,6 +37,7 @@ import (
 //	status T/C pods… change…     the status that is written
 //	revisions T/C pods… change…  what becomes of revisions
 //	creates T/C pods… change…    the pods that are created, and their claims
+//	held T/C pods… change…       how many objects keep it from its spec
 //	window T/C change…           which ordinals are wanted, and the one behind them
 //
 // T is the revision of the template, C the current one. How a pod is written says testSnapshot. A change is a key of the command
@@ -58,6 +60,8 @@ func TestPlans(t *testing.T) {
 				showRevisions(out, s, plan)
 			case "creates":
 				showCreations(out, s, plan)
+			case "held":
+				fmt.Fprintln(out, len(plan.Held))
 			case "window":
 				w, err := s.newWindow()
 				if err != nil {
@@ -272,6 +276,10 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 	"updating": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { // without the readiness gate: it stays ready
 		pod.Spec.ReadinessGates = nil
 		pod.Annotations = map[string]string{inplacev1alpha1.StateAnnotation: `{"revision":"x","lastContainerStatuses":{"main":{"imageID":"a"}}}`}
+	}),
+	"noNode": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.NodeName = "" }),
+	"readyFor": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) {
+		readiness.Condition(pod, corev1.PodReady).LastTransitionTime = metav1.NewTime(s.Now.Add(-duration(value)))
 	}),
 	"gateless": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.ReadinessGates = nil }),
 	"empty": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) {

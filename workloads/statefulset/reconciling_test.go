@@ -5,12 +5,9 @@ package statefulset
 import (
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -47,25 +44,4 @@ func TestReconcilingEnds(t *testing.T) {
 	if got := forConsumers(NewPlan(s).Status); got != "" {
 		t.Errorf("readable again: %q", got)
 	}
-}
-
-// A StatefulSet whose revision cannot be created has a first status that says so to those who wait. (STS-S3)
-func TestFirstStatus(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(1, "")
-		c.FailBefore(fixture.Fail("create controllerrevisions", apierrors.NewForbidden(appsv1.Resource("controllerrevisions"), "", nil)))
-		c.MustFailReconcile(func(error) bool { return true })
-		if status := c.get().Status; forConsumers(&status) != "Reconciling True NotObserved" || status.ObservedGeneration != 0 {
-			t.Errorf("status %+v", status)
-		}
-		c.FailBefore(nil)
-		c.MustReconcile()
-		if status := c.get().Status; forConsumers(&status) != "Reconciling True PodsMissing" || status.ObservedGeneration != 1 {
-			t.Errorf("status %+v", status)
-		}
-		c.Settle()
-		if status := c.get().Status; len(status.Conditions) > 0 || status.AvailableReplicas != 1 {
-			t.Errorf("settled: %+v", status)
-		}
-	})
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
@@ -126,39 +125,5 @@ func BenchmarkAllocate(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-// UD-3.4: without spec.replicas the subsets keep what they give, or what they have.
-func TestReplicasAbsent(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		topology string
-		runs     bool // a has a workload of 2 pods and b one of 3
-		want     []int32
-	}{
-		{"numbers", "{name: a, replicas: 2}, {name: b, replicas: 3}", false, []int32{2, 3}},
-		{"a number, and what runs", "{name: a, replicas: 4}, {name: b}", true, []int32{4, 3}},
-		{"a number, and nothing runs", "{name: a, replicas: 4}, {name: b}", false, []int32{4, 0}},
-		{"what runs", "{name: a}, {name: b}", true, []int32{2, 3}},
-		{"a percentage is of nothing", "{name: a, replicas: 40%}, {name: b}", true, []int32{2, 3}},
-		{"nothing", "{name: a}, {name: b}", false, []int32{0, 1}},
-	} {
-		w := newWorld(t, newSet(t, "replicas: 5", "topology: {subsets: [{name: a, replicas: 2}, {name: b}]}"))
-		if test.runs {
-			w.settle()
-		}
-		w.Set.Spec = newSet(t, "topology: {subsets: ["+test.topology+"]}").Spec
-		var got []int32
-		for _, subset := range NewPlan(&w.Snapshot).Subsets {
-			got = append(got, subset.Replicas)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
-	}
-	w := newWorld(t, newSet(t, "topology: {scheduleStrategy: {type: Adaptive}, subsets: [{name: a}]}"))
-	if w.Features.AdaptiveScheduling = true; !contains(NewPlan(&w.Snapshot).String(), "problem: spec.replicas: must be given") {
-		t.Error("with Adaptive it must be given: " + NewPlan(&w.Snapshot).String())
 	}
 }

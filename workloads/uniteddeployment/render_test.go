@@ -4,14 +4,11 @@ package uniteddeployment
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -161,93 +158,6 @@ func checkPatch(t *testing.T, what string, from, to *rendering) {
 	}
 }
 
-func TestRender(t *testing.T) {
-	const revision = "the revision"
-	zone := "topology: {subsets: [{name: a, nodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}], matchFields: [{key: metadata.name, operator: In, values: [n]}]}, tolerations: [{key: own, operator: Exists}]}]}"
-	for _, test := range []struct {
-		name string
-		spec []string
-		want func(o metav1.Object, pods *corev1.PodTemplateSpec) any
-		is   any
-	}{
-		{"UD-7: labels", nil, func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
-			l := o.GetLabels()
-			return []string{l["app"], l[v1alpha1.SubsetNameLabel], pods.Labels["app"], pods.Labels[v1alpha1.SubsetNameLabel], same(l[v1alpha1.SubsetRevisionLabel], pods.Labels[v1alpha1.SubsetRevisionLabel])}
-		}, []string{"demo", "a", "demo", "a", revision}},
-		{"UD-7: the label of Advanced StatefulSets", []string{templateYAML(AdvancedStatefulSet, "")}, func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
-			l := o.GetLabels()
-			return []string{l[v1alpha1.SubsetRevisionLabel], same(l[appsv1.ControllerRevisionHashLabelKey], pods.Labels[v1alpha1.SubsetRevisionLabel])}
-		}, []string{"", revision}},
-		{"UD-8: the selector", nil, func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
-			return metav1.FormatLabelSelector(o.(*v1alpha1.CloneSet).Spec.Selector)
-		}, "app=demo,apps.kruise.io/subset-name=a"},
-		{"UD-8: the limit of revisions is that of the UnitedDeployment", []string{"revisionHistoryLimit: 3", templateYAML(CloneSet, "revisionHistoryLimit: 5, ")}, func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
-			return *o.(*v1alpha1.CloneSet).Spec.RevisionHistoryLimit
-		}, int32(3)},
-		{"UD-8: the controller", nil, func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
-			by := metav1.GetControllerOf(o)
-			return []string{by.APIVersion, by.Kind, by.Name, string(by.UID)}
-		}, []string{"apps.kruise.io/v1alpha1", "UnitedDeployment", "web", "uid"}},
-		{"UD-8.2: node affinity of its own", []string{zone}, func(_ metav1.Object, pods *corev1.PodTemplateSpec) any {
-			return pods.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-		}, []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: "In", Values: []string{"a"}}}}}},
-		{"UD-8.2: in each term of the template", []string{zone, strings.Replace(templateYAML(CloneSet, ""), "spec: {containers",
-			"spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: x, operator: Exists}]}, {matchExpressions: [{key: b, operator: Exists}]}]}}}, containers", 1)},
-			func(_ metav1.Object, pods *corev1.PodTemplateSpec) any {
-				var keys []string
-				for _, term := range pods.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-					for _, e := range term.MatchExpressions {
-						keys = append(keys, e.Key)
-					}
-				}
-				return keys
-			}, []string{"x", "zone", "b", "zone"}},
-		{"UD-8.2: a term without expressions", []string{"topology: {subsets: [{name: a, nodeSelectorTerm: {}}]}"}, func(_ metav1.Object, pods *corev1.PodTemplateSpec) any { return pods.Spec.Affinity == nil }, true},
-		{"UD-8.3: tolerations", []string{zone, strings.Replace(templateYAML(CloneSet, ""), "spec: {containers", "spec: {tolerations: [{key: common, operator: Exists}], containers", 1)},
-			func(_ metav1.Object, pods *corev1.PodTemplateSpec) any {
-				return []string{pods.Spec.Tolerations[0].Key, pods.Spec.Tolerations[1].Key}
-			}, []string{"common", "own"}},
-		{"UD-8.4: a patch", []string{"topology: {subsets: [{name: a, patch: {metadata: {labels: {app: other, zone: a}}, spec: {containers: [{name: main, env: [{name: ZONE, value: a}]}, {name: side, image: side}]}}}]}"},
-			func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
-				got := []string{pods.Labels["app"], pods.Labels["zone"], o.GetAnnotations()[patchAnnotation][:20]}
-				for _, c := range pods.Spec.Containers {
-					got = append(got, fmt.Sprint(c.Name, " ", c.Image, " ", len(c.Env)))
-				}
-				slices.Sort(got)
-				return got
-			}, []string{"a", "demo", "main nginx:1.21 1", "side side 0", `{"metadata":{"labels`}},
-		{"UD-8.5: OnDelete has no partition", []string{templateYAML(StatefulSet, "updateStrategy: {type: OnDelete}, ")},
-			func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
-				return o.(*appsv1.StatefulSet).Spec.UpdateStrategy.RollingUpdate == nil
-			}, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			set := newSet(t, test.spec...)
-			o := child(t, set)
-			got := test.want(o, podTemplate(asTemplate(o)))
-			if list, ok := got.([]string); ok {
-				name := NewPlan(&Snapshot{Set: set}).Revisions.Update.Name
-				for i := range list {
-					if list[i] == name {
-						list[i] = revision
-					}
-				}
-			}
-			if diff := cmp.Diff(test.is, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// same is the value that both have.
-func same(a, b string) string {
-	if a != b {
-		return a + " and " + b
-	}
-	return a
-}
-
 // UD-7: if the name of a revision is too long for a label, its hash stands alone. UD-6: names leave room for such a hash.
 func TestLongName(t *testing.T) {
 	set := newSet(t)
@@ -330,66 +240,5 @@ func TestChildOfACopiedTemplate(t *testing.T) {
 	}
 	if _, found := got.Labels[v1alpha1.ReservedPodLabel]; found || pods.Labels[v1alpha1.ReservedPodLabel] == "" {
 		t.Errorf("labels %v, those of the template %v", got.Labels, pods.Labels)
-	}
-}
-
-// With RevisionLabel, Advanced StatefulSets name their revision in the label of the other kinds. One that names it in the other label is
-// written once, and its pods stay. (UD-7, UD-9)
-func TestRevisionLabel(t *testing.T) {
-	const former, later = appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel
-	template := `template: {advancedStatefulSetTemplate: {spec: {template: {spec: {containers: [{name: main, image: "nginx:1"}]}}}}}`
-	for _, tt := range []struct {
-		name     string
-		features Features
-		want     string
-	}{{"UD-7: of 1.4", Features{}, former}, {"UD-7: of 1.8 and later", Features{RevisionLabel: true}, later}} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, newSet(t, template))
-			w.Features = tt.features
-			revision := w.settle().Revisions.Update.Name
-			for _, o := range w.AdvancedStatefulSets {
-				if o.Labels[tt.want] != revision || len(o.Labels[former]) > 0 && len(o.Labels[later]) > 0 {
-					t.Errorf("%s: labels %v, want %s in %s", o.Name, o.Labels, revision, tt.want)
-				}
-			}
-			w.Features.RevisionLabel = !w.Features.RevisionLabel
-			plan := NewPlan(&w.Snapshot)
-			if len(plan.Update) != 2 {
-				t.Fatalf("the other label: %v", plan)
-			}
-			for _, u := range plan.Update {
-				before, wanted := u.Child.Object.(*v1beta1.StatefulSet), u.Wanted.(*v1beta1.StatefulSet)
-				if diff := cmp.Diff(before.Spec.Template, wanted.Spec.Template); diff != "" || u.Child.Revision != revision {
-					t.Errorf("pods of revision %s are to change (-before +after):\n%s", u.Child.Revision, diff)
-				}
-			}
-			w.do(plan)
-			if plan := NewPlan(&w.Snapshot); len(plan.Update) > 0 {
-				t.Errorf("written already: %v", plan)
-			}
-		})
-	}
-}
-
-// What OpenKruise has written stays until the next update, whichever label it has. (UD-9)
-func TestRevisionLabelAfterATakeOver(t *testing.T) {
-	template := `template: {advancedStatefulSetTemplate: {spec: {template: {spec: {containers: [{name: main, image: "nginx:1"}]}}}}}`
-	for _, label := range []string{appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel} {
-		for _, features := range []Features{{}, {RevisionLabel: true}} {
-			w := newWorld(t, newSet(t, template))
-			w.Features = features
-			revision := w.settle().Revisions.Update.Name
-			for i := range w.AdvancedStatefulSets {
-				o := w.AdvancedStatefulSets[i].DeepCopy()
-				for _, own := range []string{hashLabel, appsv1.ControllerRevisionHashLabelKey, v1alpha1.SubsetRevisionLabel} {
-					delete(o.Labels, own)
-				}
-				metav1.SetMetaDataLabel(&o.ObjectMeta, label, revision)
-				w.AdvancedStatefulSets[i] = o
-			}
-			if plan := NewPlan(&w.Snapshot); len(plan.Update)+len(plan.Create)+len(plan.Delete) > 0 {
-				t.Errorf("%s, %+v: %v", label, features, plan)
-			}
-		}
 	}
 }

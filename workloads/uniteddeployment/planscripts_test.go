@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestPlans plays the scripts in testdata/plans: what is planned for a UnitedDeployment, when that is done, and what is planned then.
+// What is generated in names of workloads is X. Revisions are R1, R2 and so on, in the order in which they were created; in patches $R1.
+//
+//	create                      a UnitedDeployment with the lines of the spec that follow; see newSet. A line "template-of Kind: fields"
+//	                            is a template of workloads of a kind
+//	edit                        changes its spec by the merge patch that follows, or its template by such a line
+//	image x                     changes the image of its template
+//	feature name…               switches features on, or off if they are on
+//	without Kind, deleting, sleep 1m, forget, taken
+//	                            a kind is not served; the UnitedDeployment is being deleted; time passes; its revisions are gone;
+//	                            the names of its workloads are taken
+//	workload subset [as=uid]    changes the workload of a subset, or of all, by the merge patch that follows; or adds another one
+//	pods subset n [ready=m] [old]
+//	                            has its pods be so many, at the present revision or the one before
+//	pod subset i                changes one of its pods, by the patch that follows
+//	plan, do, settle            shows the plan; does it; does all until there is nothing left to do
+//	status [field…]             shows the planned status
+//	show subset path…           shows fields of its workload
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		p := &scripted{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return p.run(t, d) })
+	})
+}
+
+// scripted is the world of a script.
+type scripted struct{ *world }
+
+var workloadName = regexp.MustCompile(`\bweb-([abc])-[a-z0-9]{5}\b`)
+
+func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
+	if d.Cmd == "create" {
+		w.world = newWorld(t, newSet(t, withTemplates(d.Input)...))
+		w.Now = start
+	}
+	w.TB = t
+	first := ""
+	if len(d.CmdArgs) > 0 {
+		first = d.CmdArgs[0].Key
+	}
+	switch d.Cmd {
+	case "edit":
+		w.change(d.Input)
+	case "image":
+		w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { podTemplate(&s.Template).Spec.Containers[0].Image = first })
+	case "feature":
+		for _, a := range d.CmdArgs {
+			f := reflect.ValueOf(&w.Features).Elem().FieldByName(a.Key)
+			f.SetBool(!f.Bool())
+		}
+	case "without":
+		w.Without = []TemplateKind{TemplateKind(first)}
+	case "deleting":
+		w.Set.DeletionTimestamp = &metav1.Time{}
+	case "sleep":
+		d, err := time.ParseDuration(first)
+		w.must(err)
+		w.Now = w.Now.Add(d)
+	case "forget":
+		w.Revisions = nil
+	case "taken":
+		for _, c := range w.children() {
+			w.Taken = append(w.Taken, c.Object.GetName())
+		}
+	case "workload":
+		w.changeWorkloads(d, first)
+	case "pods", "pod":
+		w.changePods(d, first)
+	case "do":
+		w.do(NewPlan(&w.Snapshot))
+	case "settle":
+		w.settle()
+	case "plan":
+		plan := NewPlan(&w.Snapshot)
+		return w.shown(plan.String() + map[bool]string{true: "\nlabel all pods"}[plan.LabelAll])
+	case "status":
+		return w.showFields(NewPlan(&w.Snapshot).Status, d.CmdArgs)
+	case "show":
+		return w.showFields(w.set(first).Object, d.CmdArgs[1:])
+	}
+	return ""
+}
+
+// withTemplates are the lines of a spec, with templates for lines "template-of Kind: fields".
+func withTemplates(input string) (lines []string) {
+	for line := range strings.SplitSeq(input, "\n") {
+		if rest, is := strings.CutPrefix(line, "template-of "); is {
+			kind, fields, _ := strings.Cut(rest, ":")
+			line = templateYAML(TemplateKind(kind), strings.TrimSpace(fields))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// change changes the spec.
+func (w *scripted) change(input string) {
+	w.Helper()
+	patch, err := yaml.YAMLToJSON([]byte(strings.Join(withTemplates(input), "\n")))
+	w.must(err)
+	var fields map[string]any
+	w.must(json.Unmarshal(patch, &fields))
+	data, err := json.Marshal(w.Set.Spec)
+	w.must(err)
+	var spec map[string]any
+	w.must(json.Unmarshal(data, &spec))
+	if fields["template"] != nil { // a template is another one as a whole
+		delete(spec, "template")
+	}
+	data, err = json.Marshal(merge(spec, fields))
+	w.must(err)
+	w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
+		*s = v1alpha1.UnitedDeploymentSpec{}
+		w.must(json.Unmarshal(data, s))
+	})
+}
+
+// changeWorkloads changes the workload of a subset, or of all.
+func (w *scripted) changeWorkloads(d *datadriven.TestData, subset string) {
+	w.Helper()
+	input := d.Input
+	for i, r := range w.Revisions {
+		input = strings.ReplaceAll(input, fmt.Sprint("$R", i+1), r.Name)
+	}
+	patch, err := yaml.YAMLToJSON([]byte(input))
+	w.must(err)
+	for _, c := range w.children() {
+		if subset != "all" && c.Subset != subset {
+			continue
+		}
+		object := w.patched(c.Object, patch)
+		if len(d.CmdArgs) > 1 {
+			object.SetUID(types.UID(d.CmdArgs[1].Vals[0]))
+		}
+		w.put(object)
+	}
+}
+
+// changePods has pods of a subset be so many, or changes one of them.
+func (w *scripted) changePods(d *datadriven.TestData, subset string) {
+	w.Helper()
+	n, err := strconv.Atoi(d.CmdArgs[1].Key)
+	w.must(err)
+	if d.Cmd == "pod" {
+		for i, pod := range w.Pods {
+			if pod.Name == fmt.Sprint(subset, n) {
+				w.Pods[i] = pod.DeepCopy()
+				w.must(yaml.Unmarshal([]byte(d.Input), w.Pods[i]))
+			}
+		}
+		return
+	}
+	revisions, ready := NewPlan(&w.Snapshot).Revisions, n
+	revision := revisions.Update.Name
+	for _, a := range d.CmdArgs[2:] {
+		if a.Key == "old" {
+			revision = revisions.Current.Name
+		} else {
+			ready, err = strconv.Atoi(a.Vals[0])
+			w.must(err)
+		}
+	}
+	w.Pods = slices.DeleteFunc(w.Pods, func(pod *corev1.Pod) bool { return strings.HasPrefix(pod.Name, subset) })
+	for i := range n {
+		w.pod(fmt.Sprint(subset, i), w.set(subset).Object, revision, i < ready)
+	}
+}
+
+// showFields shows fields of an object, or all.
+func (w *scripted) showFields(object any, paths []datadriven.CmdArg) string {
+	w.Helper()
+	data, err := json.Marshal(object)
+	w.must(err)
+	var tree map[string]any
+	w.must(json.Unmarshal(data, &tree))
+	if len(paths) == 0 {
+		data, err := yaml.Marshal(tree)
+		w.must(err)
+		return w.shown(string(data))
+	}
+	var out strings.Builder
+	for _, path := range paths {
+		value, found, err := unstructured.NestedFieldNoCopy(tree, strings.Split(path.Key, ".")...)
+		w.must(err)
+		data, err := json.Marshal(value)
+		w.must(err)
+		if !found {
+			data = []byte("none")
+		}
+		fmt.Fprintf(&out, "%s: %s\n", path.Key, data)
+	}
+	return w.shown(out.String())
+}
+
+// shown is a text without what is generated in names.
+func (w *scripted) shown(text string) string {
+	text = workloadName.ReplaceAllString(strings.TrimPrefix(text, "\n"), "web-$1-X")
+	if r := NewPlan(&w.Snapshot).Revisions.Create; r != nil {
+		text = strings.ReplaceAll(text, r.Name, fmt.Sprint("R", len(w.Revisions)+1))
+	}
+	for i, r := range w.Revisions {
+		text = strings.ReplaceAll(text, r.Name, fmt.Sprint("R", i+1))
+	}
+	if text != "" {
+		text = strings.TrimSuffix(text, "\n") + "\n"
+	}
+	return text
+}
