@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -101,12 +102,12 @@ func updateInPlace(u *simulation.User, pod *corev1.Pod, image string, grace int3
 func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 	readJSON(pod, inplacev1alpha1.StateAnnotation, &state)
 	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == "main" })
-	last, replaced := state.LastContainers["main"]
+	_, replaced := state.LastContainers["main"]
 	switch {
 	case !replaced:
 	case pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation:
 		return state, "the kubelet"
-	case i < 0 || pod.Status.ContainerStatuses[i].Image != last.Image || pod.Status.ContainerStatuses[i].ContainerID == "":
+	case i < 0 || pod.Status.ContainerStatuses[i].Image != podstate.Container(pod, "main").Image || pod.Status.ContainerStatuses[i].ContainerID == "":
 		return state, "the container"
 	}
 	state.LastContainerStatuses, state.LastContainers, state.ContainerBatchesRecord = nil, nil, nil

@@ -19,10 +19,10 @@ const inTarget corev1.PodConditionType = "balancer.example.com/in-target"
 
 // rewritings are what webhooks of others change about what pods run, and when they are ready. They are meshes, load balancers, and
 // autoscalers of resources, and mirrors of registries if images are mirrored.
-func rewritings(mirrored bool) []injection {
+func (h *history) rewritings() []injection {
 	all := slices.Clone(reshaping)
-	if mirrored {
-		all = slices.Insert(all, len(all)-1, mirror)
+	if h.workload.Mirrored {
+		all = slices.Insert(all, len(all)-1, h.mirror())
 	}
 	return all
 }
@@ -50,8 +50,17 @@ var reshaping = []injection{
 	}},
 }
 
-// mirror is a registry that serves the images of all others.
-var mirror = injection{"images of a mirror", true, func(pod *corev1.Pod) {
+// mirror is a registry that serves the images of all others. In half of the histories pods get its images when they are created
+// alone: who gives a container another image then, whatever for, has it pulled from elsewhere.
+func (h *history) mirror() injection {
+	if updates := h.seed/2%2 == 0; updates {
+		return injection{"images of a mirror", true, rename}
+	}
+	return injection{"images of a mirror at creation alone", false, rename}
+}
+
+// rename gives images the names that they have in the mirror.
+func rename(pod *corev1.Pod) {
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			if c := &containers[i]; c.Image != "" && !strings.HasPrefix(c.Image, invariants.Mirror) {
@@ -59,7 +68,7 @@ var mirror = injection{"images of a mirror", true, func(pod *corev1.Pod) {
 			}
 		}
 	}
-}}
+}
 
 // balance has the load balancer say whether it sends requests to a pod, if that has its gate. It does while the containers are ready.
 func (h *history) balance(pod *corev1.Pod) error {

@@ -146,7 +146,7 @@ func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
 		if !hot(c) {
 			continue
 		}
-		if _, idle := worker(pod, c); !j.past.sidecars.empties[image(&pod.Spec, idle)] {
+		if _, idle := worker(pod, c); !j.isEmpty(pod, idle) {
 			return true
 		}
 	}
