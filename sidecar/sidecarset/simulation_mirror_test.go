@@ -21,8 +21,8 @@ func TestSimulationOfMirrors(t *testing.T) {
 func TestSimulationFindsBugsOfMirrors(t *testing.T) {
 	putBack := bug{Often: updateInTurn, Reconciler: misreading(forgetHashes)}
 	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "images of the spec replace those of the mirror", Breaks: invariants.InPlace, First: 2, Workload: mirrored(putBack)},
-		{Name: "also of native sidecars", Breaks: invariants.InPlace, First: 2, Workload: mirroredNatives(putBack)},
+		{Name: "images of the spec replace those of the mirror", Breaks: invariants.InPlace, First: 3, Workload: mirrored(putBack)},
+		{Name: "also of native sidecars", Breaks: invariants.InPlace, First: 5, Workload: mirroredNatives(putBack)},
 	})
 }
 

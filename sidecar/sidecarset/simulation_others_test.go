@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -107,7 +106,7 @@ func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 	case !replaced:
 	case pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation:
 		return state, "the kubelet"
-	case i < 0 || pod.Status.ContainerStatuses[i].Image != podstate.Container(pod, "main").Image || pod.Status.ContainerStatuses[i].ContainerID == "":
+	case i < 0 || pod.Status.ContainerStatuses[i].Image != mainOf(pod).Image || pod.Status.ContainerStatuses[i].ContainerID == "":
 		return state, "the container"
 	}
 	state.LastContainerStatuses, state.LastContainers, state.ContainerBatchesRecord = nil, nil, nil
@@ -116,7 +115,7 @@ func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 
 // replaceMain gives the container of the workload an image, and records which it had.
 func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
-	main := &pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })]
+	main := mainOf(pod)
 	if main.Image != image {
 		last, inherited := state.LastContainers["main"]
 		last.Images, last.Image = append(last.Images, main.Image), image
@@ -131,6 +130,11 @@ func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
 	}
 	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord, inplacev1alpha1.ContainerBatch{Timestamp: metav1.Now(), Containers: []string{"main"}})
 	annotateJSON(pod, inplacev1alpha1.StateAnnotation, state)
+}
+
+// mainOf is the container of the workload.
+func mainOf(pod *corev1.Pod) *corev1.Container {
+	return &pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })]
 }
 
 // finishUpdate takes the update of a pod by its workload further.

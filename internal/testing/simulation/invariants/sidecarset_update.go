@@ -250,6 +250,27 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 	j.checkLeft(before)
 }
 
+// checkStays: an update leaves a container as the pod has it, if the revision of the pod has the same image of it as the spec.
+// Nothing is asked of an author who does not know that revision. (SCS-41)
+func (j *sidecarSetJudge) checkStays(before, after *corev1.Pod) {
+	held := j.recordedSet(before)
+	if held == nil {
+		return
+	}
+	for i := range j.all {
+		c := &j.all[i]
+		same := func(old v1alpha1.SidecarContainer) bool { return old.Name == c.Name && old.Image == c.Image }
+		if !slices.ContainsFunc(slices.Concat(held.Spec.Containers, held.Spec.InitContainers), same) {
+			continue
+		}
+		for _, name := range namesOf(c) {
+			if was, is := image(&before.Spec, name), image(&after.Spec, name); was != is {
+				j.add(InPlace, "gives container %s of pod %s the image %s for %s, and the spec had the same before", name, before.Name, is, was)
+			}
+		}
+	}
+}
+
 // checkRecord: the record says what the pod has from now on. (SCS-11)
 func (j *sidecarSetJudge) checkRecord(after *corev1.Pod) {
 	record := j.record(after, v1alpha1.SidecarSetHashAnnotation)
