@@ -70,7 +70,7 @@ func imageIn(set *v1alpha1.SidecarSet, s *sidecar) string {
 // have replaced the image in the pod. Of a revision that the history does not have nothing is known. (SCS-41)
 func (p *planner) stands(pod *pod, s *sidecar) bool {
 	// If there is one alone, its image has changed: hashes differ in that.
-	return len(p.sidecars) > 1 && p.pastOf(pod.hash).stands[s.name]
+	return len(p.sidecars) > 1 && p.pastOf(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation)).stands[s.name]
 }
 
 // works tells whether the working one of both hot containers has the present image, or stays as a pod has it. If it is

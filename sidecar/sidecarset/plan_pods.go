@@ -21,7 +21,6 @@ import (
 // pod is a pod that a SidecarSet injected into, with what every step wants to know of it.
 type pod struct {
 	podplan.View
-	hash    string // that it records of the SidecarSet; empty: none that can be read
 	waiting string // why a container has not taken its image; empty if all have
 	// starting says which container the kubelet calls started, and may not know it yet; empty for none. (IP-45)
 	starting string
@@ -80,8 +79,7 @@ func (p *planner) view(pod *pod) (incomplete string) {
 			return why
 		}
 	}
-	pod.hash = p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation)
-	pod.Updated = pod.hash == p.hashes.Containers
+	pod.Updated = p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation) == p.hashes.Containers
 	pod.waiting = p.inconsistent(pod, nil)
 	pod.starting = p.starts(pod, nil)
 	pod.ready = pod.serves() && !p.flipping(pod)

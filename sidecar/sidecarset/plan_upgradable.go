@@ -33,7 +33,7 @@ func (p *planner) differs(pod *pod) *rollout.Reason {
 		}
 		return &rollout.Reason{Rule: ruleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
 	}
-	return p.difference(pod.hash)
+	return p.difference(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation))
 }
 
 // difference says in what the containers with a hash differ from the present ones, once for
@@ -109,7 +109,7 @@ func (p *planner) initDiffers(pod *pod) *rollout.Reason {
 		return nil
 	}
 	had := pod.Spec.InitContainers
-	if before := p.pastOf(pod.hash).set; before != nil {
+	if before := p.pastOf(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation)).set; before != nil {
 		had = nil
 		for i := range before.Spec.InitContainers {
 			had = append(had, before.Spec.InitContainers[i].Container)
