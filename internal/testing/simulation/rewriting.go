@@ -19,10 +19,10 @@ const inTarget corev1.PodConditionType = "balancer.example.com/in-target"
 
 // rewritings are what webhooks of others change about what pods run, and when they are ready. They are meshes, load balancers, and
 // autoscalers of resources, and mirrors of registries if images are mirrored.
-func (h *history) rewritings() []injection {
+func rewritings(mirrored bool) []injection {
 	all := slices.Clone(reshaping)
-	if h.workload.Mirrored {
-		all = slices.Insert(all, len(all)-1, h.mirror())
+	if mirrored {
+		all = slices.Insert(all, len(all)-1, mirror)
 	}
 	return all
 }
@@ -50,14 +50,11 @@ var reshaping = []injection{
 	}},
 }
 
-// mirror is a registry that serves the images of all others. In half of the histories pods get its images when they are created
-// alone: who gives a container another image then, whatever for, has it pulled from elsewhere.
-func (h *history) mirror() injection {
-	if updates := h.seed/2%2 == 0; updates {
-		return injection{"images of a mirror", true, rename}
-	}
-	return injection{"images of a mirror at creation alone", false, rename}
-}
+// mirror is a registry that serves the images of all others. Pods get its images at creation and at each update.
+var mirror = injection{"images of a mirror", true, rename}
+
+// mirrorOnce gives pods its images when they are created. Images that they get later stay.
+var mirrorOnce = injection{"images of a mirror at creation alone", false, rename}
 
 // rename gives images the names that they have in the mirror.
 func rename(pod *corev1.Pod) {

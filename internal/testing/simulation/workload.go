@@ -49,8 +49,8 @@ type Subject struct {
 	// Injected says that webhooks of others change new pods, in every other history.
 	Injected bool
 	// Rewritten says that they change what pods run, and when these are ready: containers, requests, annotations, readiness gates.
-	// Mirrored says that they then rewrite images to those of a mirror, too: at creation, and in half of the histories at updates. Without
-	// Injected and Rewritten they do nothing else, and do it in every history.
+	// Mirrored says that they then rewrite images to those of a mirror, too, also at updates. Without Injected and Rewritten they do nothing
+	// else. They do it in every history, and in half of them at creation alone.
 	Rewritten, Mirrored bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object

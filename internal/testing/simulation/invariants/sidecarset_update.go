@@ -250,7 +250,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 	j.checkLeft(before)
 }
 
-// checkStays: an update leaves a container as the pod has it, if the revision of the pod has the same image of it as the spec.
+// checkStays: an update leaves a container as the pod has it, if the pod's revision and the spec have the same image of it.
 // Nothing is asked of an author who does not know that revision. (SCS-41)
 func (j *sidecarSetJudge) checkStays(before, after *corev1.Pod) {
 	held := j.recordedSet(before)
