@@ -29,7 +29,7 @@ func TestSimulationFindsBugsOfMirrors(t *testing.T) {
 // mirrored is what a simulation needs to know of SidecarSets whose pods get the images of a mirror.
 func mirrored(bug bug) *simulation.Subject {
 	w := simulated(bug)
-	w.Mirrored = true
+	w.OnlyMirrored = true
 	return w
 }
 
@@ -37,7 +37,7 @@ func mirrored(bug bug) *simulation.Subject {
 // the revision of a pod, its image counts as the one that has run. (SCS-40)
 func mirroredNatives(bug bug) *simulation.Subject {
 	w := simulatedNatives(bug)
-	w.Mirrored = true
+	w.OnlyMirrored = true
 	create := w.Create
 	w.Create = func(r *rand.Rand) simulation.Object {
 		set := create(r).(*v1alpha1.SidecarSet)

@@ -72,7 +72,7 @@ func (h *history) installInjections() {
 	if h.workload.Rewritten {
 		all = slices.Concat(all, rewritings(h.workload.Mirrored), injections[:1])
 	}
-	only := h.workload.Mirrored && len(all) == 0
+	only := h.workload.OnlyMirrored
 	if only {
 		all = []injection{mirror}
 		if h.seed/2%2 == 1 {
