@@ -96,8 +96,8 @@ type Subject struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Rewritten, Mirrored, OnlyMirrored, Namespaces, Webhooks, OnlyCreations, Populate, Others and Beside
-	// mean nothing.
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Rewritten, Mirrored, Namespaces, Webhooks, OnlyCreations, Populate, Others and Beside
+	// mean nothing. OnlyMirrored means nothing either.
 	Beside []*Subject
 }
 
