@@ -61,6 +61,8 @@
 //   - Conditions of the status, and events, count and name the pods that cannot be updated in place
 //     and those that were created without the sidecars. OpenKruise says nothing of them.
 //   - Images with a digest may come from a mirror, and images of two names may be the same.
+//   - An update replaces the images that have changed in the SidecarSet. OpenKruise replaces the others, too, if a webhook
+//     of others has rewritten them in a pod, and so restarts their containers. (SCS-41)
 //   - The API server asks the webhook about those pods alone that a SidecarSet may match, see
 //     [MatchExpression]. All others are created while no webhook answers.
 //   - Containers are judged by the API server, in a dry run. A change that leaves spec and

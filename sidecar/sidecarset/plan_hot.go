@@ -129,7 +129,7 @@ func (p *planner) reset(pod *pod) error {
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
-		if !s.hot || podstate.Container(pod.Pod, pod.worker(s)).Image == s.image {
+		if !s.hot || p.works(pod, s) {
 			continue
 		}
 		idle := pod.idle(s)
@@ -151,7 +151,7 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 // then on. (SCS-16, SCS-17)
 func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 	pod, version := c.pod.Pod, c.p.Set.ResourceVersion
-	if podstate.Container(pod, c.pod.worker(s)).Image == s.image {
+	if c.p.works(c.pod, s) {
 		return nil
 	}
 	upgraded, other := c.p.upgraded(c.pod, s)
@@ -197,6 +197,9 @@ func (c *change) upgrade() error {
 			if err := c.upgradeHot(s, works); err != nil {
 				return err
 			}
+			continue
+		}
+		if c.p.stands(c.pod, s) {
 			continue
 		}
 		if err := c.replace(s.name, s.image); err != nil {

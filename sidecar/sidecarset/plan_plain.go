@@ -53,7 +53,7 @@ func (c *change) replacePlainly() bool {
 	for _, s := range plain.sidecars {
 		has, status := podstate.Lasting(pod, s.name), podstate.LastingStatus(pod, s.name)
 		switch {
-		case has == nil || has.Image == s.image:
+		case has == nil || has.Image == s.image || c.p.stands(c.pod, s):
 			continue
 		case status == nil || !podstate.IsPlain(status.ImageID, status.ContainerID, has.Image):
 			return false

@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -48,7 +50,8 @@ func (p *planner) difference(hash string) *rollout.Reason {
 // changedSince names the fields, but for images, in which the containers with a hash differ from the present ones. It
 // also names the revision that has that hash. Both are empty if the history does not have it.
 func (p *planner) changedSince(hash string) (revision string, fields []string) {
-	revision, before := p.revisionWith(hash)
+	past := p.pastOf(hash)
+	before := past.set
 	if before == nil {
 		return "", nil
 	}
@@ -56,24 +59,7 @@ func (p *planner) changedSince(hash string) (revision string, fields []string) {
 	if p.Injection.CoversInitContainers(before) || p.Injection.CoversInitContainers(p.set) {
 		fields = append(fields, changedFields("initContainers", before.Spec.InitContainers, p.set.Spec.InitContainers)...)
 	}
-	return revision, fields
-}
-
-// revisionWith finds the revision whose containers have a hash, and the SidecarSet as it has it; nil if the history does
-// not have it. The revision that a pod names is of no help: it may be the one before.
-func (p *planner) revisionWith(hash string) (revision string, before *v1alpha1.SidecarSet) {
-	for _, r := range slices.Backward(p.History) { // the newest of several, whatever the order in the cache
-		if hash == "" || r.Annotations[v1alpha1.SidecarSetHashAnnotation] != hash {
-			continue
-		}
-		before = p.set.DeepCopy()
-		if injection.Read(before, r) != nil {
-			continue
-		}
-		p.Injection.Default(before)
-		return r.Name, before
-	}
-	return "", nil
+	return past.revision, fields
 }
 
 // changedFields names what differs between containers of a list, but for images, sorted.
@@ -123,7 +109,7 @@ func (p *planner) initDiffers(pod *pod) *rollout.Reason {
 		return nil
 	}
 	had := pod.Spec.InitContainers
-	if _, before := p.revisionWith(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation)); before != nil {
+	if before := p.pastOf(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation)).set; before != nil {
 		had = nil
 		for i := range before.Spec.InitContainers {
 			had = append(had, before.Spec.InitContainers[i].Container)
@@ -157,13 +143,36 @@ func (p *planner) judgeNatives() {
 				break
 			}
 			i := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == native.Name })
-			if i < 0 || pod.Spec.InitContainers[i].Image == native.Image {
+			if i < 0 || pod.Spec.InitContainers[i].Image == native.Image || p.renamed(native.Image, pod.Spec.InitContainers[i].Image) {
 				continue
 			}
 			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.PodWaits(pod.Pod, p.nativeDiffers(native, pod.Spec.InitContainers[i].Image)))
 			break
 		}
 	}
+}
+
+// renamed tells whether an image in a pod is that of the spec under the name of another registry, such as a mirror. It is
+// not if the SidecarSet ever had it under that name itself. Records do not tell: which native sidecars a pod got, they lose
+// with its first update. (SCS-41)
+func (p *planner) renamed(of, image string) bool {
+	pair := [2]string{of, image}
+	is, known := p.renames[pair]
+	if known {
+		return is
+	}
+	registry, path, found := strings.Cut(of, "/")
+	if !found || !strings.ContainsAny(registry, ".:") && registry != "localhost" {
+		path = of
+	}
+	quoted := []byte(`"` + image + `"`)
+	is = strings.HasSuffix(image, "/"+path) &&
+		!slices.ContainsFunc(p.History, func(r *appsv1.ControllerRevision) bool { return bytes.Contains(r.Data.Raw, quoted) })
+	if p.renames == nil {
+		p.renames = map[[2]string]bool{}
+	}
+	p.renames[pair] = is
+	return is
 }
 
 // nativeDiffers says that a native sidecar has another image, once for all pods of it.

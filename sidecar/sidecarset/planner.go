@@ -52,6 +52,8 @@ type planner struct {
 	recorded map[string]recordTexts // what injected has made of records
 
 	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
+	pasts       map[string]*past           // what the history says of hashes
+	renames     map[[2]string]bool         // what renamed has found out
 }
 
 // sidecar is a container of the SidecarSet.

@@ -12,8 +12,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
@@ -25,6 +27,7 @@ import (
 //	create                   creates it, with the lines of the spec that follow
 //	edit                     changes it by the merge patch that follows
 //	pods web-a web-b         creates pods that it is injected into
+//	mirror                   has a webhook of others rewrite the images of pods that are created
 //	missed web-x             creates a pod that the webhook has not heard of
 //	delete-pod web-a         deletes a pod at once
 //	reconcile                reconciles it once
@@ -70,6 +73,12 @@ func (c *cluster) run(d *datadriven.TestData) string {
 		for _, name := range names {
 			c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}})
 		}
+	case "mirror":
+		c.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
+			if request.Resource == "pods" && request.Verb == "create" && request.Subresource == "" {
+				c.Must(fromMirror(object))
+			}
+		})
 	case "delete-pod":
 		c.RemovePod(names[0])
 	case "reconcile":
@@ -92,6 +101,19 @@ func (c *cluster) run(d *datadriven.TestData) string {
 		c.T.Fatalf("unknown command %s", d.Cmd)
 	}
 	return ""
+}
+
+// fromMirror gives the containers of a pod images of a mirror.
+func fromMirror(pod *unstructured.Unstructured) error {
+	containers, _, err := unstructured.NestedSlice(pod.Object, "spec", "containers")
+	if err != nil {
+		return err
+	}
+	for _, c := range containers {
+		fields := c.(map[string]any)
+		fields["image"] = fmt.Sprint(mirror, fields["image"])
+	}
+	return unstructured.SetNestedSlice(pod.Object, containers, "spec", "containers")
 }
 
 // reconcile reconciles once, and shows what is written, what waits then, and events.

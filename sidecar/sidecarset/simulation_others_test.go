@@ -101,12 +101,12 @@ func updateInPlace(u *simulation.User, pod *corev1.Pod, image string, grace int3
 func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 	readJSON(pod, inplacev1alpha1.StateAnnotation, &state)
 	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == "main" })
-	last, replaced := state.LastContainers["main"]
+	_, replaced := state.LastContainers["main"]
 	switch {
 	case !replaced:
 	case pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation:
 		return state, "the kubelet"
-	case i < 0 || pod.Status.ContainerStatuses[i].Image != last.Image || pod.Status.ContainerStatuses[i].ContainerID == "":
+	case i < 0 || pod.Status.ContainerStatuses[i].Image != mainOf(pod).Image || pod.Status.ContainerStatuses[i].ContainerID == "":
 		return state, "the container"
 	}
 	state.LastContainerStatuses, state.LastContainers, state.ContainerBatchesRecord = nil, nil, nil
@@ -115,7 +115,7 @@ func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 
 // replaceMain gives the container of the workload an image, and records which it had.
 func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
-	main := &pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })]
+	main := mainOf(pod)
 	if main.Image != image {
 		last, inherited := state.LastContainers["main"]
 		last.Images, last.Image = append(last.Images, main.Image), image
@@ -130,6 +130,11 @@ func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
 	}
 	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord, inplacev1alpha1.ContainerBatch{Timestamp: metav1.Now(), Containers: []string{"main"}})
 	annotateJSON(pod, inplacev1alpha1.StateAnnotation, state)
+}
+
+// mainOf is the container of the workload.
+func mainOf(pod *corev1.Pod) *corev1.Container {
+	return &pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })]
 }
 
 // finishUpdate takes the update of a pod by its workload further.

@@ -36,7 +36,7 @@ func admitted(bug bug, spoil func(AdmissionReader) AdmissionReader) *simulation.
 		return pod
 	}}
 	w.Populate, w.Others = inject.populate, inject.actOthers
-	w.Webhooks, w.OnlyCreations, w.Injected, w.Rewritten = 2, true, true, true
+	w.Webhooks, w.OnlyCreations, w.Injected, w.Rewritten, w.Mirrored = 2, true, true, true, true
 	w.StartWebhook = func(p *simulation.Process) (simulation.Webhook, error) { return startInjector(p, spoil) }
 	return w
 }

@@ -62,7 +62,8 @@ func forTerms(pod *corev1.Pod, change func(*corev1.NodeSelectorTerm)) {
 }
 
 // installInjections has the API server ask webhooks of others about pods, all through the
-// history of every other seed.
+// history of every other seed. If these do nothing but mirror images, they do that in every history: in half of
+// them when pods are created alone.
 func (h *history) installInjections() {
 	var all []injection
 	if h.workload.Injected {
@@ -71,7 +72,14 @@ func (h *history) installInjections() {
 	if h.workload.Rewritten {
 		all = slices.Concat(all, rewritings(h.workload.Mirrored), injections[:1])
 	}
-	if len(all) == 0 || h.seed%2 == 0 {
+	only := h.workload.OnlyMirrored
+	if only {
+		all = []injection{mirror}
+		if h.seed/2%2 == 1 {
+			all = []injection{mirrorOnce}
+		}
+	}
+	if len(all) == 0 || h.seed%2 == 0 && !only {
 		return
 	}
 	r := h.random(-1)

@@ -50,8 +50,14 @@ var reshaping = []injection{
 	}},
 }
 
-// mirror is a registry that serves the images of all others.
-var mirror = injection{"images of a mirror", true, func(pod *corev1.Pod) {
+// mirror is a registry that serves the images of all others. Pods get its images at creation and at each update.
+var mirror = injection{"images of a mirror", true, rename}
+
+// mirrorOnce gives pods its images when they are created. Images that they get later stay.
+var mirrorOnce = injection{"images of a mirror at creation alone", false, rename}
+
+// rename gives images the names that they have in the mirror.
+func rename(pod *corev1.Pod) {
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			if c := &containers[i]; c.Image != "" && !strings.HasPrefix(c.Image, invariants.Mirror) {
@@ -59,7 +65,7 @@ var mirror = injection{"images of a mirror", true, func(pod *corev1.Pod) {
 			}
 		}
 	}
-}}
+}
 
 // balance has the load balancer say whether it sends requests to a pod, if that has its gate. It does while the containers are ready.
 func (h *history) balance(pod *corev1.Pod) error {

@@ -51,6 +51,8 @@ type Subject struct {
 	// Rewritten says that they change what pods run, and when these are ready: containers, requests, annotations, readiness gates.
 	// Mirrored says that they then rewrite images to those of a mirror, too, also at updates.
 	Rewritten, Mirrored bool
+	// OnlyMirrored says that they do nothing else, in every history, and in half of them at creation alone.
+	OnlyMirrored bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -95,7 +97,7 @@ type Subject struct {
 	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
 	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, StartupProbes, VolumesGrow, KubeletsDie, Injected, Rewritten, Mirrored, Namespaces, Webhooks, OnlyCreations, Populate, Others and Beside
-	// mean nothing.
+	// mean nothing. OnlyMirrored means nothing either.
 	Beside []*Subject
 }
 

@@ -213,18 +213,27 @@ type revised struct {
 
 // holdsSpec tells whether a revision holds what revisions hold of the spec. (SCS-R2)
 func (j *sidecarSetJudge) holdsSpec(r *appsv1.ControllerRevision) bool {
+	held := j.held(r)
+	if held == nil {
+		return false
+	}
+	of := func(s v1alpha1.SidecarSetSpec) revised {
+		return revised{s.Containers, s.InitContainers, s.Volumes, s.ImagePullSecrets, s.PatchPodMetadata}
+	}
+	return equality.Semantic.DeepEqual(of(held.Spec), of(j.set.Spec))
+}
+
+// held is the SidecarSet with what a revision holds of the spec; nil if it cannot be read.
+func (j *sidecarSetJudge) held(r *appsv1.ControllerRevision) *v1alpha1.SidecarSet {
 	var data struct{ Spec *revised }
 	if json.Unmarshal(r.Data.Raw, &data) != nil || data.Spec == nil {
-		return false
+		return nil
 	}
 	held, is := &v1alpha1.SidecarSet{}, data.Spec
 	held.Spec.Containers, held.Spec.InitContainers, held.Spec.Volumes = is.Containers, is.InitContainers, is.Volumes
 	held.Spec.ImagePullSecrets, held.Spec.PatchPodMetadata = is.ImagePullSecrets, is.PatchPodMetadata
 	j.contract.Default(held)
-	of := func(s v1alpha1.SidecarSetSpec) revised {
-		return revised{s.Containers, s.InitContainers, s.Volumes, s.ImagePullSecrets, s.PatchPodMetadata}
-	}
-	return equality.Semantic.DeepEqual(of(held.Spec), of(j.set.Spec))
+	return held
 }
 
 // historyLimit is how many revisions stay. (SCS-R5)

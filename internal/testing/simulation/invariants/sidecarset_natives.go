@@ -48,7 +48,7 @@ func (j *sidecarSetJudge) ranOther(pod *corev1.Pod) bool {
 	}
 	for i := range j.set.Spec.InitContainers {
 		of := &j.set.Spec.InitContainers[i]
-		if !native(&of.Container) && slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && c.Image != of.Image }) {
+		if !native(&of.Container) && slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && unmirrored(c.Image) != of.Image }) {
 			return true
 		}
 	}
@@ -64,7 +64,7 @@ func (j *sidecarSetJudge) checkInitTouched(before, after *corev1.Pod) {
 		if at < 0 || before.Spec.InitContainers[at].Image == c.Image {
 			continue
 		}
-		if !slices.Contains(j.imagesOf(c.Name), c.Image) {
+		if !slices.Contains(j.imagesOf(c.Name), unmirrored(c.Image)) {
 			j.add(InPlace, "gives init container %s of pod %s the image %s, want one of %v", c.Name, before.Name, c.Image, j.imagesOf(c.Name))
 		}
 		c.Image = before.Spec.InitContainers[at].Image

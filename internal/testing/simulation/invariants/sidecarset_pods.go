@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -62,6 +63,22 @@ func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.Si
 	var records map[string]v1alpha1.SidecarSetUpgradeRecord
 	_ = json.Unmarshal([]byte(pod.Annotations[annotation]), &records) // otherwise there are none
 	return records[j.set.Name]
+}
+
+// recordedSet is the SidecarSet with what the revision holds whose hash a pod records; nil if the author did not see that.
+func (j *sidecarSetJudge) recordedSet(pod *corev1.Pod) *v1alpha1.SidecarSet {
+	recorded := j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash
+	for _, r := range j.Observed.Revisions {
+		if recorded == "" || !metav1.IsControlledBy(r, j.set) {
+			continue
+		}
+		if held := j.held(r); held != nil {
+			if hash, _, err := j.contract.Hashes(held); err == nil && hash == recorded {
+				return held
+			}
+		}
+	}
+	return nil
 }
 
 func (j *sidecarSetJudge) isUpdated(pod *corev1.Pod) bool {
@@ -146,11 +163,16 @@ func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
 		if !hot(c) {
 			continue
 		}
-		if _, idle := worker(pod, c); !j.past.sidecars.empties[image(&pod.Spec, idle)] {
+		if _, idle := worker(pod, c); !j.isEmpty(pod, idle) {
 			return true
 		}
 	}
 	return false
+}
+
+// isEmpty tells whether a container has an image that some spec had for the hot container that does not work.
+func (j *sidecarSetJudge) isEmpty(pod *corev1.Pod, name string) bool {
+	return j.past.sidecars.empties[unmirrored(image(&pod.Spec, name))]
 }
 
 // inService tells whether a pod serves, whatever its sidecars do.

@@ -135,7 +135,7 @@ func (j *sidecarSetJudge) hasOldNative(pod *corev1.Pod) bool {
 		if j.contract.Natives || !native(&of.Container) { // it is updated
 			continue
 		}
-		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && c.Image != of.Image }) {
+		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && unmirrored(c.Image) != of.Image }) {
 			return true
 		}
 	}

@@ -56,7 +56,7 @@ func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 		if c.Image == was {
 			continue
 		}
-		if !slices.Contains(j.imagesOf(c.Name), c.Image) {
+		if !slices.Contains(j.imagesOf(c.Name), unmirrored(c.Image)) {
 			j.add(InPlace, "gives container %s of pod %s the image %s, want one of %v", c.Name, before.Name, c.Image, j.imagesOf(c.Name))
 		}
 		c.Image = was
@@ -143,7 +143,7 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 		}
 		var served, goOn []string
 		for _, name := range namesOf(c) {
-			if !j.serving(before, name) || j.past.sidecars.empties[image(&before.Spec, name)] {
+			if !j.serving(before, name) || j.isEmpty(before, name) {
 				continue
 			}
 			served = append(served, name)
@@ -154,7 +154,7 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 		if len(served) > 0 && len(goOn) == 0 {
 			j.add(Hot, "replaces %v of pod %s, and no other one serves", served, before.Name)
 		}
-		if works := working(after)[c.Name]; !slices.Contains(namesOf(c), works) || j.past.sidecars.empties[image(&after.Spec, works)] {
+		if works := working(after)[c.Name]; !slices.Contains(namesOf(c), works) || j.isEmpty(after, works) {
 			j.add(Hot, "says that container %q of pod %s works, with the image %q", works, before.Name, image(&after.Spec, works))
 		}
 	}
@@ -180,8 +180,8 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 		if idles[idle] = true; image(&before.Spec, idle) == image(&after.Spec, idle) {
 			continue
 		}
-		if was := image(&before.Spec, idle); j.past.sidecars.empties[was] {
-			j.add(Hot, "empties container %s of pod %s, which has the empty image %s", idle, before.Name, was)
+		if j.isEmpty(before, idle) {
+			j.add(Hot, "empties container %s of pod %s, which has the empty image %s", idle, before.Name, image(&before.Spec, idle))
 		}
 		is, alt := v1alpha1.SidecarSetVersionAnnotationPrefix+idle, v1alpha1.SidecarSetVersionAltAnnotationPrefix+works
 		if after.Annotations[is] != "0" || after.Annotations[alt] != "0" {
@@ -234,7 +234,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 		if hot(c) {
 			name, _ = worker(after, c)
 		}
-		if image(&after.Spec, name) != c.Image {
+		if unmirrored(image(&after.Spec, name)) != c.Image {
 			j.add(InPlace, "updates pod %s, and leaves container %s its image %s, want %s", before.Name, name, image(&after.Spec, name), c.Image)
 		}
 		for _, name := range namesOf(c) {
@@ -244,9 +244,31 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 		}
 		j.checkFlip(before, after, c)
 	}
+	j.checkStays(before, after)
 	j.checkTaken(before, after)
 	j.checkOrder(before)
 	j.checkLeft(before)
+}
+
+// checkStays: an update leaves a container as the pod has it, if the pod's revision and the spec have the same image of it.
+// Nothing is asked of an author who does not know that revision. (SCS-41)
+func (j *sidecarSetJudge) checkStays(before, after *corev1.Pod) {
+	held := j.recordedSet(before)
+	if held == nil {
+		return
+	}
+	for i := range j.all {
+		c := &j.all[i]
+		same := func(old v1alpha1.SidecarContainer) bool { return old.Name == c.Name && old.Image == c.Image }
+		if !slices.ContainsFunc(slices.Concat(held.Spec.Containers, held.Spec.InitContainers), same) {
+			continue
+		}
+		for _, name := range namesOf(c) {
+			if was, is := image(&before.Spec, name), image(&after.Spec, name); was != is {
+				j.add(InPlace, "gives container %s of pod %s the image %s for %s, and the spec had the same before", name, before.Name, is, was)
+			}
+		}
+	}
 }
 
 // checkRecord: the record says what the pod has from now on. (SCS-11)
@@ -280,10 +302,10 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	}
 	old, idle := worker(before, c)
 	works, other := worker(after, c)
-	if image(&before.Spec, old) == c.Image || image(&before.Spec, idle) == c.Image {
+	if unmirrored(image(&before.Spec, old)) == c.Image || unmirrored(image(&before.Spec, idle)) == c.Image {
 		return // nothing is to be done, or it is a way back
 	}
-	if image(&before.Spec, idle) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle) {
+	if unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle) {
 		j.add(Hot, "upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
 	}
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
