@@ -53,8 +53,8 @@ func trimPod(pod *corev1.Pod) {
 	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, holdsToken)
 }
 
-// Outline returns what says of which workload a pod is, and whether it is going or over: names, labels, controller, deletion and
-// phase, and the annotations that are named. It shares its labels with the pod.
+// Outline returns what says of which workload a pod is, and whether it is going or over. That is names, labels, controller, deletion,
+// phase, and the annotations that are asked for. It shares its labels with the pod.
 func Outline(pod *corev1.Pod, annotations ...string) *corev1.Pod {
 	outline := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
