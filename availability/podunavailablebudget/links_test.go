@@ -124,7 +124,7 @@ func TestUntold(t *testing.T) {
 		after     time.Duration
 	}{
 		{name: "of another Deployment", workloads: []*budget.Workload{rs(&other), deployment}, want: 1},
-		{name: "of a ReplicaSet that stands for itself", workloads: []*budget.Workload{rs(nil)}, want: 1},
+		{name: "of a ReplicaSet that a Deployment may adopt", workloads: []*budget.Workload{rs(nil)}, age: time.Hour},
 		{name: "of the Deployment itself, which is not seen yet", workloads: []*budget.Workload{rs(&web)}},
 		{name: "of a ReplicaSet that is not seen yet", after: time.Minute},
 		{name: "of a ReplicaSet that is not seen for long", age: time.Hour},

@@ -91,6 +91,9 @@ func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
 	if from := s.budget(budgetOf(pod)); from == nil || from.Spec.TargetReference == nil {
 		v.add(Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
 	}
+	if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); rs != nil && metav1.GetControllerOfNoCopy(rs) == nil {
+		v.add(Ownership, "takes budget %q off pod %s, whose ReplicaSet %s a Deployment may adopt", budgetOf(pod), pod.Name, rs.Name)
+	}
 	for _, b := range s.budgets() {
 		if s.matches(b, pod) {
 			v.add(Ownership, "takes budget %q off pod %s, and budget %s is about it", budgetOf(pod), pod.Name, b.Name)
@@ -166,7 +169,10 @@ func (s sharing) isKnown(pod *corev1.Pod) bool {
 		return false
 	}
 	ref := metav1.GetControllerOfNoCopy(rs)
-	if ref == nil || ref.Kind != "Deployment" {
+	if ref == nil {
+		return false // a Deployment may adopt it
+	}
+	if ref.Kind != "Deployment" {
 		return true
 	}
 	d := s.Further["deployments"][ref.Name]
