@@ -17,9 +17,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// BroadcastJob judges a write of the controller of BroadcastJobs. It must be known
+// broadcastJob judges a write of the controller of BroadcastJobs. It must be known
 // what its author knew.
-func BroadcastJob(w *Write) []Violation {
+func broadcastJob(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)
 	job, ok := w.spec().(*v1alpha1.BroadcastJob)

@@ -32,12 +32,12 @@ func (f *fewAtOnce) delete(key string, now time.Time, pods func(gone int) int) (
 	return len(lately) + 1, most
 }
 
-// JobMoves is BroadcastJob, and judges how many pods go at once from nodes that do not take them any more. The zero value has seen none. (BJ-32)
+// JobMoves judges the controller of BroadcastJobs, and how many pods go at once from nodes that do not take them any more. The zero value has seen none. (BJ-32)
 type JobMoves struct{ few fewAtOnce }
 
 // BroadcastJob judges a write.
 func (m *JobMoves) BroadcastJob(w *Write) []Violation {
-	v := violations(BroadcastJob(w))
+	v := violations(broadcastJob(w))
 	job, ok := w.spec().(*v1alpha1.BroadcastJob)
 	if !ok || w.Resource != "pods" || w.Verb != "delete" || over(job) || job.Status.Phase == v1alpha1.PhaseFailed {
 		return v
