@@ -360,7 +360,7 @@ func (m *SpreadMoves) check(w *Write) (v violations) {
 		return min(gone, int(f.wants))
 	})
 	if gone > most {
-		v.add(Availability, "%d pods are deleted in %v, and of those of which %d are wanted, at most %d may be", gone, fewWithin, f.wants, most)
+		v.add(Availability, "%d pods are deleted in %v, and of a workload that wants %d at most %d may be", gone, fewWithin, f.wants, most)
 	}
 	return v
 }
