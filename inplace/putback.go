@@ -16,14 +16,16 @@ import (
 )
 
 // putBack returns the containers, sorted, that were given another image and have one from before again. Something else
-// has changed it, a mutating webhook or a policy. An image that is neither is what the container gets. (IP-40)
+// has changed it, a mutating webhook or a policy. An image that is neither is what the container gets. An update may be taken back,
+// and a mirror has the same name for its image again: that is what the container gets, too. (IP-40)
 func putBack(pod *corev1.Pod, state *v1alpha1.State) (names []string) {
 	if !isOf(pod, state) {
 		return nil
 	}
 	for _, name := range recorded(state) {
 		last := state.LastContainers[name]
-		if c := podstate.Container(pod, name); c != nil && last.Image != "" && c.Image != last.Image && slices.Contains(last.Images, c.Image) {
+		if c := podstate.Container(pod, name); c != nil && last.Image != "" && c.Image != last.Image && slices.Contains(last.Images, c.Image) &&
+			(c.Image == last.Images[len(last.Images)-1] || !podstate.Renamed(last.Image, c.Image)) {
 			names = append(names, name)
 		}
 	}

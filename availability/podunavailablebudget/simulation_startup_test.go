@@ -16,6 +16,13 @@ func TestSimulationOfStartupProbes(t *testing.T) {
 	simulation.Check(t, starting(&bug{}))
 }
 
+// A mirror renames the images of pods, also at updates, and nothing looks as if it came back. (IP-40, IP-45)
+func TestSimulationOfStartupProbesWithMirror(t *testing.T) {
+	w := starting(&bug{})
+	w.OnlyMirrored = true
+	simulation.Check(t, w)
+}
+
 // TestSimulationFindsBugsOfStartupProbes has the word of kubelets count at once, which a few seeds must find. (PUB-45)
 func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
 	believes := inSnapshot(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) })

@@ -6,6 +6,7 @@
 package podstate
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -125,4 +126,13 @@ func Pick(from map[string]string, keys ...string) (kept map[string]string) {
 		}
 	}
 	return kept
+}
+
+// Renamed tells whether an image is another one under the name of another registry, such as a mirror: path and tag are the same.
+func Renamed(of, image string) bool {
+	registry, path, found := strings.Cut(of, "/")
+	if !found || !strings.ContainsAny(registry, ".:") && registry != "localhost" {
+		path = of
+	}
+	return of != image && strings.HasSuffix(image, "/"+path)
 }

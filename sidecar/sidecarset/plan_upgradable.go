@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -161,12 +162,8 @@ func (p *planner) renamed(of, image string) bool {
 	if known {
 		return is
 	}
-	registry, path, found := strings.Cut(of, "/")
-	if !found || !strings.ContainsAny(registry, ".:") && registry != "localhost" {
-		path = of
-	}
 	quoted := []byte(`"` + image + `"`)
-	is = strings.HasSuffix(image, "/"+path) &&
+	is = podstate.Renamed(of, image) &&
 		!slices.ContainsFunc(p.History, func(r *appsv1.ControllerRevision) bool { return bytes.Contains(r.Data.Raw, quoted) })
 	if p.renames == nil {
 		p.renames = map[[2]string]bool{}
