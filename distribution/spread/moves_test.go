@@ -82,5 +82,8 @@ func TestMovesOfJobs(t *testing.T) {
 		if len(got.Deletions) != test.deleted || len(got.Staying) != test.stay {
 			t.Errorf("WS-37: %s: %d are deleted and %d stay, want %d and %d", test.name, len(got.Deletions), len(got.Staying), test.deleted, test.stay)
 		}
+		if again := got.RequeueAfter; len(test.moved) > 0 && again != 5*time.Second {
+			t.Errorf("WS-37: %s: looks again after %v, want it when the last one does not count any more", test.name, again)
+		}
 	}
 }

@@ -120,10 +120,14 @@ func (s *State) failing() (n int32) {
 	return n
 }
 
-// mayFail tells whether one more pod of the Job may be deleted, and takes it for deleted then. (WS-37)
+// mayFail tells whether one more pod of the Job may be deleted, and takes it for deleted then. If some were deleted just now, it is asked
+// again once they do not count any more: the Job may have counted them as well. (WS-37)
 func (c *computer) mayFail() bool {
 	w := c.Workload
 	if w.kind() != Jobs || w.MayFail == nil || c.failures >= *w.MayFail {
+		if recent := podplan.Recent(c.Moved, c.Now); len(recent) > 0 {
+			c.again(recent[len(recent)-1].Add(podplan.FewWithin).Sub(c.Now))
+		}
 		return false
 	}
 	c.failures++

@@ -227,7 +227,7 @@ func TestReplicasPlaceTheSameJob(t *testing.T) {
 		c.Sleep("1m")
 		for _, s := range c.spread("web").Status.SubsetStatuses {
 			if len(s.CreatingPods) > 0 {
-				t.Errorf("subset %s holds %v at rest", s.Name, s.CreatingPods)
+				t.Errorf("subset %s holds %v once all is settled", s.Name, s.CreatingPods)
 			}
 		}
 		cached := replicas[0].options.Pods.GetStore().List()

@@ -11,16 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A repair may be wrong about all pods of a workload. So it deletes few of them in fewWithin, or one of tenth pods if that is more. (CT-18)
-const (
-	fewWithin = 5 * time.Second
-	few       = 10
-	tenth     = 10
-)
+// FewWithin is how long a deletion counts. A repair may be wrong about all pods of a workload. So in that time it deletes few of them, or a
+// tenth of them if that is more. (CT-18)
+const FewWithin = 5 * time.Second
+
+const few, tenth = 10, 10
 
 // Recent returns those of the times of deletions, the oldest first, that still count. A time that lies ahead of now does not. (CT-18)
 func Recent(deleted []time.Time, now time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(deleted), func(at time.Time) bool { return at.After(now) || now.Sub(at) >= fewWithin })
+	return slices.DeleteFunc(slices.Clone(deleted), func(at time.Time) bool { return at.After(now) || now.Sub(at) >= FewWithin })
 }
 
 // Few says how many of the pods that are due for a repair may be deleted now. The workload has so many pods, and others were deleted at
@@ -32,9 +31,9 @@ func Few(due, pods int, deleted []time.Time, now time.Time) (may int, again time
 	case may == due:
 		return may, 0
 	case len(recent) > 0:
-		return may, recent[0].Add(fewWithin).Sub(now)
+		return may, recent[0].Add(FewWithin).Sub(now)
 	}
-	return may, fewWithin
+	return may, FewWithin
 }
 
 // Repaired is what is remembered of a repair that deletes few pods of a workload at once.
