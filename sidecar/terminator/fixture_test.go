@@ -34,8 +34,8 @@ var nodes = map[string]*corev1.Node{
 //	name[=marks]:state[@restarts]
 //
 // Marks are r for "by a request", i for "by an image" and x for "its exit code does not count". They stand in the
-// order of the environment. I stands for an image that is set already. The state is running, an exit code, or the
-// reason for which it waits.
+// order of the environment. I stands for an image that is set already, M for one under the name of a mirror. The state
+// is running, an exit code, or the reason for which it waits.
 func podOf(t testing.TB, text string) *corev1.Pod {
 	t.Helper()
 	policy, containers, _ := strings.Cut(text, " ")
@@ -61,6 +61,9 @@ func containerOf(name, marks string) corev1.Container {
 			c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.TerminateSidecarEnv, Value: "true"})
 		case 'x':
 			c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.TerminateSidecarIgnoreExitCodeEnv, Value: "True"})
+		case 'M':
+			c.Image = "mirror.example/" + exitImage
+			c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.TerminateSidecarWithImageEnv, Value: exitImage})
 		case 'I':
 			c.Image = exitImage
 			fallthrough

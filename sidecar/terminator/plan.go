@@ -136,7 +136,7 @@ func (p *planner) replaceImages() {
 	for i := range p.left {
 		c := &p.left[i]
 		_, image := methodsOf(c.Container, p.virtual())
-		if image == "" || image == c.Image || c.status.State.Terminated != nil { // ST-9
+		if image == "" || c.has(image) || c.status.State.Terminated != nil { // ST-9
 			continue
 		}
 		if p.plan.Images == nil {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -18,6 +19,12 @@ type container struct {
 }
 
 func (c *container) running() bool { return c.status.State.Running != nil }
+
+// has tells whether the image that a container exits with stands in the pod. A webhook may have renamed it to a mirror. The image of
+// a container that runs may have had such a name before. (ST-10)
+func (c *container) has(image string) bool {
+	return c.Image == image || !c.running() && podstate.Renamed(image, c.Image)
+}
 
 // methodsOf says how a container is terminated: by a request, by an image, by both,
 // or not at all. What stands first in the environment counts. (ST-7)

@@ -142,7 +142,7 @@ func requestTime(pod *corev1.Pod, containers int) time.Duration {
 // (ST-14.5)
 func (p *planner) overByImage(c *container, image string) bool {
 	waiting := c.status.State.Waiting
-	if c.Image == image && waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason) {
+	if c.has(image) && waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason) {
 		return true
 	}
 	p.wait(ruleImage, c.Name, "it exits once it runs the image %s; it %s", image, stateOf(c))
