@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +54,7 @@ func (p *planner) deleteMisfits() {
 		case n.misfit == "" || n.misfit == nodefit.Gone && n.state != Active:
 			continue
 		case n.again && p.BackOff[n.name].After(p.Now):
-			p.requeueAfter(p.BackOff[n.name].Sub(p.Now))
+			p.backOff(n, d)
 			continue
 		default:
 			d.Reason = fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit)
@@ -67,6 +68,15 @@ func (p *planner) deleteMisfits() {
 	}
 	p.deleteFew(due)
 	p.sortDeletions()
+}
+
+// backOff leaves a pod that admission has made unfit for a while: the one that takes its place may be made so too. (BJ-7)
+func (p *planner) backOff(n *node, d Deletion) {
+	until := p.BackOff[n.name]
+	p.requeueAfter(until.Sub(p.Now))
+	p.late = append(p.late, d)
+	p.waitPod(n.pod, &rollout.Reason{Rule: rollout.RuleBackOff,
+		Message: fmt.Sprintf("admission has made the pod unfit for node %s, as the one before it: %s; it is replaced at %s", n.name, n.misfit, until.UTC().Format(time.TimeOnly))})
 }
 
 // deleteFew deletes as many of the pods as may go at once, first those that are active. The others wait. (BJ-32)
@@ -92,14 +102,20 @@ func (p *planner) deleteFew(due []Deletion) {
 		p.requeueAfter(again)
 	}
 	p.plan.Delete = append(p.plan.Delete, due[:may]...)
-	if p.late = due[may:]; len(p.late) == 0 {
+	if may == len(due) {
 		return
 	}
+	p.late = append(p.late, due[may:]...)
 	reason := &rollout.Reason{Rule: heldup.FewAtOnce, Limit: int32(may), Observed: int32(len(due)),
 		Message: fmt.Sprintf("%d of %d pods are on nodes that do not fit any more, and go a few at a time", len(due), pods)}
-	for _, d := range p.late {
-		p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "pod", Name: d.Pod.Name}, Reason: reason})
+	for _, d := range due[may:] {
+		p.waitPod(d.Pod, reason)
 	}
+}
+
+// waitPod records why a pod that does not fit its node stays for now.
+func (p *planner) waitPod(pod *corev1.Pod, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Subject: rollout.Subject{Kind: "pod", Name: pod.Name}, Reason: reason})
 }
 
 func (p *planner) sortDeletions() {

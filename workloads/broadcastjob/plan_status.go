@@ -109,7 +109,7 @@ func (p *planner) fail(event, message string) {
 	p.event(Event{Type: corev1.EventTypeWarning, Reason: event, Message: message})
 }
 
-// planCompletion ends the job if every desired node has a result. (BJ-13)
+// planCompletion ends the job if every desired node has a result, and no pod that runs is to be deleted. (BJ-13)
 func (p *planner) planCompletion() {
 	s := &p.status
 	leaves := func(d Deletion) bool { return d.Active }

@@ -37,7 +37,7 @@ type planner struct {
 	// astray is how many pods are not on a node that waits for them. That is unscheduled ones
 	// for no node, and all but one of those on the same node.
 	astray int
-	// late are pods that are to be deleted, and wait until others are gone.
+	// late are pods that are to be deleted, and wait for their turn, or for the end of a back-off.
 	late []Deletion
 	// creating are the nodes for which pods are created.
 	creating []string
