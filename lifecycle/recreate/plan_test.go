@@ -21,9 +21,6 @@ type requestEdits []func(*v1alpha1.ContainerRecreateRequest)
 const (
 	pending    = v1alpha1.ContainerRecreateRequestPending
 	recreating = v1alpha1.ContainerRecreateRequestRecreating
-
-	noResponse = "Completed: daemon has not responded for a long time"
-	late       = "Completed: recreating has exceeded the activeDeadlineSeconds"
 )
 
 // restarted is a pod whose container main has been started since the request.
