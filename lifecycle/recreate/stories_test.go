@@ -140,8 +140,8 @@ func (s *story) held(words ...string) string {
 	return "nothing\n"
 }
 
-// once has something happen just before the manager sends a write: one that adds the finalizer, takes the pod out of service or tells when,
-// puts the pod back, or removes the finalizer.
+// once has something happen just before the manager sends a write. Such a write adds the finalizer, takes the pod out of service, or tells when.
+// Others put the pod back, or remove the finalizer.
 func (s *story) once(write, what string) {
 	const requests, pods = "patch containerrecreaterequests", "patch pods/status"
 	of := map[string][2]string{"add": {requests, "finalizers"}, "take-out": {pods, `"False"`}, "tell": {requests, `unready-acquired":"2`},

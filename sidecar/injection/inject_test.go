@@ -89,8 +89,8 @@ func inject(t testing.TB, in injection.Input) (*injection.Result, error) {
 }
 
 // TestInject shows what is injected. Its files have a pod of the label app=web and the namespace shop, and SidecarSets, which select it if they
-// have no selector. Behind the command stand features, "namespace" if that of the pod is known, which is of team a, and "unnamed" if the pod does
-// not name it. To accept a change of behaviour, run the test with -rewrite and read the difference.
+// have no selector. Behind the command stand features. So does "namespace" if that of the pod is known, which is of team a, and "unnamed" if the
+// pod does not name it. To accept a change of behaviour, run the test with -rewrite and read the difference.
 func TestInject(t *testing.T) {
 	datadriven.Walk(t, "testdata/inject", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -35,8 +35,8 @@ func setOf(t testing.TB, name, spec string) *v1alpha1.SidecarSet {
 	return set
 }
 
-// TestValidate shows what is wrong with SidecarSets, a line each: its spec as setOf reads it, perhaps behind its name, and perhaps => and what
-// it is judged by. Behind # stands what the line shows. To accept a change of behaviour, run the test with -rewrite and read the difference.
+// TestValidate shows what is wrong with SidecarSets, a line each. It has the spec as setOf reads it, perhaps behind the name. Behind => stands
+// what it is judged by, and behind # what the line shows. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
 //	create             a new one, which is as good once it has its defaults
 //	update             one in the place of another
