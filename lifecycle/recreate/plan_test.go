@@ -21,9 +21,6 @@ type requestEdits []func(*v1alpha1.ContainerRecreateRequest)
 const (
 	pending    = v1alpha1.ContainerRecreateRequestPending
 	recreating = v1alpha1.ContainerRecreateRequestRecreating
-
-	noResponse = "Completed: daemon has not responded for a long time"
-	late       = "Completed: recreating has exceeded the activeDeadlineSeconds"
 )
 
 // restarted is a pod whose container main has been started since the request.
@@ -36,40 +33,6 @@ func mirror(pod *corev1.Pod) {
 }
 
 func another(pod *corev1.Pod) { pod.UID = "another" }
-
-// CRR-M3, CRR-M4: what counts is the manager's own time since it knows of the request, whatever
-// the creation says: that is of another clock.
-func TestPlanWithSkewedClocks(t *testing.T) {
-	const seen = 10 * time.Second
-	for _, test := range []struct {
-		name    string
-		request requestEdits
-		want    []string
-	}{
-		{"no answer yet", requestEdits{phase("")}, []string{"again after 50s"}},
-		{"the deadline is not over", requestEdits{deadline(20)}, []string{"again after 10s"}},
-		{"the deadline is over", requestEdits{deadline(10)}, []string{late}},
-	} {
-		for _, skew := range []time.Duration{-10 * time.Minute, -time.Minute, 0, time.Minute, 10 * time.Minute} {
-			s := &recreate.Snapshot{Request: request(append(test.request, age(seen+skew))...), Pod: runningPod(), Seen: now.Add(-seen), Now: now}
-			if diff := cmp.Diff(test.want, show(s.Pod, recreate.NewPlan(s))); diff != "" {
-				t.Errorf("%s, skew %s (-want +got):\n%s", test.name, skew, diff)
-			}
-		}
-	}
-}
-
-// CRR-M3, CRR-M4: a manager that was started a moment ago does not wait anew for what was created long ago.
-func TestPlanAfterARestart(t *testing.T) {
-	for want, r := range map[string]*v1alpha1.ContainerRecreateRequest{
-		noResponse: request(phase(""), age(time.Hour)), late: request(age(time.Hour), deadline(20)),
-	} {
-		s := &recreate.Snapshot{Request: r, Pod: runningPod(), Seen: now, Now: now}
-		if diff := cmp.Diff([]string{want}, show(s.Pod, recreate.NewPlan(s))); diff != "" {
-			t.Errorf("plan (-want +got):\n%s", diff)
-		}
-	}
-}
 
 // CRR-4.2.3: the time is rounded up, so that the pod is out of service
 // for no less than was asked for.

@@ -3,6 +3,7 @@
 package recreate_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,10 +12,12 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -22,8 +25,10 @@ import (
 
 // TestPlans shows what is done about requests and said of them. The files in testdata/plans describe each in a line:
 //
-//	plan change… pod change…         the steps of a plan; "nopod" for none
+//	plan change… pod change…         the steps of a plan, and whether they are to be confirmed; "nopod" for none
 //	waits change…                    what is waited for
+//	turn change… pod change…         whose turn it is
+//	default change… pod change…      labels and spec of a new request once they are filled in
 //	create change…                   what is said of a new request
 //	create-for change… pod change…   and of its pod
 //	update change… to change…        what is said of a change
@@ -43,7 +48,14 @@ func TestPlans(t *testing.T) {
 			var lines []string
 			switch d.Cmd {
 			case "plan":
-				lines = show(pod, planned(t, request(requestEditsOf(t, d, of)...), pod))
+				plan := planned(t, request(requestEditsOf(t, d, of)...), pod)
+				if lines = show(pod, plan); plan.Confirm {
+					lines = append(lines, "to be confirmed")
+				}
+			case "turn":
+				lines = []string{cmp.Or((&recreate.Snapshot{Request: request(requestEditsOf(t, d, of)...), Pod: pod}).Turn(), "not that of the agent")}
+			case "default":
+				lines = []string{defaulted(t, newRequest(requestEditsOf(t, d, of)...), pod)}
 			case "waits":
 				for _, wait := range planned(t, request(requestEditsOf(t, d, of)...), pod).Waiting {
 					if lines = append(lines, wait.String()); wait.Reason.Rule == "" || wait.Since.IsZero() || wait.Since.After(now) {
@@ -67,8 +79,12 @@ func TestPlans(t *testing.T) {
 // planned is a plan, each step of which says why. The request does not change.
 func planned(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) *recreate.Plan {
 	before := r.DeepCopy()
-	plan := recreate.NewPlan(&recreate.Snapshot{Request: r, Pod: pod, Now: now})
-	if diff := cmp.Diff(before, r); diff != "" {
+	s := &recreate.Snapshot{Request: r, Pod: pod, Now: now, Seen: ago(t, before, "seen"), Silent: ago(t, before, "silent")}
+	plan := recreate.NewPlan(s)
+	if s.Confirmed = true; recreate.NewPlan(s).Confirm {
+		t.Error("it is to be confirmed once more")
+	}
+	if diff := gocmp.Diff(before, r); diff != "" {
 		t.Errorf("the request was changed:\n%s", diff)
 	}
 	for _, step := range plan.Steps {
@@ -79,16 +95,38 @@ func planned(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod
 	return plan
 }
 
+// ago is a time that a test's annotation says is so long ago.
+func ago(t *testing.T, r *v1alpha1.ContainerRecreateRequest, key string) (at time.Time) {
+	if text := r.Annotations[key]; text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = now.Add(-d)
+	}
+	return at
+}
+
+// defaulted shows what is filled in. The pod does not change.
+func defaulted(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) string {
+	before := pod.DeepCopy()
+	recreate.Default(r, pod)
+	if diff := gocmp.Diff(before, pod); diff != "" {
+		t.Errorf("the pod was changed:\n%s", diff)
+	}
+	data, err := yaml.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 // requestChanges are those of a number, a duration, a text and no value.
 var (
 	numberChanges = map[string]func(int64) func(*v1alpha1.ContainerRecreateRequest){
 		"deadline": deadline, "unready": unready, "ttl": func(n int64) func(*v1alpha1.ContainerRecreateRequest) { return ttl(int32(n)) },
-		"grace": func(n int64) func(*v1alpha1.ContainerRecreateRequest) {
-			return withStrategy(v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: &n})
-		},
-		"minStarted": func(n int64) func(*v1alpha1.ContainerRecreateRequest) {
-			return withStrategy(v1alpha1.ContainerRecreateRequestStrategy{MinStartedSeconds: int32(n)})
-		},
+		"grace":      inStrategy(func(s *v1alpha1.ContainerRecreateRequestStrategy, n int64) { s.TerminationGracePeriodSeconds = &n }),
+		"minStarted": inStrategy(func(s *v1alpha1.ContainerRecreateRequestStrategy, n int64) { s.MinStartedSeconds = int32(n) }),
 	}
 	durationChanges = map[string]func(time.Duration) func(*v1alpha1.ContainerRecreateRequest){"age": age, "completed": completed}
 	textChanges     = map[string]func(r *v1alpha1.ContainerRecreateRequest, text string){
@@ -118,6 +156,17 @@ var (
 				r.Labels["crr.apps.kruise.io/"+key] = value
 			}
 		},
+		"seen":   func(r *v1alpha1.ContainerRecreateRequest, text string) { annotated("seen", text)(r) },
+		"silent": func(r *v1alpha1.ContainerRecreateRequest, text string) { annotated("silent", text)(r) },
+		"state": func(r *v1alpha1.ContainerRecreateRequest, text string) {
+			r.Status.ContainerRecreateStates = []v1alpha1.ContainerRecreateRequestContainerRecreateState{{Name: "main", Phase: v1alpha1.ContainerRecreateRequestPhase(text)}}
+		},
+		"strategy": func(r *v1alpha1.ContainerRecreateRequest, text string) {
+			r.Spec.Strategy = map[string]*v1alpha1.ContainerRecreateRequestStrategy{"empty": {}, "given": {FailurePolicy: "Ignore", OrderedRecreate: true, TerminationGracePeriodSeconds: new(int64(0))}}[text]
+		},
+		"labels": func(r *v1alpha1.ContainerRecreateRequest, _ string) {
+			r.Labels = map[string]string{"app": "web", v1alpha1.ContainerRecreateRequestPodUIDLabel: "forged"}
+		},
 		"hook": func(r *v1alpha1.ContainerRecreateRequest, text string) {
 			r.Spec.Containers[0].PreStop = map[string]*corev1.LifecycleHandler{
 				"none": {}, "exec": {Exec: &corev1.ExecAction{}}, "sleep": {Sleep: &corev1.SleepAction{Seconds: 3}}}[text]
@@ -130,6 +179,17 @@ var (
 		},
 	}
 )
+
+func inStrategy(set func(*v1alpha1.ContainerRecreateRequestStrategy, int64)) func(int64) func(*v1alpha1.ContainerRecreateRequest) {
+	return func(n int64) func(*v1alpha1.ContainerRecreateRequest) {
+		return func(r *v1alpha1.ContainerRecreateRequest) {
+			if r.Spec.Strategy == nil {
+				r.Spec.Strategy = &v1alpha1.ContainerRecreateRequestStrategy{}
+			}
+			set(r.Spec.Strategy, n)
+		}
+	}
+}
 
 func withStrategy(s v1alpha1.ContainerRecreateRequestStrategy) func(*v1alpha1.ContainerRecreateRequest) {
 	return func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = &s }
@@ -161,6 +221,7 @@ func requestEditsOf(t *testing.T, d *datadriven.TestData, args []datadriven.CmdA
 
 var podChanges = map[string]func(pod *corev1.Pod){
 	"leaving": leaving, "ungated": ungated, "mirror": mirror, "another": another, "debugged": debugged,
+	"conditionless": func(pod *corev1.Pod) { pod.Status.Conditions = nil },
 	"unconditioned": func(pod *corev1.Pod) { pod.Status.Conditions = pod.Status.Conditions[:2] },
 	// Containers have been started since the request.
 	"restarted":  func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0] = status("main", "containerd://m2", 2, created) },
@@ -173,10 +234,27 @@ var podChanges = map[string]func(pod *corev1.Pod){
 	"stopped": func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{StartedAt: metav1.NewTime(now)}}
 	},
+	"ended": func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+	},
+	"graceless": func(pod *corev1.Pod) { pod.Spec.TerminationGracePeriodSeconds = nil },
+	"longNode":  func(pod *corev1.Pod) { pod.Spec.NodeName = strings.Repeat("n", 64) },
+	"exec":      hooked(corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"bye"}}}),
+	"httpGet":   hooked(corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/bye", Port: intstr.FromString("http")}}),
+	"tcpSocket": hooked(corev1.LifecycleHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(80)}}),
+	"sleep":     hooked(corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 3}}),
 	"init": func(pod *corev1.Pod) {
 		pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
 		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{status("init", "containerd://i", 0, created)}
 	},
+}
+
+// hooked gives the container main a preStop hook and ports.
+func hooked(hook corev1.LifecycleHandler) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 80}}
+		pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &hook}
+	}
 }
 
 func changedPod(t *testing.T, d *datadriven.TestData, args []datadriven.CmdArg) *corev1.Pod {

@@ -36,7 +36,7 @@ type story struct {
 	reconciles fixture.Reconciles
 	skew       time.Duration // by which the clock of managers is ahead
 	guard      fakecluster.Guard
-	stop       func()                           // ends the manager that runs, if a test has set it
+	happened   string                           // just before a write
 	plan       func(name string) *recreate.Plan // of the manager that runs
 }
 

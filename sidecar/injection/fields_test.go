@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/conformance/podfields"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -38,7 +39,11 @@ func TestEveryField(t *testing.T) {
 	want.InitContainers = append(want.InitContainers, marked(set.Spec.InitContainers[0].Container))
 	want.Containers = append([]corev1.Container{marked(set.Spec.Containers[0].Container)}, want.Containers...)
 	want.Volumes = append(want.Volumes, volume)
-	if diff := cmp.Diff(want, &inject(t, pod, set).Pod.Spec); diff != "" {
+	result, err := inject(t, injection.Input{Pod: pod, Namespace: namespace(), SidecarSets: []*v1alpha1.SidecarSet{set}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, &result.Pod.Spec); diff != "" {
 		t.Errorf("the pod (-want +got):\n%s", diff)
 	}
 }

@@ -3,11 +3,16 @@
 package injection_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -61,15 +66,15 @@ func namespace() *corev1.Namespace {
 }
 
 // inject injects, and once more into what has come of it, which changes nothing. (SCI-16)
-func inject(t testing.TB, pod *corev1.Pod, sets ...*v1alpha1.SidecarSet) *injection.Result {
+func inject(t testing.TB, in injection.Input) (*injection.Result, error) {
 	t.Helper()
-	in := injection.Input{Pod: pod, Namespace: namespace(), SidecarSets: sets, Now: noon}
-	before := pod.DeepCopy()
+	in.Now = noon
+	before := in.Pod.DeepCopy()
 	result, err := injection.Inject(in)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if diff := cmp.Diff(before, pod); diff != "" {
+	if diff := cmp.Diff(before, in.Pod); diff != "" {
 		t.Errorf("the given pod is changed:\n%s", diff)
 	}
 	in.Pod, in.Now = result.Pod, noon.Add(time.Minute)
@@ -80,30 +85,108 @@ func inject(t testing.TB, pod *corev1.Pod, sets ...*v1alpha1.SidecarSet) *inject
 	if diff := cmp.Diff(result.Pod, again.Pod); diff != "" {
 		t.Errorf("a second injection changes the pod:\n%s", diff)
 	}
-	return result
+	return result, nil
 }
 
-// show describes containers: their images, variables and mounts.
-func show(containers []corev1.Container) string {
-	var all []string
-	for _, c := range containers {
-		text := c.Name
-		if c.Image != "" {
-			text += "=" + c.Image
-		}
-		for _, e := range c.Env {
-			if text += " " + e.Name; e.ValueFrom != nil {
-				text += "<" + e.ValueFrom.FieldRef.FieldPath
-			} else if e.Name != v1alpha1.SidecarInjectedEnv {
-				text += ":" + e.Value
+// TestInject shows what is injected. Its files have a pod of the label app=web and the namespace shop, and SidecarSets, which select it if they
+// have no selector. Behind the command stand features. So does "namespace" if that of the pod is known, which is of team a, and "unnamed" if the
+// pod does not name it. To accept a change of behaviour, run the test with -rewrite and read the difference.
+func TestInject(t *testing.T) {
+	datadriven.Walk(t, "testdata/inject", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			in := read[injection.Input](t, d.Input)
+			if in.Pod.Namespace = "shop"; d.HasArg("unnamed") {
+				in.Pod.Namespace = ""
 			}
+			metav1.SetMetaDataLabel(&in.Pod.ObjectMeta, "app", "web")
+			for _, set := range in.SidecarSets {
+				if set != nil && set.Spec.Selector == nil {
+					set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+				}
+			}
+			for _, arg := range d.CmdArgs {
+				if feature := reflect.ValueOf(&in.Features).Elem().FieldByName(arg.Key); feature.IsValid() {
+					feature.SetBool(true)
+				}
+			}
+			if d.HasArg("namespace") {
+				in.Namespace = namespace()
+			}
+			result, err := inject(t, *in)
+			if err != nil {
+				return "error: " + err.Error() + "\n"
+			}
+			return strings.Join(describe(t, in.Pod, result), "\n") + "\n"
+		})
+	})
+}
+
+// describe shows what has become of each SidecarSet, and of the pod.
+func describe(t testing.TB, before *corev1.Pod, r *injection.Result) (out []string) {
+	t.Helper()
+	for _, set := range r.SidecarSets {
+		switch {
+		case set.Skipped != "":
+			out = append(out, set.Name+" is skipped: "+set.Skipped)
+		case len(set.LeftOut) > 0:
+			out = append(out, fmt.Sprint(set.Name, " injects ", set.InitContainers, " and ", set.Containers, ", and leaves out ", set.LeftOut))
+		default:
+			out = append(out, fmt.Sprint(set.Name, " injects ", set.InitContainers, " and ", set.Containers))
 		}
-		for _, m := range c.VolumeMounts {
-			text += fmt.Sprintf(" %s@%s", m.Name, m.MountPath)
+		for _, kept := range set.Kept {
+			out = append(out, "kept: "+kept.Error())
 		}
-		all = append(all, text)
 	}
-	return strings.Join(all, ", ")
+	if r.Pod == before {
+		return append(out, "the pod stays")
+	}
+	for _, c := range r.Pod.Spec.InitContainers {
+		out = append(out, "init container "+show(t, c))
+	}
+	for _, c := range r.Pod.Spec.Containers {
+		out = append(out, "container "+show(t, c))
+	}
+	if len(r.Pod.Spec.Volumes)+len(r.Pod.Spec.ImagePullSecrets) > 0 {
+		out = append(out, "volumes "+encode(t, r.Pod.Spec.Volumes), "pull secrets "+encode(t, r.Pod.Spec.ImagePullSecrets))
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Pod.Annotations)) {
+		out = append(out, key+": "+r.Pod.Annotations[key])
+	}
+	return out
+}
+
+// show describes a container: its image, variables and mounts, and what else it has beside the defaults.
+func show(t testing.TB, c corev1.Container) string {
+	t.Helper()
+	text := c.Name
+	if c.Image != "" {
+		text += "=" + c.Image
+	}
+	for _, e := range c.Env {
+		if text += " " + e.Name; e.ValueFrom != nil {
+			text += "<" + e.ValueFrom.FieldRef.FieldPath
+		} else if e.Name != v1alpha1.SidecarInjectedEnv {
+			text += ":" + e.Value
+		}
+	}
+	for _, m := range c.VolumeMounts {
+		text += fmt.Sprintf(" %s@%s", m.Name, m.MountPath)
+	}
+	c.Name, c.Image, c.Env, c.VolumeMounts = "", "", nil, nil
+	const defaults = `,"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"`
+	if rest := strings.Replace(encode(t, c), defaults, "", 1); rest != `{"name":"","resources":{}}` {
+		text += strings.Replace(rest, `{"name":"",`, " {", 1)
+	}
+	return text
+}
+
+func encode(t testing.TB, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 func TestMatchesNothing(t *testing.T) {
@@ -113,188 +196,6 @@ func TestMatchesNothing(t *testing.T) {
 	}
 	if got := injection.Matches(set, nil, nil); got != "there is no pod" {
 		t.Errorf("without a pod: %q", got)
-	}
-}
-
-func TestMatches(t *testing.T) {
-	const log = "containers: [{name: log}]"
-	now := metav1.Now()
-	for _, test := range []struct {
-		name, spec string
-		edit       func(*corev1.Pod)
-		namespace  *corev1.Namespace
-		skipped    string
-	}{
-		{name: "SCI-1: by its labels", spec: "{" + log + "}"},
-		{name: "SCI-1: other labels", spec: "{selector: {matchLabels: {app: db}}, " + log + "}", skipped: `spec.selector "app=db" does not match the labels of the pod, "app=web"`},
-		{name: "SCI-1: an empty selector", spec: "{selector: {}, " + log + "}", skipped: "spec.selector is empty"},
-		{name: "SCI-1: a selector that cannot be read", spec: "{selector: {matchExpressions: [{key: a, operator: Is}]}, " + log + "}", skipped: `spec.selector cannot be read: "Is" is not a valid label selector operator`},
-		{name: "SCI-1: paused", spec: "{injectionStrategy: {paused: true}, " + log + "}", skipped: "spec.injectionStrategy.paused is true"},
-		{name: "SCI-1: its namespace", spec: "{namespace: shop, " + log + "}"},
-		{name: "SCI-1: its namespace, by that of the request", spec: "{namespace: shop, " + log + "}", edit: func(p *corev1.Pod) { p.Namespace = "" }, namespace: namespace()},
-		{name: "SCI-1: another namespace", spec: "{namespace: bank, " + log + "}", skipped: `spec.namespace "bank" is not that of the pod, "shop"`},
-		{name: "SCI-1: namespaces by label", spec: "{namespaceSelector: {matchLabels: {team: a}}, " + log + "}", namespace: namespace()},
-		{name: "SCI-1: other namespaces by label", spec: "{namespaceSelector: {matchLabels: {team: b}}, " + log + "}", namespace: namespace(),
-			skipped: `spec.namespaceSelector "team=b" does not match the labels of the namespace, "team=a"`},
-		{name: "SCI-1: an unknown namespace", spec: "{namespaceSelector: {matchLabels: {team: a}}, " + log + "}", skipped: `spec.namespaceSelector: no cache has the labels of namespace "shop"`},
-		{name: "SCI-2: a mirror pod", spec: "{" + log + "}", edit: func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} },
-			skipped: "the pod mirrors a static one: its kubelet runs what its file says"},
-		{name: "SCI-2: a pod that has ended", spec: "{" + log + "}", edit: func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, skipped: "the pod has ended"},
-		{name: "SCI-2: a pod that is being deleted", spec: "{" + log + "}", edit: func(p *corev1.Pod) { p.DeletionTimestamp = &now }, skipped: "the pod is being deleted"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			pod := podOf(t, "{}", mainOnly)
-			if test.edit != nil {
-				test.edit(pod)
-			}
-			result, err := injection.Inject(injection.Input{Pod: pod, Namespace: test.namespace, SidecarSets: []*v1alpha1.SidecarSet{setOf(t, "demo", test.spec)}, Now: noon})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := result.SidecarSets[0].Skipped; got != test.skipped {
-				t.Errorf("skipped %q, want %q", got, test.skipped)
-			}
-			if is := result.Pod == pod; is != (test.skipped != "") {
-				t.Errorf("the pod is the given one: %t", is)
-			}
-		})
-	}
-}
-
-func TestContainers(t *testing.T) {
-	const (
-		shared  = "shareVolumePolicy: {type: enabled}"
-		mounted = "{containers: [{name: main, env: [{name: HOST, value: a}], volumeMounts: [{name: data, mountPath: /data}, {name: logs, mountPath: /logs, subPathExpr: $(HOST)}]}, {name: side, volumeMounts: [{name: other, mountPath: /data}]}]}"
-	)
-	for _, test := range []struct{ name, pod, spec, want string }{
-		{"SCI-7: in front by default, and behind", mainOnly, "{containers: [{name: a}, {name: b, podInjectPolicy: AfterAppContainer}, {name: c}]}",
-			"a IS_INJECTED, c IS_INJECTED, main, b IS_INJECTED"},
-		{"SCI-7: in the place of one of the name", "{containers: [{name: a, image: a:1}, {name: main}, {name: b}]}",
-			"{containers: [{name: new}, {name: a, image: a:2}, {name: b, podInjectPolicy: AfterAppContainer}]}",
-			"new IS_INJECTED, a=a:2 IS_INJECTED, main, b IS_INJECTED"},
-		{"SCI-8: none twice", "{containers: [{name: main, env: [{name: A, value: theirs}, {name: B, value: b}]}]}",
-			"{containers: [{name: a, env: [{name: A, value: mine}], transferEnv: [{sourceContainerName: main, envNames: [B, A]}, {sourceContainerName: main, envName: B}]}]}",
-			"a A:mine IS_INJECTED B:b, main A:theirs B:b"},
-		{"SCI-9: sorted, without what is missing", "{containers: [{name: main, env: [{name: A, value: a}, {name: B, value: b}, {name: C, value: c}]}]}",
-			"{containers: [{name: log, transferEnv: [{sourceContainerName: main, envName: C, envNames: [B, X, A]}, {sourceContainerName: gone, envName: A}]}]}",
-			"log IS_INJECTED A:a B:b C:c, main A:a B:b C:c"},
-		{"SCI-9: the whole variable", "{containers: [{name: main, env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}]}",
-			"{containers: [{name: log, transferEnv: [{sourceContainerName: main, envName: A}]}]}",
-			"log IS_INJECTED A<metadata.name, main A<metadata.name"},
-		{"SCI-9: a container that a label names", "{containers: [{name: main, env: [{name: A, value: a}]}]}",
-			"{containers: [{name: log, transferEnv: [{sourceContainerName: gone, sourceContainerNameFrom: {fieldRef: {fieldPath: \"metadata.labels['biz']\"}}, envName: A}]}]}",
-			"log IS_INJECTED A:a, main A:a"},
-		{"SCI-9: a container that an annotation names", "{containers: [{name: main, env: [{name: A, value: a}]}]}",
-			"{containers: [{name: log, transferEnv: [{sourceContainerNameFrom: {fieldRef: {fieldPath: \"metadata.annotations['example.com/biz']\"}}, envName: A}]}]}",
-			"log IS_INJECTED A:a, main A:a"},
-		{"SCI-9: no other field", "{containers: [{name: main, env: [{name: A, value: a}]}]}",
-			"{containers: [{name: log, transferEnv: [{sourceContainerName: main, sourceContainerNameFrom: {fieldRef: {fieldPath: metadata.name}}, envName: A}]}]}",
-			"log IS_INJECTED, main A:a"},
-		{"SCI-10: the pod's mounts, the first of a path", mounted, "{containers: [{name: log, " + shared + "}]}",
-			"log IS_INJECTED HOST:a data@/data logs@/logs, main HOST:a data@/data logs@/logs, side other@/data"},
-		{"SCI-10: its own mounts go first", mounted, "{containers: [{name: log, " + shared + ", volumeMounts: [{name: mine, mountPath: /logs}]}]}",
-			"log IS_INJECTED mine@/logs data@/data, main HOST:a data@/data logs@/logs, side other@/data"},
-		{"SCI-10: of its own mounts and the pod's, in one container", mounted, "{containers: [{name: log, " + shared + ", volumeMounts: [{name: mine, mountPath: /data}]}]}",
-			"log IS_INJECTED HOST:a mine@/data logs@/logs, main HOST:a data@/data logs@/logs, side other@/data"},
-		{"SCI-10: not by default", mounted, "{containers: [{name: log}]}",
-			"log IS_INJECTED, main HOST:a data@/data logs@/logs, side other@/data"},
-		{"SCI-10: not those of other sidecars", "{containers: [{name: old, env: [{name: IS_INJECTED, value: 'true'}], volumeMounts: [{name: x, mountPath: /x}]}]}",
-			"{containers: [{name: log, " + shared + "}]}", "log IS_INJECTED, old IS_INJECTED x@/x"},
-		{"SCI-10: those of a container that only says so", "{containers: [{name: own, env: [{name: IS_INJECTED, value: 'false'}], volumeMounts: [{name: x, mountPath: /x}]}]}",
-			"{containers: [{name: log, " + shared + "}]}", "log IS_INJECTED x@/x, own IS_INJECTED x@/x"},
-		{"SCI-10: $$ begins no variable", "{containers: [{name: main, env: [{name: HOST, value: a}, {name: ZONE, value: z}], volumeMounts: [{name: x, mountPath: /x, subPathExpr: $$(HOST)-$$$(ZONE)}]}]}",
-			"{containers: [{name: log, " + shared + "}]}", "log IS_INJECTED ZONE:z x@/x, main HOST:a ZONE:z x@/x"},
-		{"SCI-12: two for a hot one", mainOnly, "{containers: [{name: mesh, image: mesh:1, env: [{name: A, value: a}], upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: empty:1}}]}",
-			"mesh-1=mesh:1 A:a IS_INJECTED SIDECARSET_VERSION<metadata.annotations['version.sidecarset.kruise.io/mesh-1'] SIDECARSET_VERSION_ALT<metadata.annotations['versionalt.sidecarset.kruise.io/mesh-1'], " +
-				"mesh-2=empty:1 A:a IS_INJECTED SIDECARSET_VERSION<metadata.annotations['version.sidecarset.kruise.io/mesh-2'] SIDECARSET_VERSION_ALT<metadata.annotations['versionalt.sidecarset.kruise.io/mesh-2'], main"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			pod := podOf(t, "{labels: {biz: main}, annotations: {example.com/biz: main}}", test.pod)
-			result := inject(t, pod, setOf(t, "demo", test.spec))
-			if diff := cmp.Diff(test.want, show(result.Pod.Spec.Containers)); diff != "" {
-				t.Errorf("containers (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestSeveralSets(t *testing.T) {
-	pod := podOf(t, "{annotations: {kruise.io/sidecarset-injected-list: 'old,a'}}", "{initContainers: [{name: setup}, {name: fetch}], containers: [{name: main}], imagePullSecrets: [{name: mine}]}")
-	a := setOf(t, "a", "{initContainers: [{name: wait, restartPolicy: Always}, {name: fetch, image: f:2}], containers: [{name: a}], imagePullSecrets: [{name: s}, {name: mine}]}")
-	b := setOf(t, "b", "{initContainers: [{name: alpha}]}")
-	c := setOf(t, "c", "{selector: {matchLabels: {app: db}}, containers: [{name: c}]}")
-	result := inject(t, pod, nil, c, b, a)
-	if got, want := show(result.Pod.Spec.InitContainers), "setup, fetch=f:2 IS_INJECTED, alpha IS_INJECTED, wait IS_INJECTED"; got != want { // SCI-6
-		t.Errorf("init containers %q, want %q", got, want)
-	}
-	if policy := result.Pod.Spec.InitContainers[3].RestartPolicy; policy == nil || *policy != corev1.ContainerRestartPolicyAlways {
-		t.Error("the native sidecar has lost its restartPolicy")
-	}
-	if diff := cmp.Diff([]corev1.LocalObjectReference{{Name: "mine"}, {Name: "s"}}, result.Pod.Spec.ImagePullSecrets); diff != "" { // SCI-11
-		t.Errorf("pull secrets (-want +got):\n%s", diff)
-	}
-	if got := result.Pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation]; got != "a,b,old" { // SCI-14
-		t.Errorf("injected list %q", got)
-	}
-	records, err := injection.Records(result.Pod, v1alpha1.SidecarSetHashAnnotation)
-	if err != nil || len(records) != 1 || records["a"].SidecarSetName != "a" { // SCI-13
-		t.Errorf("records %v, %v", records, err)
-	}
-	want := []injection.SetResult{ // SCI-4
-		{Name: "a", InitContainers: []string{"wait", "fetch"}, Containers: []string{"a"}}, {Name: "b", InitContainers: []string{"alpha"}},
-		{Name: "c", Skipped: `spec.selector "app=db" does not match the labels of the pod, "app=web"`}}
-	if diff := cmp.Diff(want, result.SidecarSets); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
-}
-
-// Names that cannot stand in a pod twice. (SCI-18)
-func TestLeftOut(t *testing.T) {
-	pod := podOf(t, "{}", "{initContainers: [{name: setup}], containers: [{name: main}]}")
-	result := inject(t, pod,
-		setOf(t, "a", "{initContainers: [{name: main}], containers: [{name: log}, {name: mesh-2}]}"),
-		setOf(t, "b", "{containers: [{name: log}, {name: setup}, {name: mesh, upgradeStrategy: {upgradeType: HotUpgrade}}, {name: b}]}"),
-		setOf(t, "c", "{containers: [{name: log}]}"))
-	if got, want := show(result.Pod.Spec.Containers), "log IS_INJECTED, mesh-2 IS_INJECTED, b IS_INJECTED, main"; got != want {
-		t.Errorf("containers %q, want %q", got, want)
-	}
-	want := []injection.SetResult{
-		{Name: "a", Containers: []string{"log", "mesh-2"}, LeftOut: []string{"main"}},
-		{Name: "b", Containers: []string{"b"}, LeftOut: []string{"log", "setup", "mesh-1", "mesh-2"}},
-		{Name: "c", LeftOut: []string{"log"}},
-	}
-	if diff := cmp.Diff(want, result.SidecarSets); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
-	if records, err := injection.Records(result.Pod, v1alpha1.SidecarSetHashAnnotation); err != nil || len(records) != 2 {
-		t.Errorf("records %v, %v", records, err)
-	}
-}
-
-func TestVolumes(t *testing.T) {
-	pod := podOf(t, "{}", "{containers: [{name: main}], volumes: [{name: logs, hostPath: {path: /logs}}]}")
-	result := inject(t, pod, setOf(t, "demo", `{initContainers: [{name: i, volumeMounts: [{name: early, mountPath: /e}]}],
-		containers: [{name: c, volumeMounts: [{name: logs, mountPath: /l}, {name: data, mountPath: /d}]}],
-		volumes: [{name: unused, emptyDir: {}}, {name: logs, emptyDir: {}}, {name: data, emptyDir: {}}, {name: early, emptyDir: {}}]}`))
-	var got []string
-	for _, v := range result.Pod.Spec.Volumes {
-		got = append(got, fmt.Sprint(v.Name, " ", v.HostPath != nil))
-	}
-	if diff := cmp.Diff([]string{"logs true", "data false", "early false"}, got); diff != "" { // SCI-11
-		t.Errorf("volumes (-want +got):\n%s", diff)
-	}
-}
-
-func TestMetadata(t *testing.T) {
-	pod := podOf(t, `{annotations: {kept: mine, set: mine, merged: '{"log-agent":1}', empty: ""}}`, mainOnly)
-	result := inject(t, pod, setOf(t, "demo", `{initContainers: [{name: i}], patchPodMetadata: [
-		{annotations: {kept: theirs, added: theirs}},
-		{patchPolicy: Overwrite, annotations: {set: theirs, new: theirs}},
-		{patchPolicy: MergePatchJson, annotations: {merged: '{"envoy":2}', fresh: '{"a": 1}', empty: "no JSON"}}]}`))
-	want := map[string]string{"kept": "mine", "added": "theirs", "set": "theirs", "new": "theirs", "merged": `{"envoy":2,"log-agent":1}`, "fresh": `{"a": 1}`, "empty": "no JSON",
-		v1alpha1.SidecarSetInjectedListAnnotation: "demo"}
-	if diff := cmp.Diff(want, result.Pod.Annotations); diff != "" { // SCI-5
-		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }
 
@@ -338,31 +239,5 @@ func TestRevisions(t *testing.T) {
 				t.Errorf("records %v, %v, want the revision %s", records, err, want)
 			}
 		})
-	}
-}
-
-// Init containers have their place, and share mounts; devices bring their volumes. (SCI-6, SCI-10, SCI-11)
-func TestInitContainersLikeOthers(t *testing.T) {
-	pod := podOf(t, "{}", "{initContainers: [{name: own}], containers: [{name: main, env: [{name: A, value: a}], volumeMounts: [{name: data, mountPath: /data, subPathExpr: $(A)}]}], volumes: [{name: data}]}")
-	set := setOf(t, "demo", "{volumes: [{name: disk}, {name: logs}], initContainers: [{name: z, podInjectPolicy: BeforeAppContainer}, {name: b, volumeDevices: [{name: disk, devicePath: /dev/x}]}, "+
-		"{name: a, shareVolumePolicy: {type: enabled}, volumeMounts: [{name: logs, mountPath: /logs}]}, {name: x, podInjectPolicy: BeforeAppContainer}]}")
-	r, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: noon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := ""
-	for _, c := range r.Pod.Spec.InitContainers {
-		for got += " " + c.Name; len(c.VolumeMounts) > 0; c.VolumeMounts = c.VolumeMounts[1:] {
-			got += c.VolumeMounts[0].MountPath
-		}
-		for _, e := range c.Env[min(len(c.Env), 1):] {
-			got += "+" + e.Name
-		}
-	}
-	for _, v := range r.Pod.Spec.Volumes {
-		got += " " + v.Name
-	}
-	if want := " x z own a/logs/data+A b data disk logs"; got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

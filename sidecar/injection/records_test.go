@@ -3,7 +3,6 @@
 package injection_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,85 +70,7 @@ func TestRevisionData(t *testing.T) {
 	}
 }
 
-func TestRecords(t *testing.T) {
-	set := logSet(t)
-	set.Status.LatestRevision = logRevision
-	pod := podOf(t, `{annotations: {kruise.io/sidecarset-hash: '{"old":"abc"}', kruise.io/sidecarset-hash-without-image: '{"old":{"hash":"x","sidecarSetName":"old","updateTimestamp":"2020-01-01T00:00:00Z"}}'}}`, mainOnly)
-	result := inject(t, pod, set)
-	want := map[string]string{ // SCI-13
-		v1alpha1.SidecarSetHashAnnotation: `{"demo":{"updateTimestamp":"2026-01-01T12:00:00Z","hash":"` + logHash + `","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"demo-5f8bd86b65"},` +
-			`"old":{"updateTimestamp":null,"hash":"abc","sidecarSetName":"old"}}`,
-		v1alpha1.SidecarSetHashWithoutImageAnnotation: `{"demo":{"updateTimestamp":"2026-01-01T12:00:00Z","hash":"` + logWithoutImage + `","sidecarSetName":"demo","sidecarList":["log"]},` +
-			`"old":{"updateTimestamp":"2020-01-01T00:00:00Z","hash":"x","sidecarSetName":"old"}}`,
-		v1alpha1.SidecarSetInjectedListAnnotation: "demo",
-		injection.DefaultContainerAnnotation:      "main", // SCI-19
-	}
-	if diff := cmp.Diff(want, result.Pod.Annotations); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
-}
-
-// A record keeps its time if it says the same: the hash and the revision. (SCI-13, SCI-16)
-func TestRecordsThatStand(t *testing.T) {
-	for before, stays := range map[string]bool{
-		`{"hash":"` + logHash + `","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"` + logRevision + `","updateTimestamp":"2020-01-01T00:00:00Z"}`: true,
-		`{"hash":"` + logHash + `","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"demo-old","updateTimestamp":"2020-01-01T00:00:00Z"}`:            false,
-		`{"hash":"old","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"` + logRevision + `","updateTimestamp":"2020-01-01T00:00:00Z"}`:             false,
-	} {
-		set := logSet(t)
-		set.Status.LatestRevision = logRevision
-		pod := podOf(t, "{}", mainOnly)
-		pod.Annotations = map[string]string{v1alpha1.SidecarSetHashAnnotation: `{"demo":` + before + `}`}
-		records, err := injection.Records(inject(t, pod, set).Pod, v1alpha1.SidecarSetHashAnnotation)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := records["demo"]
-		if got.SidecarSetHash != logHash || got.SidecarSetControllerRevision != logRevision || (got.UpdateTimestamp.Year() == 2020) != stays {
-			t.Errorf("after %s: %+v, want its time to stay: %t", before, got, stays)
-		}
-	}
-}
-
-// A hot container that was updated before stays as it was. (SCI-12, SCI-16)
-func TestHotRecords(t *testing.T) {
-	set := setOf(t, "demo", "{containers: [{name: mesh, upgradeStrategy: {upgradeType: HotUpgrade}}, {name: new, upgradeStrategy: {upgradeType: HotUpgrade}}]}")
-	pod := podOf(t, `{annotations: {kruise.io/sidecarset-working-hotupgrade-container: '{"mesh":"mesh-2"}'}}`, mainOnly)
-	result := inject(t, pod, set)
-	want := map[string]string{
-		v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation: `{"mesh":"mesh-2","new":"new-1"}`,
-		"version.sidecarset.kruise.io/new-1":                    "1", "versionalt.sidecarset.kruise.io/new-1": "0",
-		"version.sidecarset.kruise.io/new-2": "0", "versionalt.sidecarset.kruise.io/new-2": "1",
-	}
-	for key := range result.Pod.Annotations {
-		if _, wanted := want[key]; !wanted && strings.Contains(key, "version") {
-			t.Errorf("annotation %s", key)
-		}
-	}
-	for key, value := range want {
-		if got := result.Pod.Annotations[key]; got != value {
-			t.Errorf("annotation %s is %q, want %q", key, got, value)
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
-	for _, test := range []struct{ name, annotations, spec, want string }{
-		{"SCI-13", "{kruise.io/sidecarset-hash: '[]'}", "{containers: [{name: log}]}",
-			"annotation kruise.io/sidecarset-hash of the pod is no JSON object of records: "},
-		{"SCI-13, without images", "{kruise.io/sidecarset-hash-without-image: x}", "{containers: [{name: log}]}",
-			"annotation kruise.io/sidecarset-hash-without-image of the pod is no JSON object of records: "},
-		{"SCI-12", "{kruise.io/sidecarset-working-hotupgrade-container: '[]'}", "{containers: [{name: log, upgradeStrategy: {upgradeType: HotUpgrade}}]}",
-			"annotation kruise.io/sidecarset-working-hotupgrade-container of the pod is no JSON object of names: "},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := injection.Inject(injection.Input{Pod: podOf(t, "{annotations: "+test.annotations+"}", mainOnly),
-				SidecarSets: []*v1alpha1.SidecarSet{setOf(t, "demo", test.spec)}, Now: noon})
-			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
-	}
 	if _, err := injection.Inject(injection.Input{Now: noon}); err == nil {
 		t.Error("no error without a pod")
 	}
@@ -177,5 +98,19 @@ func TestDefault(t *testing.T) {
 	never := setOf(t, "demo", "{updateStrategy: {type: NotUpdate}}")
 	if injection.Default(never); never.Spec.UpdateStrategy.Partition != nil || never.Spec.UpdateStrategy.MaxUnavailable != nil {
 		t.Errorf("strategy %+v", never.Spec.UpdateStrategy)
+	}
+}
+
+// A policy is part of both hashes, and a SidecarSet without one keeps its hash. (SCI-15)
+func TestComputedResourcesAreHashed(t *testing.T) {
+	plain := setOf(t, "demo", "{containers: [{name: log, image: a}]}")
+	policy := setOf(t, "demo", "{containers: [{name: log, image: a, resourcesPolicy: {targetContainersMode: sum, resourcesExpr: {requests: {cpu: cpu}}}}]}")
+	one, err := injection.HashesOf(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := injection.HashesOf(policy)
+	if err != nil || one.Containers == other.Containers || one.WithoutImage == other.WithoutImage {
+		t.Errorf("error %v, hashes %v and %v", err, one, other)
 	}
 }

@@ -5,7 +5,6 @@ package sidecarset
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,26 +26,32 @@ type cluster struct {
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	c := &cluster{}
-	fixture.Play(t, setResource, func(f *fixture.Cluster) {
-		c.Cluster = f
-		c.options = options(f, f.Add)
-		sources, err := controller.Open("sidecarset", c.options.reads()) // for the indexes
-		c.Must(err)
-		c.options.Reader = sources.Caches()
-		c.restart()
-		c.Unfinished = func() string {
-			plan, err := c.reconciler.Plan(context.Background(), types.NamespacedName{Name: "web"})
-			c.Must(err)
-			if plan == nil || !acts(plan) {
-				return ""
-			}
+	fixture.Play(t, setResource, c.setUp, func(t *testing.T) { story(t, c) }, namespaceResource)
+}
+
+// setUp creates the namespaces, and makes a Reconciler.
+func (c *cluster) setUp(f *fixture.Cluster) {
+	c.Cluster = f
+	prepare(f)
+	c.options = options(f, f.Add)
+	sources, err := controller.Open("sidecarset", c.options.reads()) // for the indexes
+	c.Must(err)
+	c.options.Reader = sources.Caches()
+	c.restart()
+	c.Unfinished = func() string {
+		if plan := c.plan(); plan != nil && acts(plan) {
 			return plan.String()
 		}
-	}, func(t *testing.T) {
-		prepare(c.Cluster)
-		synctest.Wait()
-		story(t, c)
-	}, namespaceResource)
+		return ""
+	}
+}
+
+// plan is what the Reconciler would do; nil if the SidecarSet is gone.
+func (c *cluster) plan() *Plan {
+	c.T.Helper()
+	plan, err := c.reconciler.Plan(context.Background(), types.NamespacedName{Name: "web"})
+	c.Must(err)
+	return plan
 }
 
 // restart makes a Reconciler that remembers nothing.
@@ -90,13 +95,3 @@ func (c *cluster) setLog(image string) {
 	c.T.Helper()
 	c.Edit(`{"spec":{"containers":[{"name":"log","image":"` + image + `"}]}}`)
 }
-
-var twenty = func() (names []string) {
-	for i := range 20 {
-		names = append(names, "web-"+string(rune('a'+i)))
-	}
-	return names
-}()
-
-const hotLog = `containers: [{name: log, image: "log:1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "empty:1"}}]
-updateStrategy: {maxUnavailable: "100%"}`

@@ -90,3 +90,16 @@ func featured(w *world, replace bool) *Snapshot {
 	s.Features.ReplacePatch = replace
 	return s
 }
+
+// The feature takes the right to patch the status of pods. (SCS-33)
+func TestRulesOfUpgradableCondition(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		may := false
+		for _, rule := range Rules(Options{Features: Features{UpgradableCondition: on}}) {
+			may = may || len(rule.Resources) == 1 && rule.Resources[0] == "pods/status" && rule.Verbs[0] == "patch"
+		}
+		if may != on {
+			t.Errorf("on %t: may patch pods/status %t", on, may)
+		}
+	}
+}

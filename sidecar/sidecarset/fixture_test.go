@@ -109,7 +109,11 @@ func outcome(c *fixture.Cluster, name string) string {
 	var out []string
 	for _, pod := range c.Pods() {
 		if pod.Labels["app"] == name {
-			out = append(out, fmt.Sprint(pod.Name, " ", imagesOf(&pod), " ready ", readiness.Ready(&pod)))
+			line := fmt.Sprint(pod.Name, " ", imagesOf(&pod), " ready ", readiness.Ready(&pod))
+			if c := readiness.Condition(&pod, v1alpha1.SidecarSetUpgradable); c != nil {
+				line += fmt.Sprint(", upgradable ", c.Status, " ", c.Reason, " ", c.Message, " since ", c.LastTransitionTime.UTC().Format(time.TimeOnly))
+			}
+			out = append(out, line)
 		}
 	}
 	slices.Sort(out)

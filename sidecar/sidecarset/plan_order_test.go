@@ -13,8 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/podwright/podwright/internal/podstate"
 )
 
 // The order of updates: those that serve least go first. (SCS-9)
@@ -82,15 +80,6 @@ func TestPriority(t *testing.T) {
 	}
 }
 
-// A priority that cannot be read is a problem, which names the field; nothing is updated. (SCS-29)
-func TestPriorityThatCannotBeRead(t *testing.T) {
-	w := many(t, "priorityStrategy: {weightPriority: [{weight: 1, matchSelector: {matchExpressions: [{key: a, operator: Like}]}}]}", 3, 0, 0)
-	plan := w.plan()
-	if len(plan.Patch) > 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), "spec.updateStrategy.priorityStrategy.weightPriority[0].matchSelector") {
-		t.Error(plan)
-	}
-}
-
 // Scattered updates: U is a pod without the label, others have its value. (SCS-10)
 func TestScatter(t *testing.T) {
 	for _, test := range []struct{ pods, terms, want string }{
@@ -117,82 +106,5 @@ func TestScatter(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s by %s: %s, want %s", test.pods, test.terms, got, test.want)
 		}
-	}
-}
-
-// The selector of the update moves from ring to ring while pods of those before are not back.
-// Those pods count, and also pods that cannot be updated in place any more. (SCS-8)
-func TestRings(t *testing.T) {
-	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}], updateStrategy: {maxUnavailable: 2}}`)
-	for _, ring := range []string{"a", "b", "c", "d"} {
-		pod := w.bare("p" + ring)
-		pod.Labels["ring"] = ring
-		w.addAs(pod, w.set)
-	}
-	w.settle()
-	for i, want := range []string{"pa", "pb", "", ""} {
-		w.image("log", fmt.Sprint("log:v", i+2))
-		w.edit(`{updateStrategy: {selector: {matchLabels: {ring: ` + string("abcd"[i]) + `}}}}`)
-		plan := w.sync()
-		if got := strings.Join(updates(plan), " "); got != want || int(plan.Rollout.Unavailable) != min(i, 2) {
-			t.Errorf("ring %d: %s", i, plan)
-		}
-		if want != "" {
-			w.down(want, "log") // its kubelet pulls
-		}
-	}
-	w.edit(`{containers: [{name: log, image: "log:v5", args: [x]}]}`)
-	if plan := w.plan(); plan.Rollout.Unavailable != 2 {
-		t.Errorf("that cannot be updated any more: %s", plan)
-	}
-}
-
-// Mirror pods are no pods of a SidecarSet, whatever stands in them: no write reaches what their kubelets
-// run. (SCS-1)
-func TestMirrorPods(t *testing.T) {
-	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}]}`)
-	w.add("a", "static")
-	w.pod("static").Annotations[corev1.MirrorPodAnnotationKey] = "hash-of-the-file"
-	w.settle()
-	w.image("log", "log:v2")
-	if plan := w.sync(); strings.Join(updates(plan), " ") != "a" || plan.Rollout.Matched != 1 || len(plan.NotInjected) > 0 {
-		t.Error(plan)
-	}
-}
-
-// A pod that did not serve before its update, and lacks only what is not the SidecarSet's, holds up none of the others. A pod
-// holds them up if it did serve, or if its sidecar does not. (SCS-8)
-func TestCrashedBefore(t *testing.T) {
-	main := func(w *world, image string) {
-		w.now = w.now.Add(time.Minute)
-		podstate.Container(w.pod("a"), "main").Image = image
-		w.kubelet("a")
-	}
-	for _, test := range []struct {
-		name   string
-		before func(*world)
-		after  func(*world)
-		want   string // updated next
-	}{
-		{"its application crashes", func(w *world) { main(w, "main:crash") }, func(*world) {}, "c"},
-		{"its sidecar does not come up", func(w *world) { main(w, "main:crash") }, func(w *world) { w.down("a", "log") }, ""},
-		{"it serves, and crashes again", func(w *world) { main(w, "main:crash") }, func(w *world) { main(w, "main:v2"); main(w, "main:crash") }, ""},
-		{"it crashes after the update", func(*world) {}, func(w *world) { main(w, "main:crash") }, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, `{containers: [{name: log, image: "log:v1"}]}`)
-			w.add("a", "b", "c")
-			w.settle()
-			test.before(w)
-			w.image("log", "log:v2")
-			if first := updates(w.sync()); !slices.Contains(first, "a") {
-				t.Fatalf("updated %q, want a among them", first)
-			}
-			w.kubelet()
-			test.after(w)
-			if plan := w.plan(); strings.Join(updates(plan), " ") != test.want {
-				t.Errorf("updated %q, want %q: %s", updates(plan), test.want, plan)
-			}
-		})
 	}
 }

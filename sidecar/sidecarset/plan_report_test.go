@@ -3,7 +3,6 @@
 package sidecarset
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -17,43 +16,6 @@ import (
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
-
-// Pods that cannot be updated in place are named, with what differs, until the change is
-// taken back. (SCS-14, SCS-22)
-func TestNotUpgradable(t *testing.T) {
-	w := newWorld(t, `{updateStrategy: {maxUnavailable: 100%}, containers: [{name: log, image: "log:v1"}, {name: agent, image: "agent:v1"}]}`)
-	w.add("a", "b", "c", "d")
-	w.settle()
-	first := w.set.Status.LatestRevision
-	w.edit(`{containers: [{name: log, image: "log:v2", env: [{name: A, value: b}], args: [x]}]}`)
-	plan := w.sync()
-	want := fmt.Sprintf("4 pods cannot be updated in place: shop/a, shop/b, shop/c, and 1 more "+
-		"(containers[agent], containers[log].args, containers[log].env changed since revision %s); recreate them, or change it back", first)
-	c := conditionOf(plan.Status, notUpgradable)
-	if c == nil || c.Status != corev1.ConditionTrue || c.Message != want || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) {
-		t.Errorf("condition %+v, want the message %s", c, want)
-	}
-	if diff := cmp.Diff([]Event{{"Warning", "NotUpgradablePods", want}}, plan.Events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	if len(plan.Patch)+len(plan.Waiting) > 0 || len(plan.NotUpgradable) != 4 {
-		t.Error(plan)
-	}
-	if plan := w.sync(); plan.Status != nil || len(plan.Events) > 0 {
-		t.Errorf("once more: %s", plan)
-	}
-	w.pods = w.pods[:3]
-	w.now = noon.Add(time.Minute)
-	if plan := w.sync(); len(plan.Events) > 0 || !conditionOf(plan.Status, notUpgradable).LastTransitionTime.Equal(&c.LastTransitionTime) {
-		t.Errorf("one less: %s", plan)
-	}
-
-	w.edit(`{containers: [{name: log, image: "log:v2", env: null, args: null}, {name: agent, image: "agent:v1"}]}`)
-	plan = w.sync()
-	if got := strings.Join(updates(plan), " "); got != "a b c" || len(plan.NotUpgradable) > 0 || conditionOf(plan.Status, notUpgradable) != nil {
-		t.Errorf("taken back: %s", plan)
-	}
-}
 
 // A revision that was written before the SidecarSet had its defaults differs from it in what users have changed alone. (SCS-14)
 func TestNotUpgradableSinceWithoutDefaults(t *testing.T) {
@@ -70,36 +32,6 @@ func TestNotUpgradableSinceWithoutDefaults(t *testing.T) {
 	w.edit(`{containers: [{name: log, image: "log:v1", args: [x]}]}`)
 	if c := conditionOf(w.sync().Status, notUpgradable); c == nil || !strings.Contains(c.Message, "(containers[log].args changed since") {
 		t.Errorf("SCS-14: condition %+v", c)
-	}
-}
-
-// Native sidecars are updated with their pods: those of another image are named. (SCS-14)
-func TestNativeSidecars(t *testing.T) {
-	const spec = `{containers: [{name: log, image: "log:v1"}], initContainers: [{name: init, image: "init:v1"}, {name: proxy, image: "proxy:v1", restartPolicy: Always}]}`
-	w := newWorld(t, spec)
-	w.add("a", "b")
-	w.settle()
-	w.edit(strings.NewReplacer("init:v1", "init:v2").Replace(spec))
-	if plan := w.sync(); len(plan.NotUpgradable) > 0 {
-		t.Errorf("an init container: %s", plan)
-	}
-	w.edit(strings.NewReplacer("v1", "v2").Replace(spec))
-	w.add("c")
-	plan := w.sync()
-	if got := strings.Join(updates(plan), " "); got != "a" || waits(plan, "a") != "NotUpgradable" || waits(plan, "b") != "MaxUnavailable NotUpgradable" || waits(plan, "c") != "" {
-		t.Errorf("a native sidecar, and a container: %s", plan)
-	}
-	const want = "2 pods cannot be updated in place: shop/a, shop/b (initContainers[proxy].image was proxy:v1 before, and is updated with the pod alone); recreate them, or change it back"
-	if c := conditionOf(plan.Status, notUpgradable); c == nil || c.Message != want {
-		t.Errorf("condition %+v, want %s", c, want)
-	}
-	w.edit(`{containers: [{name: log, image: "log:v2", args: [x]}]}`)
-	if plan := w.plan(); len(plan.NotUpgradable) != 3 || waits(plan, "a") != "NotUpgradable" {
-		t.Errorf("a field of a container, too: %s", plan)
-	}
-	w.edit("{updateStrategy: {type: NotUpdate}}")
-	if plan := w.plan(); len(plan.NotUpgradable) > 0 {
-		t.Errorf("that are not to be updated: %s", plan)
 	}
 }
 
@@ -237,37 +169,6 @@ func nilUnless(s *v1alpha1.SidecarSetSelection, stays bool) *v1alpha1.SidecarSet
 		return s
 	}
 	return nil
-}
-
-// Nothing is written once all is done, and after an edit that changes neither hash pods
-// stay as they are. (SCS-11, SCS-21, SCS-24)
-func TestSettled(t *testing.T) {
-	w := newWorld(t, mesh)
-	w.add("a", "b")
-	w.settle()
-	settled := func(what string) {
-		t.Helper()
-		if plan := w.plan(); len(plan.Patch)+len(plan.Waiting) > 0 || plan.Revisions.Any() || plan.Status != nil || plan.RequeueAfter > 0 {
-			t.Errorf("%s: %s", what, plan)
-		}
-	}
-	settled("injected")
-	w.image("mesh", "mesh:v2")
-	w.settle()
-	settled("updated")
-	w.edit(`{volumes: [{name: data, emptyDir: {}}], initContainers: [{name: init, image: "init:v1"}], patchPodMetadata: [{annotations: {a: b}}]}`)
-	if plan := w.sync(); len(plan.Patch) > 0 || plan.Revisions.Create == nil || plan.Status.ObservedGeneration != w.set.Generation {
-		t.Errorf("an edit of the rest: %s", plan)
-	}
-	settled("edited")
-	w.now = noon.Add(time.Hour)
-	settled("later")
-	w.image("mesh", "mesh:v3")
-	w.set.DeletionTimestamp = &metav1.Time{Time: noon}
-	if plan := w.plan(); plan.Revisions.Update != nil {
-		t.Errorf("being deleted: %s", plan)
-	}
-	settled("being deleted")
 }
 
 // What is wrong is reported, with the field and the value, and the rest goes on. (SCS-24)

@@ -104,32 +104,6 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// The custom version of the latest revision. (SCS-R4)
-func TestCustomVersion(t *testing.T) {
-	w := newWorld(t, logs)
-	w.sync()
-	w.set.Labels = map[string]string{v1alpha1.SidecarSetCustomVersionLabel: "v1"}
-	for _, want := range []string{"v1", ""} {
-		if plan := w.sync(); plan.CustomVersion != want {
-			t.Errorf("custom version %q, want %q", plan.CustomVersion, want)
-		}
-	}
-	w.set.Labels[v1alpha1.SidecarSetCustomVersionLabel] = "v2"
-	w.image("log", "log:v2")
-	if plan := w.sync(); plan.CustomVersion != "" || plan.Revisions.Create.Labels[v1alpha1.SidecarSetCustomVersionLabel] != "v2" {
-		t.Error(plan)
-	}
-	w.set.Labels[v1alpha1.SidecarSetCustomVersionLabel] = ""
-	if plan := w.sync(); plan.CustomVersion != "" {
-		t.Error(plan)
-	}
-	w.set.Labels[v1alpha1.SidecarSetCustomVersionLabel] = "v3"
-	w.image("log", "log:v1") // back
-	if plan := w.sync(); plan.CustomVersion != "v3" || plan.Revisions.Raise == nil {
-		t.Error(plan)
-	}
-}
-
 // Which revisions are deleted. (SCS-R5)
 func TestTruncation(t *testing.T) {
 	for _, test := range []struct {

@@ -3,16 +3,13 @@
 package sidecarset
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,57 +19,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
-
-// TestRequests counts what 20 pods cost: 1 per update in place, and 1 per reset of a hot
-// container. Beside there is one for the status whenever its numbers have changed. (SCS-W7)
-func TestRequests(t *testing.T) {
-	const all = `updateStrategy: {maxUnavailable: "100%"}`
-	for _, test := range []struct {
-		name  string
-		setup func(*cluster)
-		want  []string
-	}{
-		{"injection: none per pod", func(c *cluster) { c.create(all, twenty...) },
-			[]string{"1 create controllerrevisions", "1 patch sidecarsets/status"}},
-		{"update in place: 1 per pod", func(c *cluster) { c.create(all, twenty...); c.Settle(); c.setLog("log:2") },
-			[]string{"1 create controllerrevisions", "20 patch pods", "2 patch sidecarsets/status"}},
-		{"hot upgrade: 2 per pod", func(c *cluster) {
-			c.create(hotLog, twenty...)
-			c.Settle()
-			c.Edit(`{"spec":{"containers":[{"name":"log","image":"log:2","upgradeStrategy":{"upgradeType":"HotUpgrade","hotUpgradeEmptyImage":"empty:1"}}]}}`)
-		}, []string{"1 create controllerrevisions", "40 patch pods", "3 patch sidecarsets/status"}},
-		{"a way back: the revision is raised", func(c *cluster) {
-			c.create(all, twenty...)
-			c.Settle()
-			c.setLog("log:2")
-			c.Settle()
-			c.setLog("log:1")
-		}, []string{"1 patch controllerrevisions", "20 patch pods", "2 patch sidecarsets/status"}},
-		{"restart of the controller: none", func(c *cluster) { c.create(all, twenty...); c.Settle(); c.restart() }, []string{}},
-		{"a changed annotation: none", func(c *cluster) {
-			c.create(all, twenty...)
-			c.Settle()
-			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
-		}, []string{}},
-		{"another custom version: 1", func(c *cluster) {
-			c.create(all, twenty...)
-			c.Settle()
-			c.Edit(`{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v1"}}}`)
-		}, []string{"1 patch controllerrevisions"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				test.setup(c)
-				if diff := cmp.Diff(test.want, c.Settle()); diff != "" {
-					t.Errorf("requests (-want +got):\n%s", diff)
-				}
-				if s := c.get("web").Status; s.MatchedPods != 20 || s.UpdatedReadyPods != 20 || len(s.Conditions) > 0 {
-					t.Errorf("status %+v", s)
-				}
-			})
-		})
-	}
-}
 
 // TestTriggers: what concerns a SidecarSet has it reconciled, and nothing else. (SCS-W6)
 func TestTriggers(t *testing.T) {
@@ -131,23 +77,6 @@ func TestTriggers(t *testing.T) {
 	})
 }
 
-// TestRevisionThatIsDeleted is made again. (SCS-W6, SCS-W7)
-func TestRevisionThatIsDeleted(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create("{}", "web-a")
-		_, stop := c.start()
-		defer stop()
-		c.Minute()
-		revisions := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace)
-		name := c.get("web").Status.LatestRevision
-		c.Must(revisions.Delete(t.Context(), name, metav1.DeleteOptions{}))
-		c.ExpectSettled()
-		if _, err := revisions.Get(t.Context(), name, metav1.GetOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestCollision: a revision gets another name if something else has it. (SCS-R3)
 func TestCollision(t *testing.T) {
 	for name, change := range map[string]func(*appsv1.ControllerRevision){
@@ -179,65 +108,6 @@ func TestCollision(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestEvents: those about pods say that a hot container was emptied, or why not. (SCS-W8)
-func TestEvents(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		err  error
-		want []string
-	}{
-		{"emptied", nil, []string{"Normal ResetContainerSucceed: reset sidecar container image empty successfully"}},
-		{"refused", fixture.ErrQuota, []string{`Warning ResetContainerFailed: reset sidecar container image empty failed: patch pod default/web-a (ResetContainer): pods is forbidden: exceeded quota`}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				c.create(hotLog, "web-a")
-				c.Settle()
-				c.Edit(`{"spec":{"containers":[{"name":"log","image":"log:2","upgradeStrategy":{"upgradeType":"HotUpgrade","hotUpgradeEmptyImage":"empty:1"}}]}}`)
-				c.MustReconcile()
-				c.KubeletStep()
-				c.KubeletStep()
-				c.Events.Forget()
-				c.FailBefore(fixture.Fail("patch pods", test.err))
-				_, _, err := c.ReconcileOnce()
-				if (err != nil) != (test.err != nil) {
-					t.Errorf("error %v", err)
-				}
-				if diff := cmp.Diff(test.want, c.Events.All()); diff != "" {
-					t.Errorf("events (-want +got):\n%s", diff)
-				}
-			})
-		})
-	}
-}
-
-// TestRefusedResets: a reset that the API server refuses is tried again less and less often, as other updates are. (SCS-15)
-func TestRefusedResets(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(hotLog, "web-a", "web-b")
-		c.Settle()
-		c.Edit(`{"spec":{"containers":[{"name":"log","image":"log:2","upgradeStrategy":{"upgradeType":"HotUpgrade","hotUpgradeEmptyImage":"empty:1"}}]}}`)
-		c.MustReconcile()
-		c.KubeletStep()
-		c.KubeletStep()
-		c.Events.Forget()
-		c.FailBefore(fixture.Fail("patch pods", fixture.ErrQuota))
-		_, stop := c.start()
-		defer stop()
-		for range 10 {
-			c.Minute()
-		}
-		// At 0, 1, 3, 7 … seconds, and each 5 minutes at last, of each pod.
-		if n := c.Events.Count(v1alpha1.SidecarSetEventResetFailed); n < 10 || n > 24 {
-			t.Errorf("%d resets failed in 10 minutes: %q", n, c.Events.All())
-		}
-		c.FailBefore(nil)
-		c.Sleep("6m")
-		c.KubeletStep()
-		c.ExpectSettled()
-	})
 }
 
 // TestMissedPods: pods that were created without sidecars are reported within five seconds. (SCS-23)
@@ -329,37 +199,4 @@ func podIn(c *cluster, set *v1alpha1.SidecarSet, namespace, name string) string 
 	_, err := c.Kube.CoreV1().Pods(namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
 	c.Must(err)
 	return pod.Name
-}
-
-// refusesAll is a budget that lets no pod go.
-type refusesAll struct{ asked []string }
-
-func (b *refusesAll) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
-	b.asked = append(b.asked, pod.Name)
-	return false, nil
-}
-
-// SCS-26: no pod is updated while the budget refuses it.
-func TestBudget(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create(`updateStrategy: {maxUnavailable: "100%"}`, "web-a", "web-b")
-		c.Settle()
-		budget := &refusesAll{}
-		c.options.Budget = budget
-		c.restart()
-		c.setLog("log:2")
-		for range 3 {
-			c.MustReconcile()
-		}
-		requests, after, err := c.ReconcileOnce()
-		if len(requests) > 0 || after != time.Second || err != nil || len(budget.asked) < 2 {
-			t.Errorf("requests %q, again after %s, error %v; asked about %q", requests, after, err, budget.asked)
-		}
-		c.options.Budget = nil
-		c.restart()
-		c.Settle()
-		if s := c.get("web").Status; s.UpdatedPods != 2 || len(s.Conditions) > 0 {
-			t.Errorf("status %+v", s)
-		}
-	})
 }

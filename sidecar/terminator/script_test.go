@@ -43,12 +43,16 @@ import (
 //	stop, start             stops the controller, and starts another one; "start leave-phase" leaves the phase to kubelets
 //	node-goes, node-comes   has the cluster not know the node of the pod, and know it
 //	metrics                 shows how long pods took to end
+//	pass 10s                lets time pass, in which neither kubelet nor agent works
+//	requests                shows what the controller has sent since this was asked, and whether it has reconciled
+//	settled                 the same of ten minutes of heartbeats, after ten more
+//	kubelet-first           has the kubelet fail the pod in the moment in which the controller writes a phase
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			w := &world{cluster: c}
 			w.heal()
-			_, w.stop = c.start(w)
+			w.reconciles, w.stop = c.start(w)
 			defer func() { w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.run(t, d) })
 		})
@@ -62,6 +66,9 @@ type world struct {
 	trace []string
 	took  []time.Duration
 	stop  func() // the controller
+
+	reconciles *fixture.Reconciles
+	counted    int // of them
 }
 
 // Ended is PodMetrics.
@@ -129,6 +136,18 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		w.Must(w.requests.Delete(t.Context(), RequestName(w.pod("web").UID), metav1.DeleteOptions{}))
 	case "metrics":
 		return fmt.Sprint(w.took)
+	case "pass":
+		w.Sleep(words[0])
+	case "settled":
+		w.Sleep("10m")
+		w.sent()
+		for i := range 10 {
+			w.Heartbeat(i)
+			w.Sleep("1m")
+		}
+		return w.sent()
+	case "requests":
+		return w.sent()
 	default:
 		if !w.disturb(t, d.Cmd, words) {
 			return "no command " + d.Cmd
@@ -153,6 +172,16 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 	return strings.Join(out, "\n")
 }
 
+// sent is what the controller has sent since this was asked, and whether it has reconciled.
+func (w *world) sent() string {
+	defer w.ForgetRequests()
+	before := w.counted
+	if w.counted = w.reconciles.Count(); w.counted == before {
+		return fmt.Sprint(w.Sent(), ", and no reconcile")
+	}
+	return fmt.Sprint(w.Sent(), ", and reconciles")
+}
+
 // disturb is what happens to controller, kubelet, API server and node. It tells whether it knows the command.
 func (w *world) disturb(t *testing.T, command string, words []string) (known bool) {
 	t.Helper()
@@ -164,6 +193,17 @@ func (w *world) disturb(t *testing.T, command string, words []string) (known boo
 		w.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPhase(what) })
 	case "refuse":
 		w.FailBefore(fixture.Fail(what, errBudget))
+	case "kubelet-first":
+		w.FailBefore(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.String() == "patch pods/status" && w.pod("web").Status.Phase == corev1.PodRunning {
+				pod := w.pod("web")
+				end(&pod.Status.ContainerStatuses[1], 137)
+				pod.Status.Phase = corev1.PodFailed
+				_, err := w.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+				w.Must(err)
+			}
+			return nil
+		})
 	case "refuse-ended":
 		w.FailBefore(fixture.Fail(what, apierrors.NewBadRequest("the pod has ended")))
 	case "refuse-terminating":
@@ -180,7 +220,7 @@ func (w *world) disturb(t *testing.T, command string, words []string) (known boo
 	case "start":
 		w.stop()
 		w.leavePhase = what == "leave-phase"
-		_, w.stop = w.start(w)
+		w.reconciles, w.stop = w.start(w)
 	case "node-goes":
 		w.Must(w.Kube.CoreV1().Nodes().Delete(t.Context(), "real", metav1.DeleteOptions{}))
 	case "node-comes":

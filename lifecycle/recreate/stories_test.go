@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+func cacheKey(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
+}
+
+// TestStories plays the stories in testdata: see fixture.PlayStories. "start" starts a manager; the option "skew" sets its clock ahead. "pod" and
+// "request" create them, with changes as TestPlans has them. "work" has kubelet and agent work for a time, and "alone" the kubelet. "node" says
+// how long containers take to be ready, or that those which are started again never are. "phase" has the agent write a phase, and nothing more.
+// "state" shows requests and pods, and "held" since when something is told to hold a request up. "once" has something happen just before the
+// manager sends a part of its writes. "strip" takes all finalizers from a request.
+func TestStories(t *testing.T) {
+	fixture.PlayStories(t, "testdata/stories", requestResource, func(c *fixture.Cluster) *fixture.Story {
+		s := newStory()
+		s.setUp(c)
+		quiet := func(act func(words []string)) func(...string) string {
+			return func(words ...string) string { act(words); synctest.Wait(); return "" }
+		}
+		return &fixture.Story{Stable: true, Restart: func() {},
+			Option: func(_, value string) { s.skew = s.duration(value) },
+			Start: func() (*fixture.Reconciles, func()) {
+				stop := s.manager()
+				return &s.reconciles, func() { stop(); s.Must(s.guard.Check()) }
+			},
+			Further: map[string]func(...string) string{
+				"pod": quiet(func(words []string) {
+					var edits []func(*corev1.Pod)
+					for _, word := range words[1:] {
+						edits = append(edits, podChanges[word])
+					}
+					s.pod(words[0], edits...)
+				}),
+				"request":        quiet(func(words []string) { s.create(words[0], "web-0", s.edits(words[1:])...) }),
+				"delete-request": quiet(func(words []string) { s.deleteRequest(words[0]) }),
+				"strip":          quiet(func(words []string) { s.patchRequest(words[0], `{"metadata":{"finalizers":null}}`) }),
+				"work":           quiet(func(words []string) { s.work(s.duration(words[0])) }),
+				"alone":          quiet(func(words []string) { s.alone(s.duration(words[0])) }),
+				"node": quiet(func(words []string) {
+					if s.node.broken = words[0] == "broken"; !s.node.broken {
+						s.node.startup = s.duration(words[0])
+					}
+				}),
+				"phase": quiet(func(words []string) {
+					r := s.get(words[0])
+					r.Status.Phase = v1alpha1.ContainerRecreateRequestPhase(words[1])
+					s.node.write(r)
+				}),
+				"once":  quiet(func(words []string) { s.once(words[0], words[1]) }),
+				"state": func(...string) string { return s.states() },
+				"held":  s.held,
+			}}
+	})
+}
+
+func (s *story) duration(text string) time.Duration {
+	s.T.Helper()
+	d, err := time.ParseDuration(text)
+	s.Must(err)
+	return d
+}
+
+func (s *story) edits(words []string) requestEdits {
+	var args []datadriven.CmdArg
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		args = append(args, datadriven.CmdArg{Key: key, Vals: strings.Split(value, "+")})
+	}
+	return requestEditsOf(s.T, &datadriven.TestData{}, args)
+}
+
+// alone has the kubelet work for a time, and no agent.
+func (s *story) alone(d time.Duration) {
+	s.T.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		s.node.kubelet()
+		s.Sleep("10s")
+	}
+}
+
+// states shows requests and pods, a line each.
+func (s *story) states() (out string) {
+	s.node.kubelet()
+	out, s.happened = s.happened, ""
+	list, err := s.requests.List(s.T.Context(), metav1.ListOptions{})
+	s.Must(err)
+	for i := range list.Items {
+		r := &list.Items[i]
+		out += fmt.Sprintf("%s: %s", r.Name, s.state(r.Name))
+		if others := slices.DeleteFunc(r.Finalizers, func(f string) bool { return f == finalizer }); len(others) > 0 {
+			out += ", by " + strings.Join(others, " ")
+		}
+		out += "\n"
+	}
+	for _, pod := range s.Pods() {
+		restarts := map[string]int32{}
+		for _, c := range pod.Status.ContainerStatuses {
+			restarts[c.Name] = c.RestartCount
+		}
+		out += fmt.Sprintf("%s: in service %t, restarts", pod.Name, readiness.Ready(&pod))
+		for _, name := range slices.Sorted(maps.Keys(restarts)) {
+			out += fmt.Sprintf(" %s %d", name, restarts[name])
+		}
+		for _, key := range readiness.Keys(&pod) {
+			out += fmt.Sprintf(", for %s %s", key.UserAgent, key.Key)
+		}
+		out += "\n"
+	}
+	return out
+}
+
+// held shows what the message tells, and since when.
+func (s *story) held(words ...string) string {
+	message := s.get(words[0]).Status.Message
+	if told := heldup.OfText(message); told != nil {
+		return message + "\n"
+	}
+	return "nothing\n"
+}
+
+// once has something happen just before the manager sends a write. Such a write adds the finalizer, takes the pod out of service, or tells when.
+// Others put the pod back, or remove the finalizer.
+func (s *story) once(write, what string) {
+	const requests, pods = "patch containerrecreaterequests", "patch pods/status"
+	of := map[string][2]string{"add": {requests, "finalizers"}, "take-out": {pods, `"False"`}, "tell": {requests, `unready-acquired":"2`},
+		"put-back": {pods, `"True"`}, "remove": {requests, `"finalizers":[]`}}[write]
+	done := false
+	s.FailBefore(func(r fakecluster.Request) error {
+		if done || r.User != fixture.ControllerUser || r.String() != of[0] || !strings.Contains(string(r.Body), of[1]) {
+			return nil
+		}
+		done = true
+		switch what {
+		case "touch":
+			_, err := s.Kube.CoreV1().Pods(fixture.Web.Namespace).Patch(s.T.Context(), "web-0", types.MergePatchType, []byte(`{"metadata":{"annotations":{"touched":"yes"}}}`), metav1.PatchOptions{})
+			s.Must(err)
+		case "audit":
+			s.patchRequest("restart", `{"metadata":{"finalizers":["`+strings.Join(append(s.get("restart").Finalizers, "example.com/audit"), `","`)+`"]}}`)
+		case "delete":
+			s.Must(s.requests.Delete(s.T.Context(), "restart", metav1.DeleteOptions{}))
+		}
+		s.happened = fmt.Sprintf("%s came before %s\n", what, write)
+		return nil
+	})
+}
+
+// patchRequest changes a request as a user does. It may be called in the middle of a request.
+func (s *story) patchRequest(name, patch string) {
+	s.T.Helper()
+	_, err := s.requests.Patch(s.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.Must(err)
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+// TestStories plays the stories in testdata: see fixture.PlayStories. Images with "nopull" cannot be pulled. Options are features by name,
+// and "budget", which lets no pod go. "inject" creates pods that the webhook injects into, or so many; arguments with = are their labels. "missed" creates
+// pods that the webhook has not heard of. "mirror" has a webhook of others rewrite the images of pods that are created. "down" has a container of
+// a pod fail, and "forget" deletes all revisions. "plan" shows the plan, and "step" shows it and reconciles once. "hot" shows what a pod records
+// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", "delete-set" and "create-namespace" are about others.
+func TestStories(t *testing.T) {
+	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
+		c := &cluster{}
+		c.setUp(f)
+		c.Kubelet.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
+		sets := connect(f, fixture.TestUser).SidecarSets()
+		act := func(act func(word string)) func(...string) string {
+			return func(words ...string) string {
+				for _, word := range words {
+					act(word)
+				}
+				synctest.Wait()
+				return ""
+			}
+		}
+		return &fixture.Story{Stable: true, New: func(int32) any { return newSet(c.T, "web") }, Restart: c.restart, Option: c.option, Waiting: c.waits,
+			Start: func() (*fixture.Reconciles, func()) { return c.start() },
+			Further: map[string]func(...string) string{
+				"inject": c.inject, "missed": act(c.missed), "mirror": c.mirror, "down": c.down, "forget": c.forget,
+				"plan": func(...string) string { return c.plan().String() + "\n" },
+				"step": c.step,
+				"hot": func(words ...string) string {
+					state, _, _ := strings.Cut(hotState(c.T, c.pod(words[0]), words[1], nil), ": ")
+					return state + "\n"
+				},
+				"outcome": func(...string) string { return outcome(c.Cluster, "web") + "\n" },
+				"create-set": act(func(name string) {
+					_, err := sets.Create(c.T.Context(), newSet(c.T, name), metav1.CreateOptions{})
+					c.Must(err)
+				}),
+				"delete-set": act(func(name string) { c.Must(sets.Delete(c.T.Context(), name, metav1.DeleteOptions{})) }),
+				"create-namespace": act(func(name string) {
+					_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+					c.Must(err)
+				}),
+			}}
+	}, namespaceResource)
+}
+
+func (c *cluster) option(name, value string) {
+	switch features := reflect.ValueOf(&c.options.Features).Elem().FieldByName(name); {
+	case name == "budget":
+		c.options.Budget = refusesAll{}
+		if value == "none" {
+			c.options.Budget = nil
+		}
+	case features.IsValid():
+		features.SetBool(true)
+	default:
+		reflect.ValueOf(&c.options.Injection).Elem().FieldByName(name).SetBool(true)
+	}
+}
+
+// refusesAll is a budget that lets no pod go.
+type refusesAll struct{}
+
+func (refusesAll) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return false, nil }
+
+// waits lists why pods are not as they should be.
+func (c *cluster) waits() (out []string) {
+	plan := c.plan()
+	for _, w := range slices.Concat(plan.Waiting, plan.NotUpgradable, plan.NotInjected) {
+		out = append(out, fmt.Sprintf("%s: %s: %s", w.Pod.Name, w.Reason.Rule, w.Reason.Message))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (c *cluster) inject(words ...string) string {
+	labels := map[string]string{}
+	for _, word := range words {
+		if key, value, is := strings.Cut(word, "="); is {
+			labels[key] = value
+		}
+	}
+	var names []string
+	for _, word := range words {
+		n, err := strconv.Atoi(word)
+		for i := range n {
+			names = append(names, fmt.Sprintf("web-%02d", i))
+		}
+		if err != nil && !strings.Contains(word, "=") {
+			names = append(names, word)
+		}
+	}
+	for _, name := range names {
+		pod := injectedWith(c.T, c.get("web"), fixture.Web.Namespace, name, c.options.Injection)
+		maps.Copy(pod.Labels, labels)
+		c.CreatePod(pod)
+	}
+	return ""
+}
+
+func (c *cluster) missed(name string) {
+	c.Sleep("2s")
+	c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}})
+}
+
+func (c *cluster) mirror(...string) string {
+	c.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
+		if request.Resource != "pods" || request.Verb != "create" || request.Subresource != "" {
+			return
+		}
+		for _, list := range []string{"initContainers", "containers"} {
+			containers, _, err := unstructured.NestedSlice(object.Object, "spec", list)
+			c.Must(err)
+			for _, each := range containers {
+				fields := each.(map[string]any)
+				fields["image"] = fmt.Sprint("mirror.example.com/", fields["image"])
+			}
+			if len(containers) > 0 {
+				c.Must(unstructured.SetNestedSlice(object.Object, containers, "spec", list))
+			}
+		}
+	})
+	return ""
+}
+
+func (c *cluster) forget(...string) string {
+	revisions := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace)
+	list, err := revisions.List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range list.Items {
+		c.Must(revisions.Delete(c.T.Context(), list.Items[i].Name, metav1.DeleteOptions{}))
+	}
+	synctest.Wait()
+	return ""
+}
+
+func (c *cluster) pod(name string) *corev1.Pod {
+	c.T.Helper()
+	pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	return pod
+}
+
+func (c *cluster) down(words ...string) string {
+	pod := c.pod(words[0])
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if statuses[i].Name == words[1] {
+				statuses[i].Ready = false
+			}
+		}
+	}
+	judgeReady(pod, time.Now())
+	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
+	c.Must(err)
+	synctest.Wait()
+	return ""
+}
+
+// step shows the plan, reconciles once, and shows what fails.
+func (c *cluster) step(...string) string {
+	plan := c.plan()
+	for _, p := range plan.Patch { // SCS-11
+		if writes, err := p.Patch.Writes(p.Pod); err != nil || len(writes) != 1 || !strings.Contains(string(writes[0].Data), "resourceVersion") {
+			c.T.Errorf("%d writes of pod %s, error %v: want one, which is refused if the pod has changed", len(writes), p.Pod.Name, err)
+		}
+	}
+	out := plan.String() + "\n"
+	if _, _, err := c.ReconcileOnce(); err != nil {
+		out += "error: " + err.Error() + "\n"
+	}
+	return out
+}
