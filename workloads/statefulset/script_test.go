@@ -16,7 +16,8 @@ import (
 )
 
 // TestScripts plays the rollouts in testdata: see scenario.RunScripts. A StatefulSet has two commands of its own. "foreign pod"
-// gives a pod to another controller. "serve pod" has another manager put it into service. It has these keys of spec, beside those of the template and hooks:
+// gives a pod to another controller. "serve pod" has another manager put it into service. It has these keys of spec, beside
+// those of the template and hooks:
 //
 //	replicas, policy, scaleMaxUnavailable, historyLimit
 //	reserve=(1,5-7)                   reserveOrdinals
