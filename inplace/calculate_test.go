@@ -64,7 +64,13 @@ func templateWith(t *testing.T, patch string) *corev1.PodTemplateSpec {
 	if strings.TrimSpace(patch) == "" {
 		return template()
 	}
-	base, err := json.Marshal(template())
+	return merged(t, template(), patch)
+}
+
+// merged is an object after a strategic merge patch in YAML.
+func merged[T any](t *testing.T, object *T, patch string) *T {
+	t.Helper()
+	base, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +78,14 @@ func templateWith(t *testing.T, patch string) *corev1.PodTemplateSpec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data, err = strategicpatch.StrategicMergePatch(base, data, corev1.PodTemplateSpec{}); err != nil {
+	var out T
+	if data, err = strategicpatch.StrategicMergePatch(base, data, out); err != nil {
 		t.Fatal(err)
 	}
-	out := &corev1.PodTemplateSpec{}
-	if err := json.Unmarshal(data, out); err != nil {
+	if err := json.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return &out
 }
 
 func TestCalculateInputs(t *testing.T) {

@@ -24,6 +24,9 @@ func start() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
 
 func after(seconds int) time.Time { return start().Add(time.Duration(seconds) * time.Second) }
 
+// started is the condition InPlaceUpdateReady of a pod that is being updated.
+const started = "False StartInPlaceUpdate"
+
 // change alters a template.
 type change func(*corev1.PodTemplateSpec)
 
@@ -175,15 +178,6 @@ func report(t testing.TB, pod *corev1.Pod, meta v1alpha1.RuntimeContainersMeta) 
 	pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation] = string(data)
 }
 
-func readMeta(t testing.TB, pod *corev1.Pod) v1alpha1.RuntimeContainersMeta {
-	t.Helper()
-	var meta v1alpha1.RuntimeContainersMeta
-	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation]), &meta); err != nil {
-		t.Fatal(err)
-	}
-	return meta
-}
-
 // apply returns the pod after the patch, with the revision label of the workload.
 func apply(t testing.TB, pod *corev1.Pod, p podpatch.Patch) *corev1.Pod {
 	t.Helper()
@@ -240,14 +234,4 @@ func condition(pod *corev1.Pod, t corev1.PodConditionType) string {
 		}
 	}
 	return "none"
-}
-
-// since returns the time of a condition's last transition.
-func since(pod *corev1.Pod, t corev1.PodConditionType) time.Time {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == t {
-			return c.LastTransitionTime.Time
-		}
-	}
-	return time.Time{}
 }

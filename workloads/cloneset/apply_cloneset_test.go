@@ -4,17 +4,12 @@ package cloneset
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestRevisions is about names of revisions that are taken. (CS-CR5)
@@ -76,65 +71,26 @@ func deref(count *int32) int32 {
 	return *count
 }
 
-// TestCloneSetWrites is about writes of the CloneSet itself.
-func TestCloneSetWrites(t *testing.T) {
-	t.Run("a status is not written over a spec that has changed in between", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			c.create(2, "")
-			var once atomic.Bool
-			c.FailBefore(func(r fakecluster.Request) error {
-				if r.User == fixture.ControllerUser && r.String() == "patch clonesets/status" && once.CompareAndSwap(false, true) {
-					c.Edit(`{"spec":{"replicas":3}}`)
-				}
-				return nil
-			})
-			if _, _, err := c.ReconcileOnce(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
-				t.Errorf("error %v, want a conflict", err)
-			}
-			c.Settle()
-			if status := c.get().Status; status.ObservedGeneration != 2 || status.ReadyReplicas != 3 || len(status.Conditions) > 0 {
-				t.Errorf("status %+v", status)
-			}
-		})
-	})
-	t.Run("CS-3(g): podsToDelete loses the names of pods that are gone, and nothing else changes", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			c.create(3, `{"spec":{"newer":{"a":[1]},"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","newer":true}],"newer":"x"}}}}`)
-			c.Settle()
-			before, names := c.Raw()["spec"].(map[string]any), c.PodNames()
-			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + names[1] + `"]}}}`)
-			c.Settle()
-			if diff := cmp.Diff([]string{names[0], names[2]}, c.PodNames()); diff != "" {
-				t.Errorf("pods (-want +got):\n%s", diff)
-			}
-			before["replicas"] = 2.0
-			before["scaleStrategy"] = map[string]any{}
-			after := c.Raw()["spec"].(map[string]any)
-			if left, _ := after["scaleStrategy"].(map[string]any)["podsToDelete"].([]any); len(left) > 0 {
-				t.Errorf("podsToDelete %v", left)
-			}
-			after["scaleStrategy"] = map[string]any{}
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("spec (-want +got):\n%s", diff)
-			}
-		})
-	})
-	t.Run("CS-3(g): pruning is repeated when the user was faster", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			c.create(3, "")
-			c.Settle()
-			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
-			c.MustReconcile()
-			var once atomic.Bool
-			c.FailBefore(func(r fakecluster.Request) error {
-				if r.User == fixture.ControllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
-					c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
-				}
-				return nil
-			})
-			if _, _, err := c.ReconcileOnce(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
-				t.Errorf("error %v, want a conflict", err)
-			}
-		})
+// CS-3(g): podsToDelete loses the names of pods that are gone, and nothing else changes.
+func TestPodsToDeleteArePruned(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, `{"spec":{"newer":{"a":[1]},"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","newer":true}],"newer":"x"}}}}`)
+		c.Settle()
+		before, names := c.Raw()["spec"].(map[string]any), c.PodNames()
+		c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + names[1] + `"]}}}`)
+		c.Settle()
+		if diff := cmp.Diff([]string{names[0], names[2]}, c.PodNames()); diff != "" {
+			t.Errorf("pods (-want +got):\n%s", diff)
+		}
+		before["replicas"] = 2.0
+		before["scaleStrategy"] = map[string]any{}
+		after := c.Raw()["spec"].(map[string]any)
+		if left, _ := after["scaleStrategy"].(map[string]any)["podsToDelete"].([]any); len(left) > 0 {
+			t.Errorf("podsToDelete %v", left)
+		}
+		after["scaleStrategy"] = map[string]any{}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("spec (-want +got):\n%s", diff)
+		}
 	})
 }

@@ -12,65 +12,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const withClaims = `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`
-
-// A user deletes the claim of a pod that no node has: it could never be scheduled.
-func TestClaimThatAPodWaitsFor(t *testing.T) {
-	w := newScenario(t)
-	w.Spec("replicas=3", "claims=data")
-	w.apply(NewPlan(w.snapshot()))
-	w.Kubelet(w.Pods[0].Name)
-	for _, pod := range w.Pods {
-		w.RemoveClaim("data-" + pod.Name)
-	}
-	plan := NewPlan(w.snapshot())
-	var created []string
-	for _, claim := range plan.CreateClaims {
-		created = append(created, claim.Name)
-		if !metav1.IsControlledBy(claim, w.set) || claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == "" {
-			t.Errorf("claim %+v, want one of the CloneSet and an instance", claim.ObjectMeta)
-		}
-	}
-	if diff := cmp.Diff([]string{"data-" + w.Pods[1].Name, "data-" + w.Pods[2].Name}, created); diff != "" {
-		t.Errorf("claims of pods that no node has (-want +got):\n%s", diff)
-	}
-	w.Spec("delete=p2") // its claims go with it: none is created that would be left
-	if plan := NewPlan(w.snapshot()); len(plan.Delete) != 1 || len(plan.CreateClaims) != 1 {
-		t.Errorf("%d pods are deleted, %d claims created: want 1 each", len(plan.Delete), len(plan.CreateClaims))
-	}
-	w.Spec("claims=other") // of which there is no template any more
-	if plan := NewPlan(w.snapshot()); len(plan.CreateClaims) != 0 {
-		t.Errorf("%d claims are created, which no template asks for", len(plan.CreateClaims))
-	}
-}
-
-// Pods are refused, and claims are not to be used again. A claim that was made for a pod that never came is used for the next
-// one. Otherwise it would be deleted and another one made, without end.
-func TestClaimOfAPodThatWasRefused(t *testing.T) {
-	w := newScenario(t)
-	w.Spec("replicas=3", "claims=data", "disablePVCReuse=true")
-	w.Refused = map[string]bool{"create": true}
-	w.apply(NewPlan(w.snapshot()))
-	w.apply(NewPlan(w.snapshot()))
-	for range 2 {
-		plan := NewPlan(w.snapshot())
-		if len(plan.Create) != 3 {
-			t.Fatalf("%d pods are created", len(plan.Create))
-		}
-		if n := len(plan.DeleteClaims); n > 0 {
-			t.Errorf("%d claims are deleted, and %d made anew", n, len(plan.Create[0].Claims))
-		}
-		w.apply(plan)
-	}
-	w.Spec("replicas=0")
-	if plan := NewPlan(w.snapshot()); len(plan.DeleteClaims) != len(w.Claims) {
-		t.Errorf("%d of %d claims are deleted that no pod uses", len(plan.DeleteClaims), len(w.Claims))
-	}
-}
 
 // TestClaimThatAPodOwns: a pod that no node has owns its claim, since it was
 // about to be released, or a user has made the claim again.

@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 )
@@ -85,68 +84,6 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 				t.Error("the snapshot was changed")
 			}
 		})
-	}
-}
-
-// An unreadable revision without a controller merely matches the selector: it
-// stops nothing. One of the CloneSet's own stops what is made of it.
-func TestUnreadableRevisions(t *testing.T) {
-	orphan := &appsv1.ControllerRevision{ObjectMeta: foreign("orphan"), Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
-	orphan.OwnerReferences = nil
-	w := newScenario(t)
-	w.Spec("replicas=2", "type=InPlaceIfPossible")
-	w.settle()
-	w.Revisions = append(w.Revisions, orphan)
-	w.Spec("image=nginx:2", "replicas=3", "historyLimit=0")
-	w.settle()
-	if status := w.set.Status; status.UpdatedReadyReplicas != 3 || len(status.Conditions) > 0 {
-		t.Errorf("an orphan that cannot be read: status %+v", status)
-	}
-	if !slices.Contains(w.Revisions, orphan) {
-		t.Error("the revision of nobody was deleted")
-	}
-
-	w.Spec("image=nginx:3", "replicas=4", "partition=4", "historyLimit=9")
-	s := w.snapshot()
-	current := slices.IndexFunc(s.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == s.Set.Status.CurrentRevision })
-	s.Revisions[current] = s.Revisions[current].DeepCopy()
-	s.Revisions[current].Data.Raw = []byte("{")
-	plan := NewPlan(s)
-	if len(plan.Create) != 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), "create pods of revision "+s.Set.Status.CurrentRevision) {
-		t.Errorf("creates %d pods of a revision that cannot be read; problems %v", len(plan.Create), plan.Problems)
-	}
-	one := int32(5)
-	s.Set.Spec.Replicas = &one // 4 of the current revision, which are there but one, and 1 of the present template
-	if plan = NewPlan(s); len(plan.Create) != 1 || plan.Create[0].Pod.Spec.Containers[0].Image != "nginx:3" || len(plan.Problems) != 1 {
-		t.Errorf("creates %d pods, want the one of the present template; problems %v", len(plan.Create), plan.Problems)
-	}
-}
-
-// Pods do not go back to a revision that none can be created of.
-func TestNoRollbackToAnUnreadableRevision(t *testing.T) {
-	w := newScenario(t)
-	w.Feature("PartitionRollback")
-	w.Spec("replicas=2", "maxUnavailable=2")
-	w.settle()
-	w.Spec("image=nginx:2", "partition=1")
-	w.settle()
-	w.Spec("partition=2")
-	s := w.snapshot()
-	if plan := NewPlan(s); len(plan.Delete) != 1 {
-		t.Fatalf("it deletes %d pods, want the one that goes back", len(plan.Delete))
-	}
-	for i, r := range s.Revisions {
-		if r.Name == s.Set.Status.CurrentRevision {
-			s.Revisions[i] = r.DeepCopy()
-			s.Revisions[i].Data.Raw = []byte("{")
-		}
-	}
-	plan := NewPlan(s)
-	if len(plan.Delete) != 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), "move pods back to revision") {
-		t.Errorf("it deletes %d pods, problems %v", len(plan.Delete), plan.Problems)
-	}
-	if len(plan.Waiting) != 1 {
-		t.Errorf("waiting %v, want the pod that does not go back", plan.Waiting)
 	}
 }
 

@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/scenario"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -26,6 +29,7 @@ type setScenario struct {
 	features Features
 	lost     map[string]time.Time // nodes that cannot be reached, and since when
 	unused   map[string]bool      // instances of which no pod could be created
+	jobs     []string             // that pull images ahead
 }
 
 func newScenario(t scenario.TB) *setScenario {
@@ -46,7 +50,7 @@ func newScenario(t scenario.TB) *setScenario {
 func (w *setScenario) snapshot() *Snapshot {
 	return &Snapshot{
 		Set: w.set.DeepCopy(), Pods: owned(w, w.Pods), Claims: owned(w, w.Claims),
-		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features, Unreachable: w.lost, Unused: w.unused,
+		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features, Unreachable: w.lost, Unused: w.unused, Jobs: w.jobs,
 	}
 }
 
@@ -65,7 +69,18 @@ func (w *setScenario) apply(plan *Plan) {
 	for _, claim := range plan.DeleteClaims {
 		w.DeleteClaim(claim)
 	}
+	for _, claim := range plan.CreateClaims {
+		if !metav1.IsControlledBy(claim, w.set) || claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == "" {
+			w.T.Fatalf("claim %+v, want one of the CloneSet and an instance", claim.ObjectMeta)
+		}
+	}
 	w.ApplyPlan(&plan.Plan)
+	for i, r := range w.Revisions {
+		if label := plan.PreDownload.Label; label != "" && r.Name == plan.Revisions.Update.Name {
+			w.Revisions[i] = r.DeepCopy()
+			w.Revisions[i].Labels[label] = "true"
+		}
+	}
 	for _, c := range plan.Create {
 		w.unused[instanceID(c.Pod)] = w.Pod(c.Pod.Name) == nil
 	}
@@ -108,6 +123,24 @@ func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	w.ShowDeletedRevisions(&plan.Revisions, out)
 	w.ShowOtherwise(func(out *strings.Builder) { w.showStage(&plan.Otherwise, out) }, out)
 	w.ShowReasons(&plan.Plan, out)
+	showPreDownload(plan, out)
+}
+
+// showPreDownload shows which images are pulled ahead, or why none are.
+func showPreDownload(plan *Plan, out *strings.Builder) {
+	p := &plan.PreDownload
+	for _, job := range p.Create {
+		fmt.Fprintf(out, "  pull %s for job %s\n", job.Spec.Image, job.Name)
+	}
+	for _, job := range p.Delete {
+		fmt.Fprintf(out, "  delete job %s\n", job)
+	}
+	if p.Label != "" {
+		fmt.Fprintf(out, "  label revision %s %s\n", plan.Revisions.Update.Name, p.Label)
+	}
+	if p.Reason != "" {
+		fmt.Fprintf(out, "  pulls nothing: %s\n", p.Reason)
+	}
 }
 
 func (w *setScenario) showStage(stage *rollout.Stage, out *strings.Builder) {
@@ -138,22 +171,92 @@ func (w *setScenario) Status(out *strings.Builder) {
 
 func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
 
-// Command knows two commands. After graceful, what is deleted stays for as long as it would in a
-// cluster. After lose pod, nothing is heard of its node: the controller manager has reported that, and
-// that the pod is not ready.
-func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
+// Command knows the commands of CloneSets:
+//
+//	plan                    shows what would be done now, and does nothing
+//	revisions               shows the revisions, with the hashes of claim templates
+//	graceful                from now on what is deleted stays for as long as it would in a cluster
+//	terminate               the CloneSet is being deleted
+//	no-status               its status is lost
+//	jobs name…              jobs are there that pull images ahead
+//	spoil                   no revision that is there can be read any more
+//	add-revision            a revision is there that has no owner, and cannot be read
+//	lose pod                nothing is heard of its node: the controller manager has reported that, and that the pod is not ready
+//	unbind pod [node]       it is as new, without a node or with another one, and its kubelet does nothing
+//	sidecar pod image       a SidecarSet injects the container log, or updates it
+func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool {
 	switch d.Cmd {
+	case "plan":
+		plan := NewPlan(w.snapshot())
+		if w.show(plan, out); plan.PrunePodsToDelete {
+			fmt.Fprintf(out, "  prune podsToDelete\n")
+		}
+		if plan.RequeueAfter > 0 {
+			fmt.Fprintf(out, "  again in %s\n", plan.RequeueAfter)
+		}
+	case "revisions":
+		w.showRevisions(out)
 	case "graceful":
 		w.Graceful = true
-	case "lose":
-		name := w.Name(d.CmdArgs[0].Key)
-		w.lost[w.Pod(name).Spec.NodeName] = w.Now
-		w.Freeze(name, true)
-		w.Edit(name, func(pod *corev1.Pod) { w.SetCondition(pod, corev1.PodReady, corev1.ConditionFalse) })
+	case "terminate":
+		w.set.DeletionTimestamp = &metav1.Time{Time: w.Now}
+	case "no-status":
+		w.set.Status = v1alpha1.CloneSetStatus{}
+	case "jobs":
+		for _, arg := range d.CmdArgs {
+			w.jobs = append(w.jobs, arg.Key)
+		}
+	case "spoil":
+		for i, r := range w.Revisions {
+			w.Revisions[i] = r.DeepCopy()
+			w.Revisions[i].Data.Raw = []byte(`{"spec":{"template":7}}`)
+		}
+	case "add-revision":
+		orphan := &appsv1.ControllerRevision{ObjectMeta: foreign("orphan"), Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
+		orphan.OwnerReferences = nil
+		w.Revisions = append(w.Revisions, orphan)
+	case "lose", "unbind", "sidecar":
+		w.podCommand(d.Cmd, w.Name(d.CmdArgs[0].Key), d.CmdArgs[1:])
 	default:
 		return false
 	}
 	return true
+}
+
+func (w *setScenario) podCommand(command, name string, args []datadriven.CmdArg) {
+	switch command {
+	case "lose":
+		w.lost[w.Pod(name).Spec.NodeName] = w.Now
+		w.Freeze(name, true)
+		w.Edit(name, func(pod *corev1.Pod) { w.SetCondition(pod, corev1.PodReady, corev1.ConditionFalse) })
+	case "unbind":
+		w.Freeze(name, true)
+		w.Edit(name, func(pod *corev1.Pod) {
+			pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+			if len(args) > 0 {
+				pod.Spec.NodeName = args[0].Key
+			}
+		})
+	case "sidecar":
+		w.Edit(name, func(pod *corev1.Pod) {
+			if len(pod.Spec.Containers) == 1 {
+				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "log", Image: args[0].Key})
+				return
+			}
+			scenario.UpdateSidecar(w.T, pod, "log", args[0].Key, w.Now)
+		})
+	}
+}
+
+// showRevisions shows the revisions by their numbers.
+func (w *setScenario) showRevisions(out *strings.Builder) {
+	for _, r := range slices.SortedFunc(slices.Values(w.Revisions), func(a, b *appsv1.ControllerRevision) int { return int(a.Revision - b.Revision) }) {
+		fmt.Fprintf(out, "%d %s", r.Revision, r.Name)
+		if hash, found := r.Annotations[v1alpha1.CloneSetClaimTemplateHashAnnotation]; found {
+			fmt.Fprintf(out, " claims %q", hash)
+		}
+		fmt.Fprintln(out)
+	}
 }
 
 // Feature switches a feature on.
@@ -200,6 +303,15 @@ func (w *setScenario) change(key, value string) {
 		spec.ScaleStrategy.DisablePVCReuse = value == "true"
 	case "historyLimit":
 		spec.RevisionHistoryLimit = &number
+	case "selector": // which the template matches
+		label, value, _ := strings.Cut(value, ":")
+		spec.Selector.MatchLabels[label], spec.Template.Labels[label] = value, value
+	case "setAnnotation":
+		name, value, _ := strings.Cut(value, ":")
+		metav1.SetMetaDataAnnotation(&w.set.ObjectMeta, name, value)
+	case "launchPriority": // of a container log
+		spec.Template.Spec.Containers = append(spec.Template.Spec.Containers[:1:1], corev1.Container{
+			Name: "log", Image: "log:1", Env: []corev1.EnvVar{{Name: lifecyclev1alpha1.ContainerPriorityEnv, Value: value}}})
 	default:
 		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
 			w.T.Fatalf("unknown field %s", key)

@@ -3,7 +3,6 @@
 package cloneset
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,32 +57,5 @@ func TestUpdatedAvailableReplicas(t *testing.T) {
 	w.Now = w.Now.Add(time.Minute)
 	if got := status(); got != [4]int32{3, 3, 3, 3} {
 		t.Errorf("a minute later: %v", got)
-	}
-}
-
-// The partition was raised, and sends pods back. Until they have gone back the update revision does not become the current one,
-// though all wanted pods are there and have it. (CS-S1)
-func TestCurrentRevisionWhilePodsGoBack(t *testing.T) {
-	w := newScenario(t)
-	w.Feature("PartitionRollback")
-	w.Spec("replicas=3")
-	w.settle()
-	w.Spec("image=nginx:2", "partition=1")
-	w.settle()
-	current := w.set.Status.CurrentRevision
-	for _, pod := range slices.Clone(w.Pods) {
-		if pod.Spec.Containers[0].Image != "nginx:2" {
-			w.Remove(pod.Name)
-		}
-	}
-	w.Spec("replicas=2", "partition=2")
-	if plan := NewPlan(w.snapshot()); plan.Status.CurrentRevision != current || plan.Diff.Update != -2 {
-		t.Errorf("current revision %s, %d pods to update; want %s, and two to go back", plan.Status.CurrentRevision, plan.Diff.Update, current)
-	}
-	w.settle()
-	for _, pod := range w.Pods {
-		if image := pod.Spec.Containers[0].Image; image == "nginx:2" {
-			t.Errorf("pod %s stays at %s", pod.Name, image)
-		}
 	}
 }

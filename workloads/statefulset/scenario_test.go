@@ -13,7 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/scenario"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -124,12 +126,20 @@ func (w *setScenario) MinReadySeconds() int32 {
 	return 0
 }
 
-// Command knows "foreign pod", which gives a pod to another controller.
+// Command knows "foreign pod", which gives a pod to another controller, and "serve pod": another manager puts it into service.
 func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
-	if d.Cmd != "foreign" {
+	switch d.Cmd {
+	case "foreign":
+		w.Edit(w.Name(d.CmdArgs[0].Key), disinherit)
+	case "serve":
+		w.Edit(w.Name(d.CmdArgs[0].Key), func(pod *corev1.Pod) {
+			for _, c := range []corev1.PodConditionType{inplacev1alpha1.InPlaceUpdateReady, corev1.PodReady} {
+				*readiness.Condition(pod, c) = corev1.PodCondition{Type: c, Status: corev1.ConditionTrue}
+			}
+		})
+	default:
 		return false
 	}
-	w.Edit(w.Name(d.CmdArgs[0].Key), disinherit)
 	return true
 }
 

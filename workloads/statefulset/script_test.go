@@ -15,8 +15,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestScripts plays the rollouts in testdata: see scenario.RunScripts. A StatefulSet has one command of its own: "foreign pod"
-// gives a pod to another controller. It has these keys of spec, beside those of the template and hooks:
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts. A StatefulSet has two commands of its own. "foreign pod"
+// gives a pod to another controller. "serve pod" has another manager put it into service. It has these keys of spec, beside
+// those of the template and hooks:
 //
 //	replicas, policy, scaleMaxUnavailable, historyLimit
 //	reserve=(1,5-7)                   reserveOrdinals

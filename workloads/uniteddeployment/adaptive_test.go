@@ -3,7 +3,6 @@
 package uniteddeployment
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -17,105 +16,6 @@ import (
 // adaptive is a topology of subsets, with more in its strategy.
 func adaptive(more string, subsets string) string {
 	return "topology: {scheduleStrategy: {type: Adaptive, adaptive: {" + more + "}}, subsets: [" + subsets + "]}"
-}
-
-// step is what happens, how long then nothing does, and what comes of it.
-type step struct {
-	do    func(z *zones)
-	after int // seconds
-	want  string
-}
-
-func room(subset string, n int) func(*zones) { return func(z *zones) { z.room[subset] = n } }
-
-func spec(change func(*v1alpha1.UnitedDeploymentSpec)) func(*zones) {
-	return func(z *zones) { z.edit(change) }
-}
-
-func nothing(*zones) {}
-
-// Stories of subsets whose nodes are full, with each kind of workloads.
-func TestAdaptive(t *testing.T) {
-	image := spec(func(s *v1alpha1.UnitedDeploymentSpec) { podTemplate(&s.Template).Spec.Containers[0].Image = "nginx:2" })
-	replicas := func(n int32) func(*zones) {
-		return spec(func(s *v1alpha1.UnitedDeploymentSpec) { s.Replicas = &n })
-	}
-	for _, test := range []struct {
-		name  string
-		room  map[string]int
-		lines []string
-		steps []step
-	}{
-		{"UD-21.1: the defaults", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("", "{name: a}, {name: b}")}, []step{
-			{nothing, 30, "a 3/5, b 5/5"}, {nothing, 5, "a 3/3 closed, b 7/7"}, {room("a", plenty), 290, "a 3/3 closed, b 7/7"}, {nothing, 15, "a 5/5, b 5/5"}}},
-		{"UD-21.1: other times, under the earlier name", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("rescheduleCriticalSeconds: 5, unschedulableLastSeconds: 20", "{name: a}, {name: b}")}, []step{
-			{nothing, 5, "a 3/5, b 5/5"}, {nothing, 5, "a 3/3 closed, b 7/7"}, {room("a", plenty), 10, "a 3/3 closed, b 7/7"}, {nothing, 10, "a 5/5, b 5/5"}}},
-		{"UD-21.1: the later name counts", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("rescheduleCriticalSeconds: 5, unschedulableDuration: 20, unschedulableLastSeconds: 900", "{name: a}, {name: b}")}, []step{
-			{nothing, 10, "a 3/3 closed, b 7/7"}, {room("a", plenty), 20, "a 5/5, b 5/5"}}},
-		{"UD-21.2: equally where there are no limits", map[string]int{"a": 0, "b": plenty, "c": plenty}, []string{"replicas: 9", adaptive("", "{name: a}, {name: b}, {name: c}")}, []step{
-			{nothing, 40, "a 0/0 closed, b 5/5, c 4/4"}}},
-		{"UD-21.2: in their order where there are, each up to its maximum", map[string]int{"a": 0, "b": plenty, "c": plenty}, []string{"replicas: 9", adaptive("", "{name: a, maxReplicas: 3}, {name: b, maxReplicas: 4}, {name: c}")}, []step{
-			{nothing, 10, "a 0/3, b 4/4, c 2/2"}, {nothing, 30, "a 0/0 closed, b 4/4, c 5/5"}}},
-		{"UD-21.2: a subset with replicas comes last", map[string]int{"a": 0, "b": plenty, "c": 5}, []string{"replicas: 9", adaptive("", "{name: a}, {name: b, replicas: 3}, {name: c, replicas: 3}")}, []step{
-			{nothing, 40, "a 0/0 closed, b 5/5, c 4/4"}}},
-		{"UD-21.2: one without replicas comes before", map[string]int{"a": 0, "b": plenty, "c": plenty}, []string{"replicas: 9", adaptive("", "{name: a}, {name: b, replicas: 3}, {name: c}")}, []step{
-			{nothing, 40, "a 0/0 closed, b 3/3, c 6/6"}}},
-		{"UD-21.2: all are full", map[string]int{"a": 3, "b": 3}, []string{"replicas: 10", adaptive("", "{name: a}, {name: b}")}, []step{
-			{nothing, 40, "a 3/5 closed, b 3/5 closed"}, {nothing, 900, "a 3/5 closed, b 3/5 closed"}}},
-		{"UD-21.2: what fits nowhere stays", map[string]int{"a": 1, "b": plenty}, []string{"replicas: 10", adaptive("", "{name: a, minReplicas: 5}, {name: b, maxReplicas: 7}")}, []step{
-			{nothing, 40, "a 1/3 closed, b 7/7"}}},
-		{"UD-21.2: a substitute finds no node either", map[string]int{"a": 3, "b": 6, "c": plenty}, []string{"replicas: 9", adaptive("", "{name: a, maxReplicas: 5}, {name: b}, {name: c}")}, []step{
-			{nothing, 34, "a 3/3 closed, b 6/6, c 0/0"}, {func(z *zones) { z.evict("a", 1) }, 40, "a 1/1 closed, b 6/6 closed, c 2/2"}, {room("b", plenty), 10, "a 1/1 closed, b 6/6 closed, c 2/2"}}},
-		{"UD-21.3: reserved until it is ready", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("reserveUnschedulablePods: true, unschedulableDuration: 60", "{name: a}, {name: b}")}, []step{
-			{nothing, 40, "a 3/5 reserved 2 closed, b 7/7"}, {func(z *zones) { z.slow["a"], z.room["a"] = true, plenty }, 10, "a 3/5 reserved 2 closed, b 7/7"},
-			{func(z *zones) { z.slow["a"] = false }, 5, "a 5/5 closed, b 5/5"}, {nothing, 40, "a 5/5, b 5/5"}}},
-		{"UD-21.3: substitutes that are not ready hold nothing up", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("reserveUnschedulablePods: true, unschedulableDuration: 1", "{name: a}, {name: b}")}, []step{
-			{nothing, 20, "a 3/5, b 5/5"}, {func(z *zones) { z.slow["b"] = true }, 20, "a 3/5 reserved 2 closed, b 5/7"}, {room("a", plenty), 10, "a 5/5, b 5/5"}}},
-		{"UD-21.3: scaled while pods are reserved", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}")}, []step{
-			{nothing, 40, "a 3/5 reserved 2 closed, b 7/7"}, {replicas(14), 5, "a 3/7 reserved 4 closed, b 11/11"}, {replicas(10), 5, "a 3/5 reserved 2 closed, b 7/7"},
-			{replicas(4), 5, "a 2/2 closed, b 2/2"}, {replicas(0), 5, "a 0/0 closed, b 0/0"}}},
-		{"UD-21.3: updated while pods are reserved", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}")}, []step{
-			{nothing, 40, "a 3/5 reserved 2 closed, b 7/7"}, {image, 60, "a 3/5 reserved 2 closed, b 7/7"}}},
-		{"UD-21: the strategy Fixed", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", "topology: {scheduleStrategy: {type: Fixed}, subsets: [{name: a}, {name: b}]}"}, []step{{nothing, 60, "a 3/5, b 5/5"}}},
-		{"UD-21: it is switched off while pods are reserved", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}")}, []step{
-			{nothing, 40, "a 3/5 reserved 2 closed, b 7/7"},
-			{spec(func(s *v1alpha1.UnitedDeploymentSpec) {
-				s.Topology.ScheduleStrategy = v1alpha1.UnitedDeploymentScheduleStrategy{}
-			}), 5, "a 3/5, b 5/5"}}},
-		{"UD-21: not read", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("", "{name: a}, {name: b}")}, []step{{func(z *zones) { z.Features.AdaptiveScheduling = false }, 60, "a 3/5, b 5/5"}}},
-	} {
-		for _, kind := range kinds {
-			t.Run(test.name+" "+string(kind), func(t *testing.T) {
-				z := newZones(t, kind, test.room, test.lines...)
-				for i, step := range test.steps {
-					step.do(z)
-					if got := z.after(step.after); got != step.want {
-						t.Fatalf("step %d: %s, want %s", i+1, got, step.want)
-					}
-				}
-			})
-		}
-	}
-}
-
-// UD-21.2: a StatefulSet deletes its highest ordinals alone. If a pod with such an ordinal runs, a pod with a lower one stays,
-// and another subset runs a substitute.
-func TestAdaptiveOrdinals(t *testing.T) {
-	for _, kind := range []TemplateKind{StatefulSet, AdvancedStatefulSet} {
-		z := newZones(t, kind, map[string]int{"a": plenty, "b": plenty}, "replicas: 6", adaptive("", "{name: a}, {name: b}"))
-		z.after(5)
-		c := z.set("a")
-		lowest := z.of(&c)[2]
-		z.room["a"] = 2
-		z.delete(lowest)
-		if got, want := z.after(50), "a 2/3 reserved 1 closed, b 4/4"; got != want {
-			t.Errorf("%s: %s, want %s", kind, got, want)
-		}
-		z.room["a"] = plenty
-		if got, want := z.after(300), "a 3/3, b 3/3"; got != want {
-			t.Errorf("%s: %s, want %s", kind, got, want)
-		}
-	}
 }
 
 // UD-21.2: what is not known in its present state is not scaled in.
@@ -153,25 +53,6 @@ func TestAdaptiveStale(t *testing.T) {
 		plan := NewPlan(&z.Snapshot)
 		if got := plan.Subsets[0].Replicas; got != test.want || got+plan.Subsets[1].Replicas != 10+plan.Status.ReservedPods {
 			t.Errorf("%s: %d pods, want %d: %v", test.name, got, test.want, plan)
-		}
-	}
-}
-
-// UD-21.3: a subset that runs pods for another one loses nodes. A workload with ordinals keeps pods that find none below those
-// that serve, so others run as many beside these too.
-func TestAdaptiveGaps(t *testing.T) {
-	for _, kind := range []TemplateKind{StatefulSet, AdvancedStatefulSet, CloneSet} {
-		z := newZones(t, kind, map[string]int{"a": 3, "b": plenty, "c": plenty}, "replicas: 12",
-			adaptive("reserveUnschedulablePods: true", "{name: a, minReplicas: 8}, {name: b, maxReplicas: 4}, {name: c, replicas: 0}"))
-		z.after(200)
-		for range 2 { // the first ones
-			z.delete(z.Pods[slices.IndexFunc(z.Pods, func(pod *corev1.Pod) bool { return subsetOf(pod.Labels) == "c" })])
-		}
-		z.room["c"] = 3
-		z.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Topology.Subsets[1].MaxReplicas = nil })
-		z.after(200)
-		if got := z.ready(); got != 12 {
-			t.Errorf("%s: %d pods are ready, want 12: %v", kind, got, z)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -23,35 +22,6 @@ func TestFeaturesOf(t *testing.T) {
 	if diff := cmp.Diff(Features{AdaptiveScheduling: true, UpdatedCondition: true, SubsetStatuses: true, RevisionLabel: true, ReservedLabels: true}, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
 	}
-}
-
-// With SubsetStatuses the condition of a subset has the reasons of OpenKruise. (UD-21.7)
-func TestSchedulableReasons(t *testing.T) {
-	z := newZones(t, CloneSet, map[string]int{"a": 3, "b": plenty}, "replicas: 10", adaptive("", "{name: a}, {name: b}"))
-	z.Features.SubsetStatuses = true
-	look := func(name string, status corev1.ConditionStatus, reason string) {
-		t.Helper()
-		c := schedulable(&z.Set.Status.SubsetStatuses[0])
-		if c == nil || c.Status != status || c.Reason != reason || c.Message == "" != (reason == "") {
-			t.Errorf("%s: %+v, want %s %q", name, c, status, reason)
-		}
-	}
-	z.tick(time.Second)
-	look("it is new", corev1.ConditionTrue, "")
-	z.after(40)
-	look("its pods find no nodes", corev1.ConditionFalse, "reschedule")
-	z.room["a"] = plenty
-	z.after(400)
-	look("there is room again", corev1.ConditionTrue, "recover")
-	since := schedulable(&z.Set.Status.SubsetStatuses[0]).LastTransitionTime
-	z.after(40)
-	look("later", corev1.ConditionTrue, "recover")
-	if got := schedulable(&z.Set.Status.SubsetStatuses[0]).LastTransitionTime; !got.Equal(&since) {
-		t.Errorf("since %v, want %v", got, since)
-	}
-	z.Features.SubsetStatuses = false
-	z.after(40)
-	look("without the switch", corev1.ConditionTrue, "")
 }
 
 // An upgrade from OpenKruise 1.7 leaves a workload of a subset that neither the topology nor the status has. It is deleted like

@@ -18,6 +18,6 @@ func TestUsersEditEveryField(t *testing.T) {
 		"selector":                            `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
 	}, Elsewhere: map[string]string{
 		"template.advancedStatefulSetTemplate.metadata": "TestEveryFieldOfATemplateReachesTheWorkload", "template.advancedStatefulSetTemplate.spec": "TestEveryFieldOfATemplateReachesTheWorkload",
-		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "TestAdaptive",
+		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "TestZones",
 	}}, simulated(&bug{}), adaptiveSimulated(&bug{}))
 }

@@ -35,6 +35,7 @@ type Player interface {
 // compares every plan. To accept a change of behaviour, run the test with
 // -rewrite and read the difference.
 //
+//	new                 goes on in a new cluster
 //	spec key=value…     changes the workload
 //	features key…       switches features on
 //	reconcile [n]       plans and applies the plan, n times
@@ -63,6 +64,10 @@ func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*Cluster,
 	datadriven.Walk(t, folder, func(t *testing.T, path string) {
 		w, workload := start(t)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "new" {
+				w, workload = start(t)
+				return ""
+			}
 			w.T = t
 			var out strings.Builder
 			w.command(d, workload, &out)
