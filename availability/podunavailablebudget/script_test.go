@@ -3,12 +3,10 @@
 package podunavailablebudget
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -70,7 +67,7 @@ func TestScripts(t *testing.T) {
 				for _, argument := range d.CmdArgs {
 					words = append(words, argument.String())
 				}
-				w.note(w.step(words...))
+				w.trace.Note(w.step(words...))
 				return w.shown()
 			})
 		})
@@ -86,15 +83,14 @@ type world struct {
 	webhooks   []*Webhook
 	stop       func() // stops the controller, which has reconciled so often
 	reconciles *fixture.Reconciles
-	lock       sync.Mutex
-	trace      []string
+	trace      *fixture.Trace
 }
 
 func newWorld(c *cluster) *world {
 	w := &world{cluster: c, scales: &foreign{wants: map[string]int32{}}, owners: map[string]metav1.OwnerReference{}}
 	w.start()
 	w.webhooks = []*Webhook{c.webhook(), c.webhook()}
-	w.heal()
+	w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool { return r.Resource != budgetResource.Name || r.Name == "web" })
 	return w
 }
 
@@ -109,12 +105,6 @@ func (w *world) play(steps ...string) {
 	for _, step := range steps {
 		w.step(strings.Fields(step)...)
 	}
-}
-
-func (w *world) note(lines ...string) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.trace = append(w.trace, slices.DeleteFunc(lines, func(line string) bool { return line == "" })...)
 }
 
 // step plays a step, and returns what it shows.
@@ -171,9 +161,9 @@ func (w *world) step(words ...string) string {
 		w.stop()
 		w.start(func(o *Options) { optionOf(o, named) })
 	case "fail":
-		w.fail(strings.TrimSpace(strings.Join(args, " ")), named["with"], named["times"])
+		w.trace.Fail(slices.DeleteFunc(args, func(word string) bool { return word == "" }), named["with"], named["times"])
 	case "heal":
-		w.heal()
+		w.trace.Heal()
 	case "wait":
 		w.Sleep(first)
 	default:
@@ -218,7 +208,7 @@ func (w *world) ask(operation, name string) bool {
 	if refusal == "" {
 		refusal = "allowed"
 	}
-	w.note(refusal)
+	w.trace.Note(refusal)
 	return refusal == "allowed"
 }
 
@@ -232,66 +222,15 @@ func (w *world) request(operation, name string) *admissionv1.AdmissionRequest {
 	return update(w.livePod(name), "", newImage)
 }
 
-// fail has requests fail, before they are served or, if the answer is lost, afterwards.
-func (w *world) fail(request, with, times string) {
-	err := map[string]error{"internal": fixture.ErrInternal, "conflict": errConflict, "lost": fixture.ErrLost,
-		"forbidden": apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("a policy says so"))}[with]
-	fails, lost := fixture.Fail(request, err), with == "lost"
-	var failed atomic.Bool
-	once := func(r fakecluster.Request) error {
-		err := fails(r)
-		switch {
-		case err == nil, times != "" && !failed.CompareAndSwap(false, true):
-			return nil
-		case times != "":
-			w.note("failed: " + r.String() + " " + fixture.NameIn(r))
-		}
-		return err
-	}
-	if !lost {
-		w.FailBefore(once)
-		return
-	}
-	w.traceAnd(once)
-}
-
-func (w *world) heal() {
-	w.FailBefore(nil)
-	w.traceAnd(func(fakecluster.Request) error { return nil })
-}
-
-// traceAnd notes the writes of the controller and the webhooks, and has some of them fail.
-func (w *world) traceAnd(fails func(fakecluster.Request) error) {
-	w.FailAfter(func(r fakecluster.Request) error {
-		if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) && (r.Resource != budgetResource.Name || r.Name == "web") {
-			w.note(r.String() + " " + fixture.NameIn(r))
-		}
-		return fails(r)
-	})
-}
-
 // shown shows what has come of a step within a second.
 func (w *world) shown() string {
 	w.Sleep("1s")
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	out := []string{}
-	for _, line := range w.trace {
-		if !strings.HasPrefix(line, "patch pods ") {
-			out = append(out, line)
-		}
-	}
-	if n := len(w.trace) - len(out); n > 0 { // in any order
-		out = slices.Insert(out, 0, fmt.Sprint(n, " patch pods"))
-	}
-	out = append(out, slices.Compact(slices.Sorted(slices.Values(w.Events.All())))...)
+	out := w.trace.Take()
 	if list, err := w.budgets.PodUnavailableBudgets("default").List(w.T.Context(), metav1.ListOptions{}); err == nil && slices.ContainsFunc(list.Items, func(b v1alpha1.PodUnavailableBudget) bool { return b.Name == "web" }) {
 		out = append(out, w.show("web"))
 		out = append(out, w.heldUp()...)
 	}
 	out = append(out, w.disruptionBudgets()...)
-	w.trace = nil
-	w.Events.Forget()
 	return strings.Join(out, "\n")
 }
 
