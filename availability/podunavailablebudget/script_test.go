@@ -23,7 +23,8 @@ import (
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own, with a controller and two replicas of the webhook.
-// Shown are what the API server answers, the writes of both except to other budgets, events, and then the budget web, its PodDisruptionBudget and what holds it up.
+// Shown are what the API server answers, the writes of both except to other budgets, and events. Then come the budget web, its
+// PodDisruptionBudget and what holds it up.
 // To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
 //	budget 20% [name] [app=web] [of=apps/v1/Deployment/web] [least=2] [annotation=value]
