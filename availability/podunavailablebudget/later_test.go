@@ -39,29 +39,6 @@ func TestGoneWhileBooked(t *testing.T) {
 	})
 }
 
-// The annotation counts with targetRef too, if that is switched on. (PUB-43)
-func TestAnnotatedTotal(t *testing.T) {
-	for annotated, want := range map[bool]string{false: "2 of 2 available, 1 desired, 1 allowed", true: "2 of 10 available, 9 desired, 0 allowed"} {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			c.cloneSet(2)
-			c.webPods("a", "b")
-			c.createBudget(newBudget("web", "1", annotatedTotal("10")))
-			_, stop := c.start(func(o *Options) { o.Features.AnnotatedTotal = annotated })
-			defer stop()
-			c.Sleep("1s")
-			if got := c.show("web"); !strings.HasPrefix(got, want) {
-				t.Errorf("PUB-43: switched on %t: %s, want %s", annotated, got, want)
-			}
-		})
-	}
-}
-
-func annotatedTotal(n string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.PubProtectTotalReplicasAnnotation, n)
-	}
-}
-
 // An eviction asks for the pod itself, since the cache of evictions does not say what its containers run. (PUB-14.3, PUB-33)
 func TestEvictInconsistent(t *testing.T) {
 	for mayGo, want := range map[bool]string{false: "429 ", true: ""} {

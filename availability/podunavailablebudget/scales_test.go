@@ -3,7 +3,6 @@
 package podunavailablebudget
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -110,22 +109,18 @@ func TestScales(t *testing.T) {
 // not need the kind. (PUB-23)
 func TestScalesThatLeaveAKindAlone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		reconciles, stop := c.start(func(o *Options) { o.Scales = notRead{} })
-		defer stop()
-		c.createBudget(newBudget("unread", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")))
-		c.createBudget(newBudget("selected", "1", bySelector))
-		owner := rolling(c)
-		c.pod("a", owner)
-		c.pod("b", owner)
+		w := newWorld(c)
+		defer func() { w.stop() }()
+		w.play("machines unread", "budget 1 unread of=shop.io/v1/Machine/web", "budget 1 selected app=web",
+			"owner shop.io/v1 Machine web", "workload apps/v1 replicasets ReplicaSet web-1 2 of=web", "pods a b")
 		c.expect("PUB-23: its ReplicaSet counts", "selected", "2 of 2 available, 1 desired, 1 allowed; 2 linked")
-		c.pod("c", owner, func(pod *corev1.Pod) { pod.Labels = nil })
-		c.Sleep("1s")
+		w.play("pods c app=other", "wait 1s")
 		if s := c.budget("unread").Status; s.UnavailableAllowed != 0 || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.PodsElsewhereCondition) || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.TotalUnknownCondition) {
 			t.Errorf("PUB-23: what is not known does not protect: %+v", s)
 		}
-		before := len(reconciles.Errors())
+		before := len(w.reconciles.Errors())
 		c.Sleep("1h")
-		if n := len(reconciles.Errors()) - before; n == 0 || n > 40 {
+		if n := len(w.reconciles.Errors()) - before; n == 0 || n > 40 {
 			t.Errorf("PUB-23: %d errors in an hour", n)
 		}
 	})
@@ -142,12 +137,6 @@ func TestPodsElsewhereOfAnUnknownWorkload(t *testing.T) {
 	if plan.Status == nil || !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.PodsElsewhereCondition) || plan.Status.UnavailableAllowed != 0 {
 		t.Errorf("plan %v, status %+v", plan, plan.Status)
 	}
-}
-
-type notRead struct{}
-
-func (notRead) Workload(context.Context, string, schema.GroupVersionKind, string) (*budget.Workload, error) {
-	return nil, ErrNotRead
 }
 
 // What was seen of a workload says nothing of another one that has its name now, nor of more pods than it wanted and had. (PUB-23)

@@ -8,138 +8,239 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own, with a controller and a webhook.
-// Shown are what the API server answers, the writes of both, events, and then the budget. To accept a change of behaviour, run the
-// test with -rewrite and read the difference.
+// TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own, with a controller and two replicas of the webhook.
+// Shown are what the API server answers, the writes of both except to other budgets, and events. Then come the budget web, its
+// PodDisruptionBudget and what holds it up.
+// To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
-//	budget 20%           creates the budget web, with that maxUnavailable, of the CloneSet web
+//	budget 20% [name] [app=web] [of=apps/v1/Deployment/web] [least=2] [annotation=value]
+//	                     creates a budget with that maxUnavailable: of the CloneSet web, of pods with a label, or of another workload
+//	edit name patch      changes it
+//	unbudget name        deletes it
 //	cloneset 5           creates the CloneSet web
-//	scale 3              scales it
-//	pods a b             creates ready pods of it
+//	workload apps/v1 replicasets ReplicaSet web-1 3 [of=web]
+//	                     creates another workload, which one before it may control; 3 are the pods that it wants, or else its spec
+//	owner shop.io/v1 Machine web
+//	                     has pods be of an owner that is no object; none has them have no owner
+//	machines 3           has Machines want so many pods; unread, failing and gone have nothing tell that
+//	scale 3 [path]       scales the CloneSet, or what is at a path
+//	remove [path]        deletes it, and leaves its pods; a finalizer has the CloneSet stay
+//	pods a b [of=web-1] [app=x] [names=web]
+//	                     creates ready pods of the last owner, of another or none; with another label, or the name of a budget
+//	patch a patch        changes a pod, or its status
 //	unready a            has a pod be not ready
 //	ready a              has it run what its spec says, and be ready
 //	delete a, evict a    deletes or evicts a pod as a user does, if it may
 //	update a nginx:2     updates its image in place, if it may
-//	refused a            asks about a deletion that something else refuses afterwards
+//	refused a, evict-refused a
+//	                     asks about a deletion or an eviction that something else refuses afterwards
+//	told                 shows which budgets pods name
+//	annotation a key     shows an annotation of a pod
+//	pdb web app, patch-pdb web patch, delete-pdb web
+//	                     changes PodDisruptionBudgets
+//	option mirror=true   starts the controller anew with another option
+//	stop                 stops the controller
+//	behind               has the webhooks know no later state of budgets than that of now
+//	fail patch pods [name] with=internal [times=1], heal
+//	                     has the API server refuse requests of the controller, until it answers again
 //	wait 20s             lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		inCluster(t, func(t *testing.T, c *cluster) {
-			w := &world{cluster: c}
-			c.FailAfter(func(r fakecluster.Request) error {
-				if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
-					w.note(r.String() + " " + r.Name)
+			w := newWorld(c)
+			defer func() { w.stop() }()
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				words := []string{d.Cmd}
+				for _, argument := range d.CmdArgs {
+					words = append(words, argument.String())
 				}
-				return nil
+				w.trace.Note(w.step(words...))
+				return w.shown()
 			})
-			_, stop := c.start()
-			defer stop()
-			w.webhook = c.webhook()
-			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.run(t, d) })
 		})
 	})
 }
 
-// world is a cluster with a webhook, whose writes are noted.
+// world is a cluster with a controller and two replicas of the webhook, whose writes are noted.
 type world struct {
 	*cluster
-	webhook *Webhook
-	lock    sync.Mutex
-	trace   []string
+	scales     *foreign
+	owners     map[string]metav1.OwnerReference
+	last       metav1.OwnerReference // owns the next pods
+	webhooks   []*Webhook
+	stop       func() // stops the controller, which has reconciled so often
+	reconciles *fixture.Reconciles
+	trace      *fixture.Trace
 }
 
-func (w *world) note(line string) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.trace = append(w.trace, line)
+func newWorld(c *cluster) *world {
+	w := &world{cluster: c, scales: &foreign{wants: map[string]int32{}}, owners: map[string]metav1.OwnerReference{}}
+	w.start()
+	w.webhooks = []*Webhook{c.webhook(), c.webhook()}
+	w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool { return r.Resource != budgetResource.Name || r.Name == "web" })
+	return w
 }
 
-func (w *world) run(t *testing.T, d *datadriven.TestData) string {
-	t.Helper()
-	var words []string
-	for _, argument := range d.CmdArgs {
-		words = append(words, argument.String())
+// start starts the controller with changed options.
+func (w *world) start(edits ...func(*Options)) {
+	reconciles, stop := w.cluster.start(append(edits, func(o *Options) { o.Scales = w.scales })...)
+	w.reconciles, w.stop = reconciles, sync.OnceFunc(stop)
+}
+
+// play plays steps without showing what they show.
+func (w *world) play(steps ...string) {
+	for _, step := range steps {
+		w.step(strings.Fields(step)...)
 	}
-	number := func() (n int) {
-		if _, err := fmt.Sscan(words[0], &n); err != nil {
-			t.Fatal(err)
+}
+
+// step plays a step, and returns what it shows.
+func (w *world) step(words ...string) string {
+	var args []string
+	named := map[string]string{}
+	for _, word := range words[1:] {
+		if key, value, is := strings.Cut(word, "="); is {
+			named[key] = value
+		} else {
+			args = append(args, word)
 		}
-		return n
 	}
-	switch d.Cmd {
-	case "budget":
-		w.createBudget(newBudget("web", words[0]))
-	case "cloneset":
-		w.cloneSet(number())
-	case "scale":
-		w.scale(webPath, number())
+	args = append(args, "", "")
+	pods := w.Kube.CoreV1().Pods("default")
+	switch first := args[0]; words[0] {
 	case "pods":
-		w.webPods(words...)
-	case "unready":
-		w.PatchPod(words[0], `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
-	case "ready":
-		w.ready(words[0])
-	case "delete":
-		if w.asked(deletion(w.livePod(words[0]), metav1.DeleteOptions{})) {
-			w.RemovePod(words[0])
+		w.createPods(slices.DeleteFunc(args, func(name string) bool { return name == "" }), named)
+	case "patch":
+		var subresources []string
+		if strings.HasPrefix(args[1], `{"status"`) {
+			subresources = append(subresources, "status")
 		}
-	case "evict":
-		if w.asked(eviction(words[0], nil)) {
-			w.RemovePod(words[0])
+		_, err := pods.Patch(w.T.Context(), first, types.MergePatchType, []byte(args[1]), metav1.PatchOptions{}, subresources...)
+		w.Must(err)
+	case "unready":
+		w.PatchPod(first, unreadyPatch, "status")
+	case "ready":
+		w.ready(first)
+	case "delete", "evict":
+		if w.ask(words[0], first) {
+			w.RemovePod(first)
 		}
 	case "refused":
-		w.asked(deletion(w.livePod(words[0]), metav1.DeleteOptions{}))
+		w.ask("delete", first)
+	case "evict-refused":
+		w.ask("evict", first)
 	case "update":
-		if w.asked(update(w.livePod(words[0]), "", newImage)) {
-			w.PatchPod(words[0], `{"spec":{"containers":[{"name":"main","image":"`+words[1]+`"}]}}`)
-			w.PatchPod(words[0], `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
+		if w.ask("update", first) {
+			w.PatchPod(first, `{"spec":{"containers":[{"name":"main","image":"`+args[1]+`"}]}}`)
+			w.PatchPod(first, unreadyPatch, "status")
 		}
+	case "annotation":
+		return w.livePod(first).Annotations[args[1]]
+	case "told":
+		var names []string
+		for _, pod := range w.Pods() {
+			names = append(names, fmt.Sprintf("%s of %q", pod.Name, relatedTo(&pod)))
+		}
+		return strings.Join(names, ", ")
+	case "stop":
+		w.stop()
+	case "option":
+		w.stop()
+		w.start(func(o *Options) { optionOf(o, named) })
+	case "fail":
+		w.trace.Fail(slices.DeleteFunc(args, func(word string) bool { return word == "" }), named["with"], named["times"])
+	case "heal":
+		w.trace.Heal()
 	case "wait":
-		w.Sleep(words[0])
+		w.Sleep(first)
 	default:
-		return "no command " + d.Cmd
+		return w.standing(words[0], args, named)
 	}
-	return w.shown()
+	return ""
 }
 
-// asked asks the webhook.
-func (w *world) asked(request *admissionv1.AdmissionRequest) bool {
-	refusal := answer(w.webhook.ValidatePod(w.T.Context(), request))
+func optionOf(o *Options, named map[string]string) {
+	o.Features.AnnotatedTotal = named["annotated-total"] != ""
+	if o.Mirror = MirrorNone; named["mirror"] == "true" {
+		o.Mirror = MirrorAnnotated
+	} else if named["mirror"] != "" {
+		o.Mirror = MirrorRemove
+	}
+}
+
+func (w *world) createPods(names []string, named map[string]string) {
+	owner := w.last
+	if named["of"] == "none" {
+		owner = noOwner
+	} else if named["of"] != "" {
+		owner = w.owners[named["of"]]
+	}
+	for _, name := range names {
+		w.pod(name, owner, func(pod *corev1.Pod) {
+			if app, is := named["app"]; is {
+				pod.Labels["app"] = app
+			}
+			if budget, is := named["names"]; is {
+				pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: budget}
+			}
+		})
+	}
+	synctest.Wait()
+}
+
+// ask asks a webhook about an operation, each time the other one.
+func (w *world) ask(operation, name string) bool {
+	slices.Reverse(w.webhooks)
+	refusal := answer(w.webhooks[0].ValidatePod(w.T.Context(), w.request(operation, name)))
 	if refusal == "" {
 		refusal = "allowed"
 	}
-	w.note(refusal)
+	w.trace.Note(refusal)
 	return refusal == "allowed"
 }
 
-// shown shows what has come of a command within a second.
+func (w *world) request(operation, name string) *admissionv1.AdmissionRequest {
+	switch operation {
+	case "delete":
+		return deletion(w.livePod(name), metav1.DeleteOptions{})
+	case "evict":
+		return eviction(name, nil)
+	}
+	return update(w.livePod(name), "", newImage)
+}
+
+// shown shows what has come of a step within a second.
 func (w *world) shown() string {
 	w.Sleep("1s")
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	out := []string{}
-	for _, line := range w.trace {
-		if !strings.HasPrefix(line, "patch pods ") {
-			out = append(out, line)
+	out := w.trace.Take()
+	if list, err := w.budgets.PodUnavailableBudgets("default").List(w.T.Context(), metav1.ListOptions{}); err == nil && slices.ContainsFunc(list.Items, func(b v1alpha1.PodUnavailableBudget) bool { return b.Name == "web" }) {
+		out = append(out, w.show("web"))
+		out = append(out, w.heldUp()...)
+	}
+	out = append(out, w.disruptionBudgets()...)
+	return strings.Join(out, "\n")
+}
+
+// heldUp shows what holds the budget up, and since when that is said.
+func (w *world) heldUp() (lines []string) {
+	for _, c := range w.budget("web").Status.Conditions {
+		if c.Type == v1alpha1.HeldUpCondition && c.Status == metav1.ConditionTrue {
+			lines = append(lines, fmt.Sprintf("held up since %s: %s: %s", c.LastTransitionTime.UTC().Format(time.TimeOnly), c.Reason, c.Message))
 		}
 	}
-	if n := len(w.trace) - len(out); n > 0 { // in any order
-		out = slices.Insert(out, 0, fmt.Sprint(n, " patch pods"))
-	}
-	out = append(out, w.Events.All()...)
-	if list, err := w.budgets.PodUnavailableBudgets("default").List(w.T.Context(), metav1.ListOptions{}); err == nil && len(list.Items) > 0 {
-		out = append(out, w.show("web"))
-	}
-	w.trace = nil
-	w.Events.Forget()
-	return strings.Join(out, "\n")
+	return lines
 }

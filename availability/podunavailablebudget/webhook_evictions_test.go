@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +17,6 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // An eviction that is denied is answered as a PodDisruptionBudget answers it. (PUB-28)
@@ -41,68 +39,10 @@ func TestDeniedEviction(t *testing.T) {
 	})
 }
 
-// A denied eviction is noted on the pod of a CloneSet, and again after a minute. The answer is the same, whether the
-// note can be written or not. (PUB-31)
-func TestDeniedEvictionsAreNoted(t *testing.T) {
-	protected(t, 1, func(t *testing.T, c *cluster) {
-		c.scale(webPath, 2)
-		c.Sleep("1s")
-		w := c.webhook()
-		evict := func(what, noted string, requests ...string) {
-			t.Helper()
-			c.ForgetRequests()
-			if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); !strings.HasPrefix(got, "429 ") {
-				t.Errorf("%s: answer %q", what, got)
-			}
-			if diff := cmp.Diff(append([]string{}, requests...), c.Sent()); diff != "" {
-				t.Errorf("%s: requests (-want +got) %s", what, diff)
-			}
-			if got := c.livePod("a").Annotations[lifecyclev1alpha1.EvictionDeniedAnnotation]; got != noted {
-				t.Errorf("%s: noted %q, want %q", what, got, noted)
-			}
-		}
-		at := func() string { return time.Now().UTC().Format(time.RFC3339) }
-		first := at()
-		evict("the first time", first, "1 patch pods")
-		c.Sleep("59s")
-		evict("soon again", first)
-		c.Sleep("2s")
-		evict("after a minute", at(), "1 patch pods")
-		last := at()
-		c.Sleep("2m")
-		c.FailBefore(fixture.Fail("patch pods", fixture.ErrInternal))
-		evict("it cannot be written", last, "1 patch pods")
-		c.FailBefore(nil)
-		c.PatchPod("a", `{"metadata":{"ownerReferences":[{"$patch":"replace"},{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"1","controller":true}]}}`)
-		c.Sleep("1s")
-		evict("a pod whose workload makes no room", last)
-	})
-}
-
 const (
 	readyPatch   = `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`
 	unreadyPatch = `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`
 )
-
-// A pod that is evicted while it is not ready does not count if it turns ready before it is gone. (PUB-14.3)
-func TestEvictedWhileNotReady(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		c.PatchPod("a", unreadyPatch, "status")
-		c.Sleep("1s")
-		w := c.webhook()
-		if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); got != "" {
-			t.Errorf("answer %q", got)
-		}
-		c.PatchPod("a", readyPatch, "status")
-		c.Sleep("1s")
-		c.expect("it is ready, and about to go", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
-		if got := answer(w.ValidatePod(t.Context(), eviction("b", nil))); !strings.HasPrefix(got, "429 ") {
-			t.Errorf("another one: answer %q", got)
-		}
-		c.Sleep("20s")
-		c.expect("it has not gone", "web", "3 of 3 available, 2 desired, 1 allowed; 3 linked")
-	})
-}
 
 // A pod that turns ready while it is read, and is counted, is booked as any other. (PUB-33)
 func TestEvictedWhileItTurnsReady(t *testing.T) {
@@ -155,27 +95,6 @@ func TestEvictedBeforeItIsTold(t *testing.T) {
 			}
 		})
 	}
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		c.FailBefore(func(r fakecluster.Request) error { // the controller cannot tell it
-			if r.String() == "patch pods" && r.Name == "new" {
-				return fixture.ErrInternal
-			}
-			return nil
-		})
-		c.webPods("new")
-		w := c.webhook()
-		if got := answer(w.ValidatePod(t.Context(), eviction("new", nil))); got != "" {
-			t.Errorf("answer %q", got)
-		}
-		c.FailBefore(nil)
-		c.Sleep("5s")
-		if relatedTo(c.livePod("new")) != "web" {
-			t.Fatal("it is not told: the test has nothing to show")
-		}
-		c.expect("it is told, ready, and about to go", "web", "3 of 3 available, 2 desired, 1 allowed; 4 linked; 1 recorded")
-		c.Sleep("20s")
-		c.expect("it has not gone", "web", "4 of 3 available, 2 desired, 2 allowed; 4 linked")
-	})
 }
 
 // A pod that has moved to another budget since it was seen is not judged by the one before. (PUB-20, PUB-33)

@@ -3,11 +3,13 @@
 package workloadspread
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,40 +17,49 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own, with a controller. Shown are its writes,
-// events, and then the WorkloadSpread web of the Deployment web. To accept a change of behaviour, run the test with -rewrite and
+// events, and then the WorkloadSpread web, its pods and what holds it up. To accept a change of behaviour, run the test with -rewrite and
 // read the difference.
 //
-//	spread               creates the WorkloadSpread web, with the spec in the lines that follow
+//	spread [name]        creates a WorkloadSpread of the Deployment web, with the spec in the lines that follow
+//	unspread             deletes the WorkloadSpread web
 //	edit                 merges the JSON that follows into it
 //	deployment 5         creates the Deployment web
 //	scale 3              scales it
 //	replicaset 1 5       creates its ReplicaSet web-1 for 5 pods; the one with the highest number is the latest
+//	workload apps.kruise.io/v1alpha1/clonesets
+//	                     creates another workload, of the JSON that follows, which owns the pods of number 0
 //	pods 1 a b           creates pods of web-1, as a webhook has them assigned, which do not start
 //	blind 1 a b          creates pods of web-1, as a webhook has them assigned that sees no others
-//	node                 creates the node of all pods
+//	in s 1 a b           creates pods of web-1 in the subset s, which no node has
+//	node [zone]          creates the node of all pods
 //	plain 1 a b          creates pods of web-1 without a webhook, on a node
 //	run a b              has pods be ready
 //	stuck a b            has the scheduler find no node for pods
+//	patch a              changes the status of a pod by the JSON that follows
 //	delete a b           deletes pods
+//	place 1              asks a webhook about a pod of web-1, and shows its subset; the pod is not created
+//	also                 shows the WorkloadSpread also
+//	without workloads    starts the controller anew, which reads no CloneSets
+//	fail patch pods [name] with=internal [times=1], heal
+//	                     has the API server refuse requests of the controller, until it answers again
 //	wait 20s             lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			w := &world{cluster: c, sets: map[string]metav1.OwnerReference{}}
-			c.FailAfter(func(r fakecluster.Request) error {
-				if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
-					w.note(r.String() + " " + r.Name)
-				}
-				return nil
+			w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool { return r.Name != "also" })
+			_, w.stop = c.start()
+			defer func() { w.stop() }()
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				w.run(t, d)
+				return w.shown()
 			})
-			_, stop := c.start()
-			defer stop()
-			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.run(t, d) })
 		})
 	})
 }
@@ -56,22 +67,22 @@ func TestScripts(t *testing.T) {
 // world is a cluster whose writes are noted.
 type world struct {
 	*cluster
-	sets  map[string]metav1.OwnerReference
-	lock  sync.Mutex
-	trace []string
+	sets    map[string]metav1.OwnerReference
+	trace   *fixture.Trace
+	stop    func()
+	webhook *Placer // nil until a pod is placed
 }
 
-func (w *world) note(line string) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.trace = append(w.trace, line)
-}
-
-func (w *world) run(t *testing.T, d *datadriven.TestData) string {
+func (w *world) run(t *testing.T, d *datadriven.TestData) {
 	t.Helper()
 	var words []string
+	named := map[string]string{}
 	for _, argument := range d.CmdArgs {
-		words = append(words, argument.String())
+		if len(argument.Vals) > 0 {
+			named[argument.Key] = argument.Vals[0]
+		} else {
+			words = append(words, argument.Key)
+		}
 	}
 	number := func(i int) (n int) {
 		if _, err := fmt.Sscan(words[i], &n); err != nil {
@@ -81,7 +92,9 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	switch d.Cmd {
 	case "spread":
-		w.createSpread("web", d.Input)
+		w.createOf(strings.Join(words, ""), d.Input)
+	case "unspread":
+		w.Must(w.spreads.WorkloadSpreads("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	case "edit":
 		w.change("apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web", d.Input)
 	case "deployment":
@@ -90,39 +103,75 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		w.scale("web", number(0))
 	case "replicaset":
 		w.sets[words[0]] = w.replicaSet("web", number(0), number(1))
-	case "pods":
-		for _, name := range words[1:] {
-			w.assign(name, w.sets[words[0]], w.Pods())
-		}
-	case "blind":
-		for _, name := range words[1:] {
-			w.assign(name, w.sets[words[0]], nil)
-		}
+	case "workload":
+		w.workload(words[0], d.Input)
 	case "node":
-		_, err := w.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}, metav1.CreateOptions{})
+		_, err := w.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": strings.Join(words, "")}}}, metav1.CreateOptions{})
 		w.Must(err)
-	case "plain":
-		for _, name := range words[1:] {
-			w.pod(name, "", w.sets[words[0]])
+	case "patch":
+		w.PatchPod(words[0], d.Input, "status")
+	case "place":
+		if w.webhook == nil {
+			w.webhook = w.placer()
 		}
-	case "run":
-		for _, name := range words {
-			w.cluster.run(name)
-		}
-	case "stuck":
-		for _, name := range words {
-			w.stuck(name)
-		}
-	case "delete":
-		for _, name := range words {
-			w.RemovePod(name)
-		}
+		w.trace.Note(fmt.Sprintf("goes to subset %q", w.admit(w.webhook, generated(w.sets[words[0]]))))
+	case "also":
+		w.trace.Note(describe(&w.spread("also").Status), strings.Join(w.heldUp("also"), "\n"))
+	case "without":
+		w.stop()
+		_, w.stop = w.start(func(o *Options) { o.Workloads = nil })
+	case "fail":
+		w.trace.Fail(words, named["with"], named["times"])
+	case "heal":
+		w.trace.Heal()
 	case "wait":
 		w.Sleep(words[0])
 	default:
-		return "no command " + d.Cmd
+		w.pods(d, words)
 	}
-	return w.shown()
+}
+
+// createOf creates a WorkloadSpread, web if it has no other name, of the Deployment web unless its spec says another target.
+func (w *world) createOf(name, spec string) {
+	ws := newSpread(w.T, "web", spec)
+	if name != "" {
+		ws.Name = name
+	}
+	_, err := w.spreads.WorkloadSpreads("default").Create(w.T.Context(), ws, metav1.CreateOptions{})
+	w.Must(err)
+	synctest.Wait()
+}
+
+// workload creates a workload without ReplicaSets.
+func (w *world) workload(path, object string) {
+	var created metav1.PartialObjectMetadata
+	w.Must(json.Unmarshal([]byte(object), &created))
+	uid := w.object(path, object)
+	w.sets["0"] = metav1.OwnerReference{APIVersion: created.APIVersion, Kind: created.Kind, Name: created.Name, UID: uid, Controller: new(true)}
+}
+
+// pods plays a command about pods.
+func (w *world) pods(d *datadriven.TestData, words []string) {
+	for i, name := range words {
+		switch {
+		case d.Cmd == "pods" && i > 0:
+			w.assign(name, w.sets[words[0]], w.Pods())
+		case d.Cmd == "blind" && i > 0:
+			w.assign(name, w.sets[words[0]], nil)
+		case d.Cmd == "in" && i > 1:
+			w.CreatePod(newPod(name, words[0], w.sets[words[1]]))
+		case d.Cmd == "plain" && i > 0:
+			w.pod(name, "", w.sets[words[0]])
+		case d.Cmd == "run":
+			w.cluster.run(name)
+		case d.Cmd == "stuck":
+			w.stuck(name)
+		case d.Cmd == "delete":
+			w.RemovePod(name)
+		case i > 1:
+			d.Fatalf(w.T, "no command %s", d.Cmd)
+		}
+	}
 }
 
 // assign creates a pod that is Pending, as a webhook has it assigned that sees these pods.
@@ -151,22 +200,23 @@ func (w *world) assign(name string, owner metav1.OwnerReference, pods []corev1.P
 // shown shows what has come of a command within a second.
 func (w *world) shown() string {
 	w.Sleep("1s")
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	out := []string{}
-	for _, line := range w.trace {
-		if !strings.HasPrefix(line, "patch pods ") {
-			out = append(out, line)
+	out := w.trace.Take()
+	if list, err := w.spreads.WorkloadSpreads("default").List(w.T.Context(), metav1.ListOptions{}); err == nil && slices.ContainsFunc(list.Items, func(ws v1alpha1.WorkloadSpread) bool { return ws.Name == "web" }) {
+		out = append(out, w.show("web"))
+		out = append(out, w.heldUp("web")...)
+	}
+	return strings.Join(out, "\n")
+}
+
+// heldUp shows what holds a WorkloadSpread up, and since when that is said.
+func (c *cluster) heldUp(name string) (lines []string) {
+	c.T.Helper()
+	for _, s := range c.spread(name).Status.SubsetStatuses {
+		for _, condition := range s.Conditions {
+			if condition.Type == v1alpha1.SubsetHeldUp {
+				lines = append(lines, fmt.Sprintf("%s held up since %s: %s: %s", s.Name, condition.LastTransitionTime.UTC().Format(time.TimeOnly), condition.Reason, condition.Message))
+			}
 		}
 	}
-	if n := len(w.trace) - len(out); n > 0 { // in any order
-		out = slices.Insert(out, 0, fmt.Sprint(n, " patch pods"))
-	}
-	out = append(out, w.Events.All()...)
-	if list, err := w.spreads.WorkloadSpreads("default").List(w.T.Context(), metav1.ListOptions{}); err == nil && len(list.Items) > 0 {
-		out = append(out, w.show("web"))
-	}
-	w.trace = nil
-	w.Events.Forget()
-	return strings.Join(out, "\n")
+	return lines
 }
