@@ -7,8 +7,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +19,7 @@ import (
 var word = regexp.MustCompile(`[A-Za-z0-9]+`)
 
 // named returns an error if a test cannot edit a field. Either the test is in none of the files, or it does not name the steps of the
-// path.
+// path. What it plays of testdata counts.
 func named(path, test string, files ...string) error {
 	declared, err := declarations(files)
 	if err != nil {
@@ -73,13 +76,33 @@ func reach(name string, declared map[string][]ast.Node, words map[string]bool) {
 				words[strings.ToLower(n.Name)] = true
 				reach(n.Name, declared, words)
 			case *ast.BasicLit:
-				for _, w := range word.FindAllString(n.Value, -1) {
-					words[strings.ToLower(w)] = true
+				addWords(n.Value, words)
+				if text, err := strconv.Unquote(n.Value); err == nil && strings.HasPrefix(text, "testdata/") {
+					addScripts(text, words)
 				}
 			}
 			return true
 		})
 	}
+}
+
+func addWords(of string, words map[string]bool) {
+	for _, w := range word.FindAllString(of, -1) {
+		words[strings.ToLower(w)] = true
+	}
+}
+
+// addScripts adds the words of a file, or of those in a folder, but for their comments. What cannot be read names nothing.
+func addScripts(path string, words map[string]bool) {
+	_ = filepath.WalkDir(path, func(path string, _ fs.DirEntry, _ error) error {
+		text, _ := os.ReadFile(path)
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "#") {
+				addWords(line, words)
+			}
+		}
+		return nil
+	})
 }
 
 // testFiles are those of the package under test, where tests run, but for those that check what histories edit.

@@ -3,15 +3,23 @@
 package editing
 
 import (
+	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
 // What a table says that is edited elsewhere is believed only of a test that there is and that names the field.
 func TestNamed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a_test.go")
+	t.Chdir(t.TempDir())
+	file := "a_test.go"
+	for script, text := range map[string]string{"played": "edit\ntopology: {limit: 1}\n", "mentioned": "# the limit of a topology\n"} {
+		if err := errors.Join(os.MkdirAll("testdata/"+script, 0o700), os.WriteFile("testdata/"+script+"/a.txt", []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(file, []byte(`package a
+func TestByScript(t *testing.T) { play("testdata/played") }
+func TestByComment(t *testing.T) { play("testdata/mentioned") }
 func TestDirect(t *testing.T) { edit("{spec: {topology: {limit: 1}}}") }
 func TestByTable(t *testing.T) { for _, c := range cases { edit(c) } }
 func TestByField(t *testing.T) { newSet().Spec.Topology.Limit = 1 }
@@ -22,6 +30,7 @@ var cases = []string{"{topology: {limit: 1}}"}
 		t.Fatal(err)
 	}
 	for test, want := range map[string]string{
+		"TestByScript": "", "TestByComment": "TestByComment does not name topology",
 		"TestDirect": "", "TestByTable": "", "TestByField": "", "TestOther": "TestOther does not name limit", "TestGone": `there is no test "TestGone"`, "edit": `there is no test "edit"`,
 	} {
 		got := ""
