@@ -92,10 +92,6 @@ func status(name, id string, restarts int32, started time.Time) corev1.Container
 
 // Edits of requests.
 
-func phase(p v1alpha1.ContainerRecreateRequestPhase) func(*v1alpha1.ContainerRecreateRequest) {
-	return func(r *v1alpha1.ContainerRecreateRequest) { r.Status.Phase = p }
-}
-
 func age(d time.Duration) func(*v1alpha1.ContainerRecreateRequest) {
 	return func(r *v1alpha1.ContainerRecreateRequest) { r.CreationTimestamp = metav1.NewTime(now.Add(-d)) }
 }

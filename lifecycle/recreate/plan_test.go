@@ -23,11 +23,6 @@ const (
 	recreating = v1alpha1.ContainerRecreateRequestRecreating
 )
 
-// restarted is a pod whose container main has been started since the request.
-func restarted(edits ...func(*corev1.Pod)) *corev1.Pod {
-	return runningPod(append([]func(*corev1.Pod){podChanges["restarted"]}, edits...)...)
-}
-
 func mirror(pod *corev1.Pod) {
 	pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "4711"}
 }

@@ -19,14 +19,6 @@ func newNativeWorld(t testing.TB, spec string) *world {
 	return w
 }
 
-// become replaces the containers.
-func (w *world) become(spec string) {
-	w.t.Helper()
-	w.set = w.set.DeepCopy()
-	w.set.Spec.Containers, w.set.Spec.InitContainers = nil, nil
-	w.edit(spec)
-}
-
 // Records tell whose a native sidecar is. (SCS-28, SCS-40)
 func TestForeignNative(t *testing.T) {
 	w := newNativeWorld(t, `{initContainers: [{name: proxy, image: "proxy:v1", restartPolicy: Always}]}`)
