@@ -20,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -56,7 +55,7 @@ type step struct {
 	// Protected are labels of pods that a budget has to protect first, and Exists is a resource of which an object has to be there.
 	Protected map[string]string
 	Exists    string
-	// Reported are labels of pods that first run the images of the last object's template. Then their kubelets report the
+	// Reported are labels of pods that first run the images of the last object's template. From then on their kubelets report the
 	// resources of their containers, as those that can change them do.
 	Reported map[string]string
 	// Objects are applied. A status is applied, too.
@@ -215,9 +214,14 @@ func (w *world) play(ctx context.Context, s step, asked *requests) error {
 			return err
 		}
 	}
-	if err := errors.Join(w.awaitExists(ctx, s.Exists), w.awaitPods(ctx, s.Protected, protected, nil), w.awaitPods(ctx, s.Reported, runs(s), w.report)); err != nil {
+	if err := errors.Join(w.awaitExists(ctx, s.Exists), w.awaitPods(ctx, s.Protected, protected), w.awaitPods(ctx, s.Reported, runs(s)), w.report(ctx, s.Reported)); err != nil {
 		return err
 	}
+	reporting, stop := context.WithCancel(ctx)
+	var kubelets sync.WaitGroup
+	kubelets.Go(func() { w.keepReporting(reporting, s.Reported) })
+	defer kubelets.Wait()
+	defer stop()
 	for _, object := range s.Objects {
 		if err := w.apply(ctx, object); err != nil {
 			return err
@@ -271,79 +275,6 @@ func (w *world) awaitExists(ctx context.Context, resource string) error {
 		list, err := w.objects.Resource(v1alpha1.SchemeGroupVersion.WithResource(resource)).List(ctx, metav1.ListOptions{})
 		return err == nil && len(list.Items) > 0, err
 	})
-}
-
-// awaitPods waits for pods with labels, unless there are none, until all are as wanted, and then does something with each.
-func (w *world) awaitPods(ctx context.Context, labels map[string]string, wanted func(corev1.Pod) bool, do func(context.Context, *corev1.Pod) error) error {
-	if labels == nil {
-		return nil
-	}
-	selector := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})
-	list := &corev1.PodList{}
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		now, err := w.kube.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: selector})
-		if err != nil {
-			return false, err
-		}
-		list = now
-		return len(list.Items) > 0 && !slices.ContainsFunc(list.Items, func(p corev1.Pod) bool { return !wanted(p) }), nil
-	})
-	if err != nil {
-		return fmt.Errorf("pods %s are not as wanted: %w\n%s", selector, err, describePods(list))
-	}
-	for i := range list.Items {
-		if do != nil && err == nil {
-			err = do(ctx, &list.Items[i])
-		}
-	}
-	return err
-}
-
-// describePods returns pods as JSON, one a line, without the record of who manages which field.
-func describePods(list *corev1.PodList) string {
-	var all strings.Builder
-	for i := range list.Items {
-		list.Items[i].ManagedFields = nil
-		pod, err := json.Marshal(list.Items[i])
-		fmt.Fprintln(&all, string(pod), err)
-	}
-	return all.String()
-}
-
-// protected tells whether a pod names a budget and is ready: the budget counts no others.
-func protected(p corev1.Pod) bool {
-	return p.Annotations[availabilityv1alpha1.RelatedPubAnnotation] != "" &&
-		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
-}
-
-// runs tells whether a pod runs the images that the template of the step's last object names. Then no update of an image is on its
-// way, which would replace what is reported.
-func runs(s step) func(corev1.Pod) bool {
-	return func(p corev1.Pod) bool {
-		var workload struct {
-			Spec struct {
-				Template corev1.PodTemplateSpec `json:"template"`
-			} `json:"spec"`
-		}
-		err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Objects[len(s.Objects)-1], &workload)
-		return err == nil && slices.EqualFunc(workload.Spec.Template.Spec.Containers, p.Status.ContainerStatuses,
-			func(c corev1.Container, status corev1.ContainerStatus) bool {
-				return c.Name == status.Name && c.Image == status.Image && status.State.Running != nil
-			})
-	}
-}
-
-// report plays the kubelet of a pod: each container has the resources of its spec. Simulated kubelets do not say so.
-func (w *world) report(ctx context.Context, pod *corev1.Pod) error {
-	var reports []any
-	for c := range pod.Spec.Containers {
-		reports = append(reports, map[string]any{"name": pod.Spec.Containers[c].Name, "resources": pod.Spec.Containers[c].Resources})
-	}
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"containerStatuses": reports}})
-	if err == nil {
-		_, err = w.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	}
-	return err
 }
 
 func (w *world) client(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
