@@ -79,12 +79,8 @@ func runs(s step) func(corev1.Pod) bool {
 // keepReporting reports until the context ends. A report that fails is made again. Simulated kubelets take back what is reported
 // whenever they write a status.
 func (w *world) keepReporting(ctx context.Context, labels map[string]string) {
-	for labels != nil && ctx.Err() == nil {
-		_ = w.report(ctx, labels)
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+	if labels != nil {
+		wait.UntilWithContext(ctx, func(ctx context.Context) { _ = w.report(ctx, labels) }, 200*time.Millisecond)
 	}
 }
 
