@@ -43,8 +43,10 @@ type fixture struct {
 	dynamic    dynamic.Interface
 }
 
+// newFixture has the test run beside others: most of the time it waits for leases, pods and timers of its own cluster.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	t.Parallel()
 	control := testbed.Control(t)
 	w := &fixture{T: t, control: control}
 	w.kubernetes = kubernetes.NewForConfigOrDie(control.Config())
