@@ -43,14 +43,12 @@ type world struct {
 	features   injection.Features
 	now        time.Time
 	versions   int // that were given to objects
-	// downBefore are the pods that did not serve as their last update began, and have not served since.
-	downBefore map[string]bool
 }
 
 // newWorld has the SidecarSet demo, which selects app=web, with a spec in YAML.
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, now: noon, versions: 100, downBefore: map[string]bool{}, set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
+	w := &world{t: t, now: noon, versions: 100, set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
 		Name: "demo", UID: "uid-of-demo", ResourceVersion: "100", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}}
 	w.edit(spec)
 	return w
@@ -304,9 +302,6 @@ func (w *world) patch(p *rollout.PodPatch) {
 	}
 	if len(p.Patch.Images) > 0 {
 		after.Generation++
-	}
-	if p.Kind == rollout.PatchUpdateInPlace {
-		w.downBefore[after.Name] = !(&pod0{after}).serves()
 	}
 	after.ResourceVersion = w.version()
 	w.pods[slices.Index(w.pods, p.Pod)] = after

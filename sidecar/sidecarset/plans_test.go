@@ -41,7 +41,7 @@ import (
 //	data number text       changes the data of a revision: all of it, or one text to another by "old => new"
 //	forget                 removes all revisions
 //	status pod container [patch]                    changes what the kubelet says of a container, or has it say nothing
-//	gone pod, reverse      removes a pod, and reverses all lists
+//	gone pod               removes a pod
 //	down pod container     has a container fail
 //	workload [time]        has the workload of the first pod begin its update at that time
 //	namespace name labels  has the cache know a namespace
@@ -85,11 +85,20 @@ func (s *planScript) must(err error) {
 	}
 }
 
-// plan is what the controller would do now.
+// plan is what the controller would do now. That does not depend on the order of lists.
 func (s *planScript) plan() *Plan {
+	s.t.Helper()
 	now := s.snapshot()
 	now.Refused, now.Policies = s.refusals, s.policies
-	return NewPlan(now)
+	reversed := *now
+	reversed.Pods, reversed.Revisions = slices.Clone(now.Pods), slices.Clone(now.Revisions)
+	slices.Reverse(reversed.Pods)
+	slices.Reverse(reversed.Revisions)
+	plan := NewPlan(now)
+	if other := NewPlan(&reversed); other.String() != plan.String() {
+		s.t.Errorf("plan %s\nin another order %s", plan, other)
+	}
+	return plan
 }
 
 func (s *planScript) at(text string) time.Time {
@@ -213,9 +222,6 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
 	case "gone":
 		s.pods = slices.DeleteFunc(s.pods, func(pod *corev1.Pod) bool { return pod.Name == named })
-	case "reverse":
-		slices.Reverse(s.pods)
-		slices.Reverse(s.revisions)
 	case "down":
 		s.down(words[0], words[1])
 	case "workload":

@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,6 +25,8 @@ type Admission struct {
 	Kind, Resource string
 	// Versions are those of the kind; a script is about the first one unless it names others.
 	Versions []string
+	// Spec is the JSON of the spec of a valid workload. By default it is Selector and Template.
+	Spec string
 	// New makes a webhook for the arguments of a command, by their keys.
 	New func(args map[string][]string) AdmissionHandler
 	// Asked shows what the last webhook has asked others. It may be nil.
@@ -33,7 +36,7 @@ type Admission struct {
 }
 
 // PlayAdmission plays what webhooks say of workloads, in the files of a folder. To accept a change of behaviour, run the test with -rewrite and read
-// the difference. A line is a workload: the fields that it has in its spec, beside a selector and a template, in YAML. The field metadata is merged into
+// the difference. A line is a workload: the fields that it has in its spec, beside those of a valid one, in YAML. The field metadata is merged into
 // its metadata, and template into its template, by JSON merge patch. Behind <= stands what is stored. Behind # stands what the line shows. "raw" is
 // followed by bytes that are no JSON.
 //
@@ -163,8 +166,12 @@ func (k *Admission) object(t *testing.T, version, text string) []byte {
 		must(err)
 		return data
 	}
-	meta, template := merged(`{"name":"demo","namespace":"shop","uid":"u1"}`, "metadata"), merged(Template("", "", ""), "template")
-	all := map[string]json.RawMessage{"selector": json.RawMessage(Selector), "template": template}
+	all := map[string]json.RawMessage{}
+	must(json.Unmarshal([]byte(cmp.Or(k.Spec, `{"selector":`+Selector+`,"template":`+Template("", "", "")+`}`)), &all))
+	meta := merged(`{"name":"demo","namespace":"shop","uid":"u1"}`, "metadata")
+	if all["template"] != nil {
+		all["template"] = merged(string(all["template"]), "template")
+	}
 	maps.Copy(all, spec)
 	data, err := json.Marshal(map[string]any{"apiVersion": "apps.kruise.io/" + version, "kind": k.Kind, "metadata": meta, "spec": all})
 	must(err)
