@@ -58,6 +58,34 @@ func TestCalculate(t *testing.T) {
 	})
 }
 
+// TestCompare shows what Compare says of two templates, in testdata/compare.txt, which are written as in testdata/calculate.txt. With resize the
+// cpu and memory of running containers may change; without it nothing but what changes nothing is possible.
+func TestCompare(t *testing.T) {
+	datadriven.RunTest(t, "testdata/compare.txt", func(t *testing.T, d *datadriven.TestData) string {
+		first, second, _ := strings.Cut("\n"+d.Input+"\n", "\nto\n")
+		from, to := templateWith(t, first), templateWith(t, second)
+		before, after := from.DeepCopy(), to.DeepCopy()
+		resize := inplace.CalculateOptions{Resize: d.HasArg("resize")}
+		v, err := inplace.Compare(from, to, resize)
+		if err != nil || v.InPlace() != (len(v.Obstacles) == 0) {
+			t.Errorf("%s: in place %t with obstacles %v, error %v", d.Pos, v.InPlace(), v.Obstacles, err)
+		}
+		if diff := cmp.Diff([]any{before, after}, []any{from, to}); diff != "" {
+			t.Errorf("%s: the templates have changed (-want +got):\n%s", d.Pos, diff)
+		}
+		without, err := inplace.Compare(from, to, inplace.CalculateOptions{})
+		if same := v.String() == "nothing changes in the pod"; resize.Resize && (err != nil || without.InPlace() != same || same && len(without.Update.Resources) > 0) {
+			t.Errorf("%s: IP-35: without the option: in place %t, error %v", d.Pos, without.InPlace(), err)
+		}
+		return v.String()
+	})
+	for _, pair := range [][2]*corev1.PodTemplateSpec{{nil, template()}, {template(), nil}} {
+		if _, err := inplace.Compare(pair[0], pair[1], inplace.CalculateOptions{}); err == nil {
+			t.Error("a nil template is no error")
+		}
+	}
+}
+
 // templateWith is the base template after a strategic merge patch.
 func templateWith(t *testing.T, patch string) *corev1.PodTemplateSpec {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
@@ -72,6 +73,20 @@ func env(i int, name, fieldPath string) change {
 		c.Env = append(c.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{FieldPath: fieldPath},
 		}})
+	}
+}
+
+// requestCPU has container i ask for cpu.
+func requestCPU(i int, cpu string) change {
+	return func(t *corev1.PodTemplateSpec) {
+		t.Spec.Containers[i].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+	}
+}
+
+// restartForCPU gives container i a resize policy that restarts it.
+func restartForCPU(i int) change {
+	return func(t *corev1.PodTemplateSpec) {
+		t.Spec.Containers[i].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
 	}
 }
 

@@ -48,12 +48,16 @@ func (s *podScript) node(verb, rest string) bool {
 	case "pod":
 		s.pod = merged(s.t, s.pod, rest)
 	case "status":
-		i := slices.IndexFunc(s.pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == first })
+		statuses := &s.pod.Status.ContainerStatuses
+		if len(s.pod.Spec.InitContainers) > 0 && s.pod.Spec.InitContainers[0].Name == first {
+			statuses = &s.pod.Status.InitContainerStatuses
+		}
+		i := slices.IndexFunc(*statuses, func(c corev1.ContainerStatus) bool { return c.Name == first })
 		if more == "null" {
-			s.pod.Status.ContainerStatuses = slices.Delete(s.pod.Status.ContainerStatuses, i, i+1)
+			*statuses = slices.Delete(*statuses, i, i+1)
 			break
 		}
-		s.merge(more, &s.pod.Status.ContainerStatuses[i])
+		s.merge(more, &(*statuses)[i])
 	case "runs":
 		c, words := &s.pod.Status.ContainerStatuses[0], strings.Split(rest, ",")
 		c.Image, c.ImageID, c.ContainerID = words[0], strings.TrimSpace(words[1]), ""
@@ -201,7 +205,9 @@ func (s *podScript) marks() (out string) {
 		out += "; in its grace period"
 	}
 	if inplace.BeingResized(s.pod) {
-		out += "; being resized"
+		if out += "; being resized"; inplace.Settled(s.pod) {
+			s.t.Error("a pod that is being resized is settled")
+		}
 	}
 	if consistent, _, err := inplace.Consistent(s.pod); !consistent || err != nil {
 		out += "; not consistent"

@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // TestUpdates plays what happens to a pod, in testdata/updates. Each command begins with a pod that runs well. It has the containers c1, c2 and c3 with the
@@ -37,7 +38,7 @@ import (
 //	unresized [refusal]    shows why it does not get its resources
 //	writes, data, images, cpu, conditions, metadata, state, grace, show
 //
-// What happens on the node is in [podScript.node].
+// What happens on the node is in [podScript.node], and what another manager does in [podScript.beside].
 func TestUpdates(t *testing.T) {
 	datadriven.Walk(t, "testdata/updates", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -45,7 +46,7 @@ func TestUpdates(t *testing.T) {
 			s.restart()
 			for line := range strings.SplitSeq(d.Input, "\n") {
 				verb, rest, _ := strings.Cut(line, " ")
-				if !s.update(verb, rest) && !s.node(verb, rest) && !s.show(verb) {
+				if !s.update(verb, rest) && !s.beside(verb, rest) && !s.node(verb, rest) && !s.show(verb) {
 					d.Fatalf(t, "unknown step %s", line)
 				}
 			}
@@ -64,10 +65,12 @@ type podScript struct {
 	pod      *corev1.Pod
 	last     podpatch.Patch
 	writes   []podpatch.Write
+	record   *v1alpha1.State // of another manager
 }
 
 // restart makes the pod anew.
 func (s *podScript) restart() {
+	s.record = &v1alpha1.State{}
 	s.template = template(s.base...)
 	s.pod = running(s.template)
 }
@@ -120,9 +123,9 @@ func (s *podScript) read(line string) target {
 		case "env":
 			to.changes = append(to.changes, env(s.index(of), name, value))
 		case "cpu":
-			to.changes = append(to.changes, requests(s.index(of), "cpu", value))
+			to.changes = append(to.changes, requestCPU(s.index(of), value))
 		case "restart":
-			to.changes = append(to.changes, restartFor(s.index(of), corev1.ResourceCPU))
+			to.changes = append(to.changes, restartForCPU(s.index(of)))
 		default:
 			to.changes = append(to.changes, image(s.index(kind), value))
 		}

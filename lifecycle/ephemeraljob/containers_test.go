@@ -75,64 +75,6 @@ func TestUniqueNames(t *testing.T) {
 	}
 }
 
-// EJ-11: a job that is created again runs once more in the same pods.
-func TestRunAgain(t *testing.T) {
-	first := newJob()
-	s := place(t, first, "p1:exit0")
-	again := newJob()
-	again.UID = "again"
-	s.Job = again
-	if plan := NewPlan(s); len(plan.Inject) > 0 || plan.Status.Skipped != 1 {
-		t.Errorf("EJ-5: trace E: plan %s", show(plan))
-	}
-	again.Annotations = map[string]string{v1alpha1.EphemeralJobUniqueNamesAnnotation: "true"}
-	if plan := NewPlan(s); len(plan.Inject) != 1 || plan.Containers[0].Name != uniqueName("debug", "again") {
-		t.Errorf("plan %s", show(plan))
-	}
-}
-
-// EJ-7: whose containers count.
-func TestOwnContainers(t *testing.T) {
-	job := newJob()
-	mark := func(name, uid string) corev1.EphemeralContainer {
-		c := container(name)
-		c.Env = []corev1.EnvVar{{Name: "A", Value: uid}, {Name: v1alpha1.EphemeralJobEnv, Value: uid}}
-		return c
-	}
-	for name, test := range map[string]struct {
-		containers []corev1.EphemeralContainer
-		want       string
-	}{
-		"its own":                     {[]corev1.EphemeralContainer{mark("debug", "job")}, "[debug]"},
-		"one without the mark":        {[]corev1.EphemeralContainer{container("debug")}, "[]"},
-		"that of another job":         {[]corev1.EphemeralContainer{mark("debug", "other")}, "[]"},
-		"one that is not in template": {[]corev1.EphemeralContainer{mark("trace", "job")}, "[]"},
-		"several":                     {[]corev1.EphemeralContainer{mark("trace", "job"), mark("debug", "job"), container("a")}, "[debug]"},
-	} {
-		pod := newPod("p1", 0)
-		pod.Spec.EphemeralContainers = test.containers
-		if got := fmt.Sprint(ownContainers(job, pod)); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
-	}
-}
-
-// EJ-23: exit codes and messages.
-func TestResults(t *testing.T) {
-	job := jobOf(t, "spec: {parallelism: 9, template: {ephemeralContainers: [{name: debug}, {name: trace}]}}")
-	s := place(t, job, "p1:exit0,running p2:exit7,exit0 p3:unstartable,waiting p4:injected")
-	code := func(n int32) *int32 { return &n }
-	want := []v1alpha1.EphemeralJobPodResult{
-		{Pod: "p2", Container: "debug", ExitCode: code(7), Reason: "Error", Message: "exit7"},
-		{Pod: "p3", Container: "debug", Reason: "RunContainerError", Message: "no such file"},
-		{Pod: "p1", Container: "debug", ExitCode: code(0), Reason: "Completed", Message: "exit0"},
-		{Pod: "p2", Container: "trace", ExitCode: code(0), Reason: "Completed", Message: "exit0"},
-	}
-	if diff := cmp.Diff(want, NewPlan(s).Status.PodResults); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
-}
-
 // EJ-23: there is room for so many.
 func TestRoomForResults(t *testing.T) {
 	var words []string

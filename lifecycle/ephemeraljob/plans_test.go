@@ -4,12 +4,17 @@ package ephemeraljob
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestPlans plans for single states of the world, which the files in testdata/plans describe:
@@ -17,10 +22,19 @@ import (
 //	plan pods…     what is done, which pods wait for what, and what is wrong
 //	status pods…   the conditions and results of the status that is written
 //
+//	steps          plays steps, a line each: see planSteps
+//
 // How pods are written says place. Fields of the job follow as YAML. With idle=2m the first pod has made no progress for so long.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "steps" {
+				w := planSteps{t: t, Snapshot: place(t, newJob(), "")}
+				for line := range strings.Lines(d.Input) {
+					w.step(strings.TrimSpace(line))
+				}
+				return w.out.String()
+			}
 			var pods, lines []string
 			idle := map[types.UID]time.Time{}
 			for _, arg := range d.CmdArgs {
@@ -56,4 +70,142 @@ func TestPlans(t *testing.T) {
 			return strings.TrimPrefix(strings.TrimSpace(strings.Join(lines, "\n"))+"\n", "\n")
 		})
 	})
+}
+
+// planSteps plays steps for a job, at noon:
+//
+//	job fields                 changes the job; the fields are YAML
+//	again                      the job was deleted, and created again
+//	pods p1 p2:running         are all pods from then on
+//	filled pod n               a pod has n ephemeral containers of others
+//	owned pod names…           it has containers of these names that this job has injected; of another job with name=uid, and of none with name=
+//	refused pod after n text   the injection was refused n times, and is tried again after that time
+//	until time, forgotten, tried
+//	                           nothing is tried before that time; nothing is known of refusals; something was tried since
+//	reported time              the status was written at that time
+//	at time                    it is so long after noon
+//	plan, apply, names         show the plan, and the names of the containers; apply writes the status
+//	owners                     shows which containers are the job's
+//	conditions, results        show those of the status that would be written
+func (w *planSteps) step(line string) {
+	w.t.Helper()
+	verb, rest, _ := strings.Cut(line, " ")
+	words := append(strings.Fields(rest), "", "")
+	plan := NewPlan(w.Snapshot)
+	switch verb {
+	case "job":
+		w.Job = w.Job.DeepCopy()
+		w.must(yaml.UnmarshalStrict([]byte(rest), w.Job))
+	case "again":
+		again := newJob()
+		again.UID = "again"
+		w.Job = again
+	case "pods":
+		w.Pods = place(w.t, w.Job, rest).Pods
+	case "filled":
+		for i := range w.number(words[1]) {
+			w.inject(words[0], container(fmt.Sprint("other-", i)))
+		}
+	case "owned":
+		for _, word := range strings.Fields(rest)[1:] {
+			name, uid, other := strings.Cut(word, "=")
+			if !other {
+				uid = string(w.Job.UID)
+			}
+			c := container(name)
+			if c.Env = []corev1.EnvVar{{Name: "A", Value: uid}}; !other || uid != "" {
+				c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.EphemeralJobEnv, Value: uid})
+			}
+			w.inject(words[0], c)
+		}
+	case "refused":
+		if w.Refusals.Tried = true; w.Refusals.Pods == nil {
+			w.Refusals.Pods = map[types.UID]Refusal{}
+		}
+		text := strings.Join(strings.Fields(rest)[3:], " ")
+		w.Refusals.Pods[types.UID(words[0])] = Refusal{Message: text, Until: w.time(words[1]), Times: w.number(words[2])}
+	case "until":
+		w.Refusals.Until = w.time(rest)
+	case "forgotten":
+		w.Refusals = Refusals{}
+	case "tried":
+		w.Refusals.Tried = true
+	case "reported":
+		w.Reported = w.time(rest)
+	case "at":
+		w.Now = w.time(rest)
+	case "plan", "apply":
+		fmt.Fprintf(&w.out, "plan: %s\n", show(plan))
+		for _, wait := range plan.Waiting {
+			fmt.Fprintf(&w.out, "  wait %s\n", wait.String())
+		}
+		for _, skipped := range plan.Skipped {
+			fmt.Fprintf(&w.out, "  left out %s\n", skipped.String())
+		}
+		if verb == "apply" && plan.Status != nil {
+			w.Job.Status = *plan.Status
+		}
+	case "names":
+		for _, c := range plan.Containers {
+			fmt.Fprintf(&w.out, "  container %s\n", c.Name)
+		}
+	case "owners":
+		for _, pod := range w.Pods {
+			fmt.Fprintf(&w.out, "%s: %v\n", pod.Name, ownContainers(w.Job, pod))
+		}
+	case "conditions":
+		status := &w.Job.Status
+		if plan.Status != nil {
+			status = plan.Status
+		}
+		for i, c := range conditions(status) {
+			fmt.Fprintf(&w.out, "  %s, since %s\n", c, status.Conditions[i].LastTransitionTime.Sub(noon))
+		}
+	case "results":
+		for _, r := range plan.Status.PodResults {
+			code := "none"
+			if r.ExitCode != nil {
+				code = fmt.Sprint(*r.ExitCode)
+			}
+			fmt.Fprintf(&w.out, "  %s/%s code %s %s: %s\n", r.Pod, r.Container, code, r.Reason, r.Message)
+		}
+	default:
+		w.t.Fatalf("no such step: %s", line)
+	}
+}
+
+// planSteps is a snapshot that steps change, and what they show.
+type planSteps struct {
+	*Snapshot
+	t   *testing.T
+	out strings.Builder
+}
+
+func (w *planSteps) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *planSteps) number(text string) int {
+	n, err := strconv.Atoi(text)
+	w.must(err)
+	return n
+}
+
+// time is that of a duration since noon.
+func (w *planSteps) time(text string) time.Time {
+	d, err := time.ParseDuration(text)
+	w.must(err)
+	return noon.Add(d)
+}
+
+// inject puts an ephemeral container into a pod.
+func (w *planSteps) inject(name string, c corev1.EphemeralContainer) {
+	for _, pod := range w.Pods {
+		if pod.Name == name {
+			pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, c)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,11 +24,14 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "add" creates pods, one a second, and "many" pods of one age. With "nodes" the
-// kubelets make a step for every ephemeral container, or n, one a second; after "endless" no container exits. "inject" is what another client does.
+// kubelets make a step for every ephemeral container, or n, one a second; "ends" is a step after which containers that run have ended so, as "exit1",
+// or have not, as "running". "inject" is what another client does. After "trace", "shown" lets half a second pass. It shows what the controller has written,
+// events, and then the ephemeral containers of all pods and the job.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{Cluster: f}
 		c.setUp()
+		w := &writes{}
 		return &fixture.Story{
 			Stable: true, New: func(int32) any { return testJob("web") }, Restart: c.restart,
 			Start: func() (*fixture.Reconciles, func()) { return c.start() },
@@ -44,7 +48,13 @@ func TestStories(t *testing.T) {
 					}
 					return ""
 				},
-				"endless":    func(...string) string { c.ends = func(string, string) string { return "running" }; return "" },
+				"ends": func(words ...string) string {
+					c.ends = func(string, string) string { return words[0] }
+					c.nodeStep()
+					return ""
+				},
+				"trace":      func(...string) string { c.FailAfter(w.note); return "" },
+				"shown":      func(...string) string { return c.shown(w) },
 				"inject":     c.inject,
 				"outcome":    func(...string) string { return c.shortOutcome() },
 				"containers": func(...string) string { return sortNames(c.containers()) + "\n" },
@@ -52,6 +62,38 @@ func TestStories(t *testing.T) {
 			},
 		}
 	})
+}
+
+// writes are those of the controller.
+type writes struct {
+	lock  sync.Mutex
+	lines []string
+}
+
+func (w *writes) note(r fakecluster.Request) error {
+	if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
+		line := r.String() + " " + fixture.NameIn(r)
+		if r.DryRun {
+			line += ", a dry run"
+		}
+		w.lock.Lock()
+		defer w.lock.Unlock()
+		w.lines = append(w.lines, line)
+	}
+	return nil
+}
+
+func (c *cluster) shown(w *writes) string {
+	c.Sleep("500ms")
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	lines := append(w.lines, c.Events.All()...)
+	w.lines = nil
+	c.Events.Forget()
+	if len(c.Pods()) > 0 {
+		lines = append(lines, sortNames(c.containers()))
+	}
+	return strings.Join(append(lines, c.outcome("web")), "\n") + "\n"
 }
 
 func (c *cluster) inject(words ...string) string {

@@ -3,12 +3,9 @@
 package sidecarset
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -107,30 +105,9 @@ func situations(t *testing.T) map[string]*Snapshot {
 
 // describe is everything that a plan says, whatever object it says it about.
 func describe(p *Plan) string {
-	var b strings.Builder
-	show := func(v ...any) {
-		data, err := json.Marshal(v)
-		fmt.Fprintf(&b, "%s %v\n", data, err)
-	}
-	for _, r := range slices.Concat([]*appsv1.ControllerRevision{p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Delete) {
-		if r != nil {
-			show(r.Name)
-		}
-	}
-	show(p.Revisions.RaiseTo, p.CustomVersion, p.Rollout, p.Status, p.Events, p.RequeueAfter)
-	for _, patch := range p.Patch {
-		show(patch.Pod.Name, patch.Kind, patch.Patch)
-	}
-	for _, waits := range [][]rollout.Wait{p.Waiting, p.NotInjected, p.NotUpgradable} {
-		for _, wait := range waits {
-			show(wait.Pod.Name, wait.Reason)
-		}
-		show()
-	}
-	for _, problem := range p.Problems {
-		show(problem.Condition, problem.Err.Error())
-	}
-	return b.String()
+	plan := p.Plan
+	plan.Waiting = slices.Concat(p.Waiting, []rollout.Wait{{}}, p.NotInjected, []rollout.Wait{{}}, p.NotUpgradable)
+	return scenario.Describe(&plan, p.CustomVersion, p.Rollout, p.Status, p.Events)
 }
 
 // TestEverythingThatThePlannerReadsOfAPodMatters: events of other fields are dropped. (SCS-W6)
@@ -138,16 +115,12 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
 	for name, s := range situations(t) {
-		for i := range s.Pods {
-			t.Run(fmt.Sprintf("%s, pod %d", name, i), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
-					with := *s
-					with.Pods = slices.Clone(s.Pods)
-					with.Pods[i] = p
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, s.Pods[i])
+		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
+			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
+				with := *s
+				with.Pods = pods
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[app]", ".ObjectMeta.Annotations[kruise.io/sidecarset-hash]",
 		".ObjectMeta.Annotations[kruise.io/sidecarset-working-hotupgrade-container]", ".Spec.Containers[].Image", ".Status.Phase", ".Status.Conditions[].Status",
@@ -176,18 +149,13 @@ func TestEverythingThatThePlannerReadsOfANamespaceMatters(t *testing.T) {
 func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	for name, s := range situations(t) {
-		for i, revision := range s.Revisions {
-			t.Run(fmt.Sprintf("%s, revision %d", name, i), func(t *testing.T) {
-				mutation.Plan[appsv1.ControllerRevision]{Copy: (*appsv1.ControllerRevision).DeepCopy,
-					Can: regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields),
-					Of: func(r *appsv1.ControllerRevision) string {
-						with := *s
-						with.Revisions = slices.Clone(s.Revisions)
-						with.Revisions[i] = r
-						return describe(NewPlan(&with))
-					}}.Check(t, reads, revision)
+		mutation.Plan[appsv1.ControllerRevision]{Copy: (*appsv1.ControllerRevision).DeepCopy,
+			Can: regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)}.
+			CheckEach(t, reads, name, s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
+				with := *s
+				with.Revisions = revisions
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t, ".ObjectMeta.OwnerReferences")
 }

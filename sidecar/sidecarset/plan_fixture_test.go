@@ -24,6 +24,12 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
+const (
+	logs = `{containers: [{name: log, image: "log:v1"}]}`
+	mesh = `{updateStrategy: {maxUnavailable: 1}, containers: [
+  {name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}]}`
+)
+
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // world is a SidecarSet with its pods and revisions, which plans are applied to as an API
@@ -37,15 +43,22 @@ type world struct {
 	features   injection.Features
 	now        time.Time
 	versions   int // that were given to objects
-	// downBefore are the pods that did not serve as their last update began, and have not served since.
-	downBefore map[string]bool
 }
 
 // newWorld has the SidecarSet demo, which selects app=web, with a spec in YAML.
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, now: noon, versions: 100, downBefore: map[string]bool{}, set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
+	w := &world{t: t, now: noon, versions: 100, set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
 		Name: "demo", UID: "uid-of-demo", ResourceVersion: "100", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}}
+	w.edit(spec)
+	return w
+}
+
+// newNativeWorld is a world whose native sidecars count as containers.
+func newNativeWorld(t testing.TB, spec string) *world {
+	t.Helper()
+	w := newWorld(t, "{}")
+	w.features = natives
 	w.edit(spec)
 	return w
 }
@@ -208,6 +221,34 @@ func (w *world) down(pod, container string) {
 	judgeReady(p, w.now)
 }
 
+// many has pods of which so many are updated to log:v2, and so many of the updated ones are ready.
+func many(t testing.TB, strategy string, matched, updated, ready int) *world {
+	t.Helper()
+	w := newWorld(t, logs)
+	w.add("a")
+	w.settle()
+	old := w.pods[0]
+	w.image("log", "log:v2")
+	w.sync()
+	w.kubelet()
+	w.settle()
+	fresh := w.pods[0]
+	w.edit("{updateStrategy: {" + strategy + "}}")
+	w.pods = nil
+	for i := range matched {
+		pod := old.DeepCopy()
+		if i < updated {
+			pod = fresh.DeepCopy()
+		}
+		pod.Name, pod.UID = fmt.Sprintf("p%04d", i), types.UID(fmt.Sprint("uid-of-p", i))
+		w.pods = append(w.pods, pod)
+		if i >= ready && i < updated {
+			w.down(pod.Name, "log")
+		}
+	}
+	return w
+}
+
 func (w *world) snapshot() *Snapshot {
 	return &Snapshot{Set: w.set, Pods: w.pods, Revisions: w.revisions, Namespaces: w.namespaces, Injection: w.features, Now: w.now}
 }
@@ -261,9 +302,6 @@ func (w *world) patch(p *rollout.PodPatch) {
 	}
 	if len(p.Patch.Images) > 0 {
 		after.Generation++
-	}
-	if p.Kind == rollout.PatchUpdateInPlace {
-		w.downBefore[after.Name] = !(&pod0{after}).serves()
 	}
 	after.ResourceVersion = w.version()
 	w.pods[slices.Index(w.pods, p.Pod)] = after
@@ -322,4 +360,14 @@ func beginWorkloadUpdate(w *world, at time.Time) {
 	pod.Annotations[inplacev1alpha1.StateAnnotation] = string(state)
 	pod.Spec.Containers[1].Image = "main:v2"
 	judgeReady(pod, w.now)
+}
+
+// old is the SidecarSet as it was with a revision.
+func old(w *world, number int) *v1alpha1.SidecarSet {
+	set := w.set.DeepCopy()
+	if err := injection.Read(set, w.revisions[number-1]); err != nil {
+		w.t.Fatal(err)
+	}
+	set.Status.LatestRevision = w.revisions[number-1].Name
+	return set
 }

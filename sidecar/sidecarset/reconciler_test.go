@@ -5,110 +5,16 @@ package sidecarset
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
-
-// TestTriggers: what concerns a SidecarSet has it reconciled, and nothing else. (SCS-W6)
-func TestTriggers(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.create("{updateStrategy: {type: NotUpdate}}", "web-a", "web-b")
-		c.Create(newSet(t, "web-1", "namespaceSelector: {matchLabels: {team: a}}"), "")
-		reconciles, stop := c.start()
-		defer stop()
-		c.Minute()
-		matched := func(want ...int32) {
-			t.Helper()
-			if got := []int32{c.get("web").Status.MatchedPods, c.get("web-1").Status.MatchedPods}; !slices.Equal(got, want) {
-				t.Errorf("matched %d, want %d", got, want)
-			}
-		}
-		matched(2, 0)
-		for _, step := range []struct {
-			name  string
-			act   func()
-			least int // reconciles
-			want  []int32
-		}{
-			{"a pod of nobody", func() {
-				c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", Labels: map[string]string{"app": "db"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "db"}}}})
-			}, 0, []int32{2, 0}},
-			{"heartbeats", func() { c.Heartbeats() }, 0, []int32{2, 0}},
-			{"a pod that goes", func() { c.RemovePod("web-b") }, 1, []int32{1, 0}},
-			{"a pod that leaves", func() { c.PatchPod("web-a", `{"metadata":{"labels":{"app":"x"}}}`) }, 1, []int32{0, 0}},
-			{"a pod that is taken over", func() {
-				c.PatchPod("web-a", `{"metadata":{"labels":{"app":"web-1"},"annotations":{"kruise.io/sidecarset-injected-list":"web-1"}}}`)
-			}, 1, []int32{0, 0}},
-			{"the labels of its namespace", func() {
-				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"team":"a"}}}`), metav1.PatchOptions{})
-				c.Must(err)
-			}, 1, []int32{0, 1}},
-			{"an annotation of its namespace", func() {
-				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{})
-				c.Must(err)
-			}, 0, []int32{0, 1}},
-			{"no webhook hears of the pods of its namespace any more", func() {
-				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"control-plane":""}}}`), metav1.PatchOptions{})
-				c.Must(err)
-			}, 2, []int32{0, 1}},
-		} {
-			before := reconciles.Count()
-			step.act()
-			c.Minute()
-			if n := reconciles.Count() - before; n < step.least || step.least == 0 && n > 0 {
-				t.Errorf("%s: %d reconciles", step.name, n)
-			}
-			matched(step.want...)
-		}
-		if errs := reconciles.Errors(); len(errs) > 0 {
-			t.Errorf("errors %v", errs)
-		}
-	})
-}
-
-// TestCollision: a revision gets another name if something else has it. (SCS-R3)
-func TestCollision(t *testing.T) {
-	for name, change := range map[string]func(*appsv1.ControllerRevision){
-		"of its own, with other data": func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte(`{"spec":{"containers":[]}}`) },
-		"that cannot be read":         func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte(`{"spec":null}`) },
-		"of another":                  func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" },
-		"of nobody":                   func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				c.create("{}", "web-a")
-				c.Settle()
-				revisions := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace)
-				taken, err := revisions.Get(t.Context(), c.get("web").Status.LatestRevision, metav1.GetOptions{})
-				c.Must(err)
-				c.Must(revisions.Delete(t.Context(), taken.Name, metav1.DeleteOptions{}))
-				taken.UID, taken.ResourceVersion = "", ""
-				change(taken)
-				_, err = revisions.Create(t.Context(), taken, metav1.CreateOptions{})
-				c.Must(err)
-				c.Settle()
-				status := c.get("web").Status
-				if status.LatestRevision == taken.Name || ptr.Deref(status.CollisionCount, 0) != 1 {
-					t.Errorf("revision %s beside %s, %d collisions", status.LatestRevision, taken.Name, ptr.Deref(status.CollisionCount, 0))
-				}
-				if _, err := revisions.Get(t.Context(), status.LatestRevision, metav1.GetOptions{}); err != nil {
-					t.Error(err)
-				}
-			})
-		})
-	}
-}
 
 // TestMissedPods: pods that were created without sidecars are reported within five seconds. (SCS-23)
 func TestMissedPods(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -26,7 +27,9 @@ import (
 // and "budget", which lets no pod go. "inject" creates pods that the webhook injects into, or so many; arguments with = are their labels. "missed" creates
 // pods that the webhook has not heard of. "mirror" has a webhook of others rewrite the images of pods that are created. "down" has a container of
 // a pod fail, and "forget" deletes all revisions. "plan" shows the plan, and "step" shows it and reconciles once. "hot" shows what a pod records
-// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", "delete-set" and "create-namespace" are about others.
+// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and "create-namespace" are about others. "matched" shows
+// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" has something else get the name of the last revision:
+// one of this SidecarSet with other data, or that cannot be read, or one of another, or of none.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{}
@@ -53,10 +56,25 @@ func TestStories(t *testing.T) {
 					return state + "\n"
 				},
 				"outcome": func(...string) string { return outcome(c.Cluster, "web") + "\n" },
-				"create-set": act(func(name string) {
-					_, err := sets.Create(c.T.Context(), newSet(c.T, name), metav1.CreateOptions{})
+				"create-set": func(words ...string) string {
+					var spec []string
+					for _, label := range words[1:] {
+						spec = append(spec, "namespaceSelector: {matchLabels: {"+strings.Replace(label, "=", ": ", 1)+"}}")
+					}
+					_, err := sets.Create(c.T.Context(), newSet(c.T, words[0], spec...), metav1.CreateOptions{})
 					c.Must(err)
-				}),
+					synctest.Wait()
+					return ""
+				},
+				"heartbeats":    func(...string) string { c.Heartbeats(); return "" },
+				"namespace":     c.patchNamespace,
+				"take-revision": act(c.takeRevision),
+				"matched": func(names ...string) (out string) {
+					for _, name := range names {
+						out += fmt.Sprintf("%s: %d\n", name, c.get(name).Status.MatchedPods)
+					}
+					return out
+				},
 				"delete-set": act(func(name string) { c.Must(sets.Delete(c.T.Context(), name, metav1.DeleteOptions{})) }),
 				"create-namespace": act(func(name string) {
 					_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
@@ -192,4 +210,31 @@ func (c *cluster) step(...string) string {
 		out += "error: " + err.Error() + "\n"
 	}
 	return out
+}
+
+func (c *cluster) patchNamespace(words ...string) string {
+	key, value, _ := strings.Cut(words[1], "=")
+	_, err := c.Kube.CoreV1().Namespaces().Patch(c.T.Context(), "default", types.MergePatchType, fmt.Appendf(nil, `{"metadata":{%q:{%q:%q}}}`, words[0], key, value), metav1.PatchOptions{})
+	c.Must(err)
+	return ""
+}
+
+func (c *cluster) takeRevision(by string) {
+	revisions := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace)
+	taken, err := revisions.Get(c.T.Context(), c.get("web").Status.LatestRevision, metav1.GetOptions{})
+	c.Must(err)
+	c.Must(revisions.Delete(c.T.Context(), taken.Name, metav1.DeleteOptions{}))
+	taken.UID, taken.ResourceVersion = "", ""
+	switch by {
+	case "other-data":
+		taken.Data.Raw = []byte(`{"spec":{"containers":[]}}`)
+	case "unreadable":
+		taken.Data.Raw = []byte(`{"spec":null}`)
+	case "another":
+		taken.OwnerReferences[0].UID = "other"
+	case "none":
+		taken.OwnerReferences = nil
+	}
+	_, err = revisions.Create(c.T.Context(), taken, metav1.CreateOptions{})
+	c.Must(err)
 }

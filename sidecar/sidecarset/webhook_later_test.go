@@ -17,34 +17,6 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// A partition beside a selector is taken with a warning, once. (SCS-V14)
-func TestWarnsOfPartitionBesideSelector(t *testing.T) {
-	strategy := func(fields string) string { return setWith(`"updateStrategy":{` + fields + `}`) }
-	const selector = `"selector":{"matchLabels":{"a":"b"}},`
-	for _, test := range []struct {
-		name, object, old string
-		warns             bool
-	}{
-		{"a number", strategy(selector + `"partition":2`), "", true},
-		{"a percentage of 0", strategy(selector + `"partition":"0%"`), "", true},
-		{"0, the default", strategy(selector + `"partition":0`), "", false},
-		{"no partition", strategy(selector + `"paused":true`), "", false},
-		{"no selector", strategy(`"partition":2`), "", false},
-		{"NotUpdate", strategy(selector + `"type":"NotUpdate","partition":2`), "", false},
-		{"it comes", strategy(selector + `"partition":2`), strategy(`"partition":2`), true},
-		{"it stays", strategy(selector + `"partition":3`), strategy(selector + `"partition":2`), false},
-	} {
-		operation := admissionv1.Create
-		if test.old != "" {
-			operation = admissionv1.Update
-		}
-		answer := (&sidecarset.Webhook{}).Validate(t.Context(), request(operation, test.object, test.old))
-		if warning := strings.Join(answer.Warnings, " "); !answer.Allowed || (warning != "") != test.warns {
-			t.Errorf("%s: allowed %t, warning %q, want one: %t", test.name, answer.Allowed, warning, test.warns)
-		}
-	}
-}
-
 // What the webhook configurations of OpenKruise 1.9 ask about in v1beta1 is judged as well, and keeps what this version alone has. (SCS-V7)
 func TestWebhookOfV1beta1(t *testing.T) {
 	set := setWith(`"customVersion":"v1","namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"}}`)

@@ -72,36 +72,6 @@ func request(op admissionv1.Operation, object, old string) *admissionv1.Admissio
 	}
 }
 
-// The hashes are those of the worked example, whatever the user says they are.
-func TestWebhookDefault(t *testing.T) {
-	const hashes = `{"kruise.io/sidecarset-hash":"v584b24czd84bc2449cvxxvc5z44587xz782bwxz2v799cz2cfbxbw62z94fw9dv",` +
-		`"kruise.io/sidecarset-hash-without-image":"4424wfff8b57d47vb7684zc4bb5478vxwwdcz7dd2xdwbf4d4446424d4w29cwd5"}`
-	forged := strings.Replace(setWith(""), `"name":"demo"`, `"name":"demo","annotations":{"a":"b","kruise.io/sidecarset-hash":"forged"}`, 1)
-	for _, test := range []struct{ name, object, old, want string }{
-		{"SCS-W1: create", setWith(""), "", hashes},
-		{"SCS-W1: update", setWith(""), setWith(""), hashes},
-		{"SCS-W1: hashes that users give", forged, "", `{"a":"b",` + hashes[1:]},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			operation := admissionv1.Create
-			if test.old != "" {
-				operation = admissionv1.Update
-			}
-			got := applied(t, &sidecarset.Webhook{}, request(operation, test.object, test.old))
-			var want map[string]string
-			if err := json.Unmarshal([]byte(test.want), &want); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got.Annotations); diff != "" {
-				t.Errorf("annotations (-want +got):\n%s", diff)
-			}
-			if got.Spec.RevisionHistoryLimit == nil || *got.Spec.RevisionHistoryLimit != 10 || got.Spec.Containers[0].PodInjectPolicy != "BeforeAppContainer" {
-				t.Errorf("SCS-W1: no defaults in %+v", got.Spec)
-			}
-		})
-	}
-}
-
 // applied is the object of a request after the patch that Default answers.
 func applied(t *testing.T, webhook *sidecarset.Webhook, r *admissionv1.AdmissionRequest) *v1alpha1.SidecarSet {
 	t.Helper()
@@ -124,73 +94,33 @@ func applied(t *testing.T, webhook *sidecarset.Webhook, r *admissionv1.Admission
 	return set
 }
 
-func TestWebhookValidate(t *testing.T) {
-	const revision = `"injectionStrategy":{"revision":{"revisionName":"%s"}}`
-	const invalid = `500 SidecarSet.apps.kruise.io "demo" is invalid: `
-	const patched = `"patchPodMetadata":[{"annotations":{"a":"b"}}]`
-	other := setOf(t, "other", "{volumes: [{name: v, emptyDir: {}}]}")
-	reader := &known{
-		sets: []*v1alpha1.SidecarSet{setOf(t, "demo", "{}"), setOf(t, "elsewhere", "{namespaceSelector: {matchLabels: {team: a}}}"), setOf(t, "bank", "{selector: {matchLabels: {app: db}}}")},
-		revisions: []*appsv1.ControllerRevision{{ObjectMeta: metav1.ObjectMeta{Name: "demo-1", Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}},
-			Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log"}]}}`)}}},
+// readers are what webhooks of scripts know, by their names.
+func readers(t *testing.T) map[string]*known {
+	sets := []*v1alpha1.SidecarSet{setOf(t, "demo", "{}"), setOf(t, "elsewhere", "{namespaceSelector: {matchLabels: {team: a}}}"), setOf(t, "bank", "{selector: {matchLabels: {app: db}}}")}
+	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "demo-1", Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}},
+		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log"}]}}`)}}
+	list := func(text string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "kruise-configuration"}, Data: map[string]string{sidecarset.WhitelistKey: text}}
 	}
-	conflicting := &known{sets: append([]*v1alpha1.SidecarSet{other}, reader.sets...)}
-	for _, test := range []struct {
-		name   string
-		reader *known
-		cases  []conformance.Judged
-	}{
-		{"by itself", nil, []conformance.Judged{
-			{"SCS-W2: the least", setWith(""), "", ""},
-			{"SCS-W2: nothing to select", `{"metadata":{"name":"demo"},"spec":{"selector":{},"containers":[{"name":"log"}]}}`, "", invalid + `spec.selector: Invalid value: "{}": must not be empty: it would select everything`},
-			{"SCS-W2: all that is wrong", strings.Replace(setWith(`"namespace":"a","namespaceSelector":{}`), `"demo"`, `"a.b"`, 1), "", invalid +
-				`[metadata.name: Invalid value: "a.b": must be at most 63 letters, digits and dashes: it is the value of a label, ` +
-				`spec.namespaceSelector: Forbidden: namespace and namespaceSelector exclude each other; remove one]`},
-			{"SCS-W2: another container", strings.Replace(setWith(""), `"log"`, `"log2"`, 1), setWith(""), invalid +
-				`spec.containers[0].name: Invalid value: "log2": container log2 is not found: containers can be removed, but neither added nor renamed; create another SidecarSet`},
-			{"SCS-W2: what stays is not judged again", strings.Replace(setWith(`"namespaceSelector":{}`), `"uid"`, `"finalizers":[],"uid"`, 1), setWith(`"namespaceSelector":{}`), ""},
-			{"SCS-W2: no list of annotations", setWith(patched), "", invalid +
-				`spec.patchPodMetadata: Forbidden: no rule of SidecarSet_PatchPodMetadata_WhiteList in ConfigMap kruise-configuration allows this SidecarSet to patch annotations`},
-			{"no JSON", "{", "", "400 object: want a SidecarSet as JSON: unexpected end of JSON input"},
-		}},
-		{"beside others", reader, []conformance.Judged{
-			{"SCS-W3: none that conflicts", setWith(`"namespace":"shop"`), "", ""},
-			{"SCS-W3: a revision that exists", setWith(`"namespace":"shop",` + fmt.Sprintf(revision, "demo-1")), "", ""},
-			{"SCS-W3: a revision that does not", setWith(`"namespace":"shop",` + fmt.Sprintf(revision, "demo-2")), "", invalid +
-				`spec.injectionStrategy.revision: Invalid value: "demo-2": there is no revision "demo-2" of the SidecarSet; correct revisionName`},
-			{"SCS-W3: a custom version that does not", setWith(`"namespace":"shop","injectionStrategy":{"revision":{"customVersion":"v1"}}`), "", invalid +
-				`spec.injectionStrategy.revision: Invalid value: "v1": the SidecarSet has no revision with the label apps.kruise.io/sidecarset-custom-version=v1; correct customVersion`},
-		}},
-		{"with a conflict", conflicting, []conformance.Judged{
-			{"SCS-W3: both names", setWith(`"namespace":"shop"`), "", invalid + `spec.containers[0].name: Invalid value: "log": container log already exist in other`},
-			{"SCS-W3: a change of another thing", strings.Replace(setWith(`"namespace":"shop"`), `"uid"`, `"annotations":{"a":"b"},"uid"`, 1), setWith(`"namespace":"shop"`), ""},
-			{"SCS-W3: a change of labels, which the white list asks for", strings.Replace(setWith(`"namespace":"shop"`), `"uid"`, `"labels":{"a":"b"},"uid"`, 1), setWith(`"namespace":"shop"`),
-				invalid + `spec.containers[0].name: Invalid value: "log": container log already exist in other`},
-		}},
-		{"with a list of annotations", &known{config: &corev1.ConfigMap{Data: map[string]string{sidecarset.WhitelistKey: `{"rules":[{"allowedAnnotationKeyExprs":["^a$"]}]}`}}}, []conformance.Judged{
-			{"SCS-W2: that allows", setWith(patched), "", ""},
-			{"SCS-W2: that does not", setWith(strings.Replace(patched, `"a"`, `"c"`, 1)), "", invalid +
-				`spec.patchPodMetadata[0].annotations[c]: Forbidden: no rule of SidecarSet_PatchPodMetadata_WhiteList in ConfigMap kruise-configuration allows it`},
-		}},
-		{"with a list that cannot be read", &known{config: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "kruise-configuration"}, Data: map[string]string{sidecarset.WhitelistKey: "rules"}}}, []conformance.Judged{
-			{"SCS-W2: nothing to patch", setWith(""), "", ""},
-			{"SCS-W2: something", setWith(patched), "", "500 ConfigMap kruise-system/kruise-configuration: data[SidecarSet_PatchPodMetadata_WhiteList] is no white list: invalid character 'r' looking for beginning of value"},
-		}},
-		{"with caches that are not filled", &known{err: errors.New("not filled")}, []conformance.Judged{
-			{"SCS-W3: nobody knows the others", setWith(""), "", "500 read the other SidecarSets: not filled"},
-			{"SCS-W3: nothing changes", setWith(""), setWith(""), ""},
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			webhook := &sidecarset.Webhook{}
-			if test.reader != nil {
-				webhook.Reader = test.reader
+	return map[string]*known{
+		"others":     {sets: sets, revisions: []*appsv1.ControllerRevision{revision}},
+		"conflict":   {sets: append([]*v1alpha1.SidecarSet{setOf(t, "other", "{volumes: [{name: v, emptyDir: {}}]}")}, sets...)},
+		"list":       {config: list(`{"rules":[{"allowedAnnotationKeyExprs":["^a$"]}]}`)},
+		"unreadable": {config: list("rules")},
+		"empty":      {err: errors.New("not filled")},
+	}
+}
+
+// TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With reader=others and so on it knows what readers has.
+func TestAdmission(t *testing.T) {
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "SidecarSet", Resource: "sidecarsets", Versions: []string{"v1alpha1"},
+		Spec: `{"selector":{"matchLabels":{"app":"web"}},"containers":[{"name":"log","image":"busybox:1.0"}]}`,
+		New: func(args map[string][]string) conformance.AdmissionHandler {
+			if args["reader"] == nil {
+				return &sidecarset.Webhook{}
 			}
-			conformance.CheckVerdicts(t, webhook, request, test.cases)
-		})
-	}
-	allowed := &sidecarset.Webhook{PatchPodMetadataAllowed: true}
-	conformance.CheckVerdicts(t, allowed, request, []conformance.Judged{{"SCS-W2: by default", setWith(patched), "", ""}})
+			return &sidecarset.Webhook{Reader: readers(t)[args["reader"][0]]}
+		}})
 }
 
 // templates has the API server answer dry runs of templates.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -65,16 +64,12 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	// Neither changes whether the pod fits.
 	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Status`)
 	for name, s := range situations(t) {
-		for i := range s.Pods {
-			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
-					with := *s
-					with.Pods = slices.Clone(s.Pods)
-					with.Pods[i] = p
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, s.Pods[i])
+		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
+			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
+				with := *s
+				with.Pods = pods
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels["+v1alpha1.BroadcastJobNameLabel+"]", ".ObjectMeta.Labels["+v1alpha1.BroadcastJobControllerUIDLabel+"]",
 		".Spec.NodeName", ".Status.Phase", ".Status.ContainerStatuses[].RestartCount", ".Status.InitContainerStatuses[].RestartCount")

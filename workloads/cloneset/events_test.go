@@ -4,7 +4,6 @@ package cloneset
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
@@ -216,41 +214,11 @@ func (w *setScenario) reportContainers() {
 
 // describe is everything that a plan says, whatever object it says it about.
 func describe(p *Plan) string {
-	var b strings.Builder
-	show := func(v any) {
-		data, err := json.Marshal(v)
-		fmt.Fprintf(&b, "%s %v\n", data, err)
-	}
-	for _, r := range append([]*appsv1.ControllerRevision{p.Revisions.Current, p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Delete...) {
-		if r != nil {
-			fmt.Fprintln(&b, r.Name)
-		}
-	}
-	show([]any{p.Revisions.RaiseTo, p.Diff, p.Create, p.CreateClaims, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
-	for _, stage := range []rollout.Stage{p.Stage, p.Otherwise} {
-		for _, d := range stage.Delete {
-			fmt.Fprintln(&b, d.Pod.Name, d.For, len(d.DeleteClaims))
-		}
-		for _, patch := range stage.Patch {
-			show([]any{patch.Pod.Name, patch.Kind, patch.Patch})
-		}
-	}
+	var deleted []string
 	for _, claim := range p.DeleteClaims {
-		fmt.Fprintln(&b, claim.Name)
+		deleted = append(deleted, claim.Name)
 	}
-	for _, h := range p.PatchClaims {
-		fmt.Fprintln(&b, h.Claim.Name, len(h.Owners))
-	}
-	for _, wait := range p.Waiting {
-		if wait.Pod != nil {
-			fmt.Fprintln(&b, wait.Pod.Name)
-		}
-		show(wait.Reason)
-	}
-	for _, problem := range p.Problems {
-		fmt.Fprintln(&b, problem.Condition, problem.Err)
-	}
-	return b.String()
+	return scenario.Describe(&p.Plan, p.Diff, p.Status, p.PodsToDelete, p.PrunePodsToDelete, deleted)
 }
 
 // changeable are the fields of a pod that its API lets any client change. Changes
@@ -271,16 +239,12 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	for name, w := range situations(t) {
 		s := w.snapshot()
 		s.NodeLabels = map[string]map[string]string{"node-1": {"zone": "a"}, "node-2": {"zone": "a"}, "node-3": {"zone": "b"}}
-		for _, i := range []int{0, len(s.Pods) - 1} {
-			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: mutation.Declared[corev1.Pod](w.podFields()), Of: func(p *corev1.Pod) string {
-					with := *s
-					with.Pods = append([]*corev1.Pod{}, s.Pods...)
-					with.Pods[i] = p
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, s.Pods[i])
+		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: mutation.Declared[corev1.Pod](w.podFields())}.
+			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
+				with := *s
+				with.Pods = pods
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t,
 		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Finalizers", ".ObjectMeta.Labels[controller-revision-hash]",
@@ -295,28 +259,22 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
 	t.Parallel()
 	reads := mutation.Reads{}
-	for _, w := range situations(t) {
+	for name, w := range situations(t) {
 		s := w.snapshot()
-		for i, claim := range s.Claims {
-			mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
-				Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`), Matters: mutation.Declared[corev1.PersistentVolumeClaim](claimFields),
-				Of: func(c *corev1.PersistentVolumeClaim) string {
-					with := *s
-					with.Claims = append([]*corev1.PersistentVolumeClaim{}, s.Claims...)
-					with.Claims[i] = c
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, claim)
-		}
-		for i, revision := range s.Revisions {
-			mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-				Can: regexp.MustCompile(mutation.Metadata + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields),
-				Of: func(r *appsv1.ControllerRevision) string {
-					with := *s
-					with.Revisions = append([]*appsv1.ControllerRevision{}, s.Revisions...)
-					with.Revisions[i] = r
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, revision)
-		}
+		mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
+			Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`), Matters: mutation.Declared[corev1.PersistentVolumeClaim](claimFields)}.
+			CheckEach(t, reads, name+", claims", s.Claims, func(claims []*corev1.PersistentVolumeClaim) string {
+				with := *s
+				with.Claims = claims
+				return describe(NewPlan(&with))
+			})
+		mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+			Can: regexp.MustCompile(mutation.Metadata + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)}.
+			CheckEach(t, reads, name+", revisions", s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
+				with := *s
+				with.Revisions = revisions
+				return describe(NewPlan(&with))
+			})
 	}
 	reads.Require(t, "claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.Labels["+v1alpha1.CloneSetInstanceIDLabel+"]", "revision.Revision")
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -68,30 +67,4 @@ func (w *setScenario) progress() string {
 		return fmt.Sprint(c.Status, " ", c.Reason)
 	}
 	return "none"
-}
-
-// The deadline is looked at again when it ends, and nothing is written until then. (CS-S4)
-func TestDeadlineIsAwaited(t *testing.T) {
-	w := newScenario(t)
-	w.Spec("replicas=3", "deadline=600", "image=nginx:bad")
-	w.settle()
-	plan := NewPlan(w.snapshot())
-	if plan.Status != nil || plan.RequeueAfter <= 590*time.Second || plan.RequeueAfter > 600*time.Second {
-		t.Fatalf("status %+v, again after %v", plan.Status, plan.RequeueAfter)
-	}
-	w.Now = w.Now.Add(time.Minute)
-	w.Reconcile(&strings.Builder{}) // says what holds it up (CS-40)
-	plan = NewPlan(w.snapshot())
-	w.Now = w.Now.Add(plan.RequeueAfter - time.Second)
-	if plan = NewPlan(w.snapshot()); plan.Status != nil || plan.RequeueAfter != time.Second {
-		t.Fatalf("a second before: status %+v, again after %v", plan.Status, plan.RequeueAfter)
-	}
-	w.Now = w.Now.Add(time.Second)
-	w.Reconcile(&strings.Builder{})
-	if got := w.progress(); got != "False ProgressDeadlineExceeded" {
-		t.Errorf("then: %s", got)
-	}
-	if plan = NewPlan(w.snapshot()); scenario.Acts(&plan.Plan) || plan.Status != nil || plan.RequeueAfter != 0 {
-		t.Errorf("afterwards: %+v, again after %v", plan.Status, plan.RequeueAfter)
-	}
 }

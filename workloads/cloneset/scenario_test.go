@@ -13,10 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -267,31 +265,25 @@ func (w *setScenario) Spec(changes ...string) {
 	scenario.ChangeSpec(w.set, changes, w.change)
 }
 
+// specFields are the keys of the command spec that set one field.
+var specFields = map[string]string{
+	"replicas":            `{"replicas":%s}`,
+	"partition":           `{"updateStrategy":{"partition":%s}}`,
+	"maxUnavailable":      `{"updateStrategy":{"maxUnavailable":%s}}`,
+	"maxSurge":            `{"updateStrategy":{"maxSurge":%s}}`,
+	"priority":            `{"updateStrategy":{"priorityStrategy":{"orderPriority":[{"orderedKey":%s}]}}}`,
+	"type":                `{"updateStrategy":{"type":%s}}`,
+	"paused":              `{"updateStrategy":{"paused":%s}}`,
+	"scaleMaxUnavailable": `{"scaleStrategy":{"maxUnavailable":%s}}`,
+	"disablePVCReuse":     `{"scaleStrategy":{"disablePVCReuse":%s}}`,
+	"minReadySeconds":     `{"minReadySeconds":%s}`,
+	"deadline":            `{"progressDeadlineSeconds":%s}`,
+	"historyLimit":        `{"revisionHistoryLimit":%s}`,
+}
+
 func (w *setScenario) change(key, value string) {
-	spec, quantity := &w.set.Spec, intstr.Parse(value)
-	number := int32(quantity.IntVal)
+	spec := &w.set.Spec
 	switch key {
-	case "replicas":
-		spec.Replicas = &number
-	case "partition":
-		spec.UpdateStrategy.Partition = &quantity
-	case "maxUnavailable":
-		spec.UpdateStrategy.MaxUnavailable = &quantity
-	case "maxSurge":
-		spec.UpdateStrategy.MaxSurge = &quantity
-	case "priority":
-		spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{
-			OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: value}}}
-	case "scaleMaxUnavailable":
-		spec.ScaleStrategy.MaxUnavailable = &quantity
-	case "type":
-		spec.UpdateStrategy.Type = v1alpha1.CloneSetUpdateStrategyType(value)
-	case "paused":
-		spec.UpdateStrategy.Paused = value == "true"
-	case "minReadySeconds":
-		spec.MinReadySeconds = number
-	case "deadline":
-		spec.ProgressDeadlineSeconds = &number
 	case "delete":
 		spec.ScaleStrategy.PodsToDelete = nil
 		for alias := range strings.SplitSeq(value, ",") {
@@ -299,10 +291,6 @@ func (w *setScenario) change(key, value string) {
 		}
 	case "claims":
 		spec.VolumeClaimTemplates = scenario.ClaimTemplates(value)
-	case "disablePVCReuse":
-		spec.ScaleStrategy.DisablePVCReuse = value == "true"
-	case "historyLimit":
-		spec.RevisionHistoryLimit = &number
 	case "selector": // which the template matches
 		label, value, _ := strings.Cut(value, ":")
 		spec.Selector.MatchLabels[label], spec.Template.Labels[label] = value, value
@@ -313,7 +301,8 @@ func (w *setScenario) change(key, value string) {
 		spec.Template.Spec.Containers = append(spec.Template.Spec.Containers[:1:1], corev1.Container{
 			Name: "log", Image: "log:1", Env: []corev1.EnvVar{{Name: lifecyclev1alpha1.ContainerPriorityEnv, Value: value}}})
 	default:
-		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
+		if !scenario.ChangeField(w.T, spec, specFields, key, value) && !scenario.ChangeTemplate(&spec.Template, key, value) &&
+			!scenario.ChangeHook(&spec.Lifecycle, key, value) {
 			w.T.Fatalf("unknown field %s", key)
 		}
 	}

@@ -3,10 +3,7 @@
 package daemonset
 
 import (
-	"encoding/json"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -44,32 +42,7 @@ func situations(t *testing.T) map[string]*Snapshot {
 }
 
 // describe is everything that a plan says, whatever object it says it about.
-func describe(p *Plan) string {
-	var b strings.Builder
-	show := func(v ...any) {
-		data, err := json.Marshal(v)
-		fmt.Fprintf(&b, "%s %v\n", data, err)
-	}
-	for _, r := range slices.Concat([]*appsv1.ControllerRevision{p.Revisions.Current, p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Adopt, p.Revisions.Delete) {
-		if r != nil {
-			show(r.Name)
-		}
-	}
-	show(p.Revisions.RaiseTo, len(p.Revisions.Delete), p.Create, p.Status, p.RequeueAfter, p.PreDownload, p.Rollout, p.WaitingNodes)
-	for _, d := range p.Delete {
-		show(d.Pod.Name, d.For)
-	}
-	for _, patch := range p.Patch {
-		show(patch.Pod.Name, patch.Kind, patch.Patch)
-	}
-	for _, wait := range p.Waiting {
-		show(wait.Pod.Name, wait.Reason)
-	}
-	for _, problem := range p.Problems {
-		show(problem.Condition, problem.Err.Error())
-	}
-	return b.String()
-}
+func describe(p *Plan) string { return scenario.Describe(&p.Plan, p.Status, p.Rollout, p.WaitingNodes) }
 
 // changeable are the fields of metadata that the API lets any client change.
 const changeable = mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences`
@@ -79,16 +52,12 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(changeable + "|" + mutation.OfPods)
 	for name, s := range situations(t) {
-		for i := range s.Pods {
-			t.Run(fmt.Sprintf("%s, pod %d", name, i), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
-					with := *s
-					with.Pods = slices.Clone(s.Pods)
-					with.Pods[i] = p
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, s.Pods[i])
+		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
+			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
+				with := *s
+				with.Pods = pods
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[controller-revision-hash]", ".ObjectMeta.Labels[app]", ".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]",
 		".ObjectMeta.OwnerReferences", ".ObjectMeta.OwnerReferences[].Controller", ".Status.Phase", ".Status.Conditions[].Status", ".Status.Conditions[].LastTransitionTime",
@@ -113,18 +82,13 @@ func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
 func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	for name, s := range situations(t) {
-		for i, revision := range s.Revisions {
-			t.Run(fmt.Sprintf("%s, revision %d", name, i), func(t *testing.T) {
-				mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-					Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners),
-					Of: func(r *appsv1.ControllerRevision) string {
-						with := *s
-						with.Revisions = slices.Clone(s.Revisions)
-						with.Revisions[i] = r
-						return describe(NewPlan(&with))
-					}}.Check(t, reads, revision)
+		mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+			Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners)}.
+			CheckEach(t, reads, name, s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
+				with := *s
+				with.Revisions = revisions
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t, "revision.Revision", "revision.ObjectMeta.OwnerReferences")
 }

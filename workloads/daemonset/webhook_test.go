@@ -7,10 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,96 +39,10 @@ func rollingWith(fields string) string {
 	return specWith(`"updateStrategy":{"rollingUpdate":{` + fields + `}}`)
 }
 
-func TestWebhookDefault(t *testing.T) {
-	const numbers = `{"op":"add","path":"/spec/burstReplicas","value":250},{"op":"add","path":"/spec/revisionHistoryLimit","value":10},`
-	strategy := func(rolling string) string {
-		return `[` + numbers + `{"op":"add","path":"/spec/updateStrategy","value":{"rollingUpdate":` + rolling + `,"type":"RollingUpdate"}}]`
-	}
-	const at = "/spec/updateStrategy/rollingUpdate/"
-	added := func(name, value string) string {
-		return fmt.Sprintf(`{"op":"add","path":"%s%s","value":%s},`, at, name, value)
-	}
-	const typed = `{"op":"add","path":"/spec/updateStrategy/type","value":"RollingUpdate"}`
-	for _, tt := range []struct{ name, object, old, want string }{
-		{"DS-V1: create", specWith(""), "", strategy(`{"maxSurge":0,"maxUnavailable":1,"rollingUpdateType":"Standard"}`)},
-		{"DS-V1: update", specWith(""), specWith(""), strategy(`{"maxSurge":0,"maxUnavailable":1,"rollingUpdateType":"Standard"}`)},
-		{"DS-V1: maxSurge alone", rollingWith(`"maxSurge":1`), "", `[` + numbers + added("rollingUpdateType", `"Standard"`) + typed + `]`},
-		{"DS-V1: maxSurge 0 alone", rollingWith(`"maxSurge":0`), "", `[` + numbers + added("maxUnavailable", "1") + added("rollingUpdateType", `"Standard"`) + typed + `]`},
-		{"DS-V1: Surging", rollingWith(`"rollingUpdateType":"Surging"`), "", `[` + numbers + added("maxSurge", "1") + added("maxUnavailable", "0") +
-			fmt.Sprintf(`{"op":"replace","path":"%srollingUpdateType","value":"Standard"},`, at) + typed + `]`},
-		{"DS-V1: OnDelete", specWith(`"burstReplicas":1,"revisionHistoryLimit":1,"updateStrategy":{"type":"OnDelete"}`), "", ``},
-		{"delete", "", specWith(""), ``},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			operation := admissionv1.Create
-			switch {
-			case tt.object == "":
-				operation = admissionv1.Delete
-			case tt.old != "":
-				operation = admissionv1.Update
-			}
-			got := (&daemonset.Webhook{}).Default(t.Context(), request(operation, tt.object, tt.old))
-			if !got.Allowed {
-				t.Fatalf("refused: %v", got.Result)
-			}
-			if diff := cmp.Diff(tt.want, string(got.Patch)); diff != "" {
-				t.Errorf("patch (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestWebhookValidate(t *testing.T) {
-	const ru = "422 spec.updateStrategy.rollingUpdate."
-	template := func(spec string) string {
-		return `{"metadata":{"name":"demo"},"spec":{"selector":` + conformance.Selector + `,"template":` + conformance.Template("", spec, "") + `}}`
-	}
-	selecting := func(selector string) string { return strings.Replace(specWith(""), conformance.Selector, selector, 1) }
-	conformance.CheckVerdicts(t, &daemonset.Webhook{}, request, []conformance.Judged{
-		{"DS-V2: the least", specWith(""), "", ""},
-		{"DS-V2: everything", specWith(`"minReadySeconds":1,"burstReplicas":"10%","revisionHistoryLimit":0,"lifecycle":{"preDelete":{"labelsHandler":{"a":"b"}},"preNormal":{}},
-			"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":"10%","selector":{"matchLabels":{"a":"b"}},"partition":3,"paused":true}}`), "", ""},
-		{"DS-V2: no selector", selecting("null"), "", "422 spec.selector"},
-		{"DS-V2: an empty selector", selecting("{}"), "", "422 spec.selector"},
-		{"DS-V2: a selector that does not match", selecting(`{"matchLabels":{"app":"db"}}`), "", "422 spec.template.metadata.labels"},
-		{"DS-V2: the selector may change", strings.Replace(specWith(""), conformance.Selector, `{"matchExpressions":[{"key":"app","operator":"Exists"}]}`, 1), specWith(""), ""},
-		{"DS-V2: burstReplicas that is no number", specWith(`"burstReplicas":"abc"`), "", "422 spec.burstReplicas"},
-		{"DS-V2: burstReplicas below 0", specWith(`"burstReplicas":-1`), "", "422 spec.burstReplicas"},
-		{"DS-V2: burstReplicas above 100%", specWith(`"burstReplicas":"101%"`), "", "422 spec.burstReplicas"},
-		{"DS-V2: burstReplicas 0 is one", specWith(`"burstReplicas":0`), "", ""},
-		{"DS-V2: negative numbers", specWith(`"minReadySeconds":-1,"revisionHistoryLimit":-1`), "", "422 spec.minReadySeconds spec.revisionHistoryLimit"},
-		{"DS-V2: the hook of another kind", specWith(`"lifecycle":{"inPlaceUpdate":{}}`), "", "422 spec.lifecycle.inPlaceUpdate"},
-		{"DS-V2: another type", specWith(`"updateStrategy":{"type":"Recreate"}`), "", "422 spec.updateStrategy.type"},
-		{"DS-V2: OnDelete needs no sense in the rest", specWith(`"updateStrategy":{"type":"OnDelete","rollingUpdate":{"maxUnavailable":0}}`), "", ""},
-		{"DS-V2: another rolling type", rollingWith(`"rollingUpdateType":"InPlaceOnly"`), "", ru + "rollingUpdateType"},
-		{"DS-V2: a negative partition", rollingWith(`"partition":-1`), "", ru + "partition"},
-		{"DS-V3: a percentage", rollingWith(`"partition":"50%"`), "", ""},
-		{"DS-V3: what is none", rollingWith(`"partition":"101%"`), "", ru + "partition"},
-		{"DS-V3: an update that changes it", rollingWith(`"partition":"few"`), rollingWith(`"partition":"50%"`), ru + "partition"},
-		{"DS-V3: an update that leaves it", rollingWith(`"partition":"few"`), rollingWith(`"partition":"few"`), ""},
-		{"DS-V2: a selector of nodes", rollingWith(`"selector":{"matchLabels":{"a":"not valid"}}`), "", ru + "selector.matchLabels"},
-		{"DS-V2: maxUnavailable 100%", rollingWith(`"maxUnavailable":"100%"`), "", ""},
-		{"DS-V2: maxUnavailable 101%", rollingWith(`"maxUnavailable":"101%"`), "", ru + "maxUnavailable"},
-		{"DS-V2: maxUnavailable without %", rollingWith(`"maxUnavailable":"5"`), "", ru + "maxUnavailable"},
-		{"DS-V2: negative limits", rollingWith(`"maxUnavailable":-1,"maxSurge":-1`), "", ru + "maxUnavailable spec.updateStrategy.rollingUpdate.maxSurge"},
-		{"DS-V2: both 0", rollingWith(`"maxUnavailable":0,"maxSurge":0`), "", ru + "maxUnavailable"},
-		{"DS-V2: both 0%", rollingWith(`"maxUnavailable":"0%","maxSurge":"0%"`), "", ru + "maxUnavailable"},
-		{"DS-V2: maxUnavailable 0 alone", rollingWith(`"maxUnavailable":0`), "", ru + "maxUnavailable"},
-		{"DS-V2: maxSurge 0 alone", rollingWith(`"maxSurge":0`), "", ""},
-		{"DS-V2: maxSurge alone", rollingWith(`"maxSurge":1`), "", ""},
-		{"DS-V2: both", rollingWith(`"maxUnavailable":1,"maxSurge":1`), "", ru + "maxSurge"},
-		{"DS-V2: in place with a surge", rollingWith(`"rollingUpdateType":"InPlaceIfPossible","maxSurge":1,"maxUnavailable":0`), "", ru + "maxSurge"},
-		{"DS-V2: Surging", rollingWith(`"rollingUpdateType":"Surging"`), "", ""},
-		{"DS-V2: Surging with maxUnavailable", rollingWith(`"rollingUpdateType":"Surging","maxUnavailable":1`), "", ru + "maxSurge"},
-		{"DS-V2: restartPolicy", template(`"restartPolicy":"OnFailure",`), "", "422 spec.template.spec.restartPolicy"},
-		{"DS-V2: activeDeadlineSeconds", template(`"activeDeadlineSeconds":1,`), "", "422 spec.template.spec.activeDeadlineSeconds"},
-		{"DS-V2: a disk that cannot be shared", template(`"volumes":[{"name":"a","gcePersistentDisk":{"pdName":"a"}}],`), "", "422 spec.template.spec.volumes[0].gcePersistentDisk.readOnly"},
-		{"DS-V2: a disk that can", template(`"volumes":[{"name":"a","gcePersistentDisk":{"pdName":"a","readOnly":true}}],`), "", ""},
-		{"DS-V2: a stored spec is not judged again", rollingWith(`"partition":-1`), rollingWith(`"partition":-1`), ""},
-		{"DS-V2: nor a template that stays", strings.Replace(template(`"activeDeadlineSeconds":1,`), `"template"`, `"minReadySeconds":1,"template"`, 1), template(`"activeDeadlineSeconds":1,`), ""},
-		{"DS-V2: a changed template is", template(`"activeDeadlineSeconds":1,`), specWith(""), "422 spec.template.spec.activeDeadlineSeconds"},
-		{"no JSON", "{", "", "400 object: want a DaemonSet as JSON: unexpected end of JSON input"},
-	})
+// TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.
+func TestAdmission(t *testing.T) {
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "DaemonSet", Resource: "daemonsets", Versions: []string{"v1alpha1"},
+		New: func(map[string][]string) conformance.AdmissionHandler { return &daemonset.Webhook{} }})
 }
 
 // DS-V2: the API server judges templates that are new or change, and DaemonSets are let through if it cannot.

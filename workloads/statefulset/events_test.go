@@ -3,11 +3,8 @@
 package statefulset
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/scenario"
@@ -114,54 +110,7 @@ func (w *setScenario) step() {
 }
 
 // describe is everything that a plan says, whatever object it says it about.
-func describe(p *Plan) string {
-	var b strings.Builder
-	show := func(v ...any) {
-		data, err := json.Marshal(v)
-		fmt.Fprintf(&b, "%s %v\n", data, err)
-	}
-	revisions := slices.Concat([]*appsv1.ControllerRevision{p.Revisions.Current, p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Adopt, p.Revisions.Delete)
-	for _, r := range revisions {
-		if r != nil {
-			show(r.Name)
-		}
-	}
-	show(p.Revisions.RaiseTo, len(p.Revisions.Delete), p.Create, p.CreateClaims, p.Status, p.RequeueAfter, p.PreDownload)
-	beside := func(owners, others []metav1.OwnerReference) []metav1.OwnerReference {
-		return slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool {
-			return slices.ContainsFunc(others, func(other metav1.OwnerReference) bool { return other.UID == o.UID })
-		})
-	}
-	owners := func(claims []rollout.ClaimPatch) {
-		for _, c := range claims { // what is written
-			show(c.Claim.Name, beside(c.Owners, c.Claim.OwnerReferences))
-			for _, owner := range beside(c.Claim.OwnerReferences, c.Owners) {
-				show(owner.UID)
-			}
-		}
-	}
-	owners(p.PatchClaims)
-	for _, d := range p.Delete {
-		show(d.Pod.Name, d.For)
-		owners(d.ChangeClaims)
-	}
-	for _, d := range p.Otherwise.Delete {
-		show(d.Pod.Name, d.For)
-	}
-	for _, patch := range slices.Concat(p.Patch, p.Otherwise.Patch) {
-		show(patch.Pod.Name, patch.Kind, patch.Patch)
-	}
-	for _, wait := range p.Waiting {
-		if wait.Pod != nil {
-			show(wait.Pod.Name)
-		}
-		show(wait.Reason)
-	}
-	for _, problem := range p.Problems {
-		show(problem.Condition, problem.Err.Error())
-	}
-	return b.String()
-}
+func describe(p *Plan) string { return scenario.Describe(&p.Plan, p.Status) }
 
 // changeable are the fields of metadata that the API lets any client change.
 const changeable = mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences`
@@ -173,16 +122,12 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	matters := mutation.Declared[corev1.Pod](podFields)
 	for name, w := range situations(t) {
 		s := w.snapshot()
-		for _, i := range []int{0, 1, len(s.Pods) - 1} {
-			t.Run(fmt.Sprintf("%s, pod %d", name, i), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: matters, Of: func(p *corev1.Pod) string {
-					with := *s
-					with.Pods = slices.Clone(s.Pods)
-					with.Pods[i] = p
-					return describe(NewPlan(&with))
-				}}.Check(t, reads, s.Pods[i])
+		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: matters}.
+			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
+				with := *s
+				with.Pods = pods
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t,
 		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[controller-revision-hash]", ".ObjectMeta.Labels[statefulset.kubernetes.io/pod-name]",
@@ -211,18 +156,13 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 					}}.Check(t, reads, claim)
 			})
 		}
-		for i, revision := range s.Revisions {
-			t.Run(fmt.Sprintf("%s, revision %d", name, i), func(t *testing.T) {
-				mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-					Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: revisionMatters,
-					Of: func(r *appsv1.ControllerRevision) string {
-						with := *s
-						with.Revisions = slices.Clone(s.Revisions)
-						with.Revisions[i] = r
-						return describe(NewPlan(&with))
-					}}.Check(t, reads, revision)
+		mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+			Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: revisionMatters}.
+			CheckEach(t, reads, name+", revisions", s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
+				with := *s
+				with.Revisions = revisions
+				return describe(NewPlan(&with))
 			})
-		}
 	}
 	reads.Require(t, "claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.OwnerReferences", "claim.ObjectMeta.OwnerReferences[].UID",
 		"claim.ObjectMeta.OwnerReferences[].Controller", "revision.Revision", "revision.ObjectMeta.OwnerReferences")

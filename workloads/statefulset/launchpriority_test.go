@@ -3,14 +3,12 @@
 package statefulset
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // prioritised gives the containers launch priorities.
@@ -52,16 +50,5 @@ func TestLaunchPriority(t *testing.T) {
 		if barrier.Of(&c) != nil {
 			t.Errorf("container %s waits, and nobody starts it", c.Name)
 		}
-	}
-}
-
-func TestLaunchPriorityThatIsNone(t *testing.T) {
-	plan := NewPlan(testSnapshot(t, "A", "A", "", replicas(1), prioritised("abc")))
-	const want = `spec.containers[log].env[KRUISE_CONTAINER_PRIORITY].value: Invalid value: "abc": the launch priority must be a decimal integer`
-	if len(plan.Create) > 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
-		t.Fatalf("LP-E3: created %v, problems %v, want %q", plan.Create, plan.Problems, want)
-	}
-	if c := plan.Status.Conditions; len(c) != 2 || c[0].Type != v1beta1.StatefulSetConditionFailedCreatePod || c[1].Type != v1beta1.StatefulSetConditionReconciling {
-		t.Errorf("LP-E3: conditions %v", c)
 	}
 }

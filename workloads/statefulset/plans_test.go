@@ -334,6 +334,11 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 		want, words, _ := strings.Cut(values[0], ":")
 		grown(numbers([]string{want})[0], strings.ReplaceAll(words, ",", " "))(s)
 	},
+	"growLogs": func(s *Snapshot, values []string) { // the same of a second claim of the first pod
+		want, word, _ := strings.Cut(values[0], ":")
+		growLogs(s, numbers([]string{want})[0], word)
+	},
+	"launchPriority": func(s *Snapshot, values []string) { prioritised(values[0])(s) },
 	"growWhen": func(s *Snapshot, values []string) {
 		s.Set.Spec.VolumeClaimUpdateStrategy.Type = v1beta1.StatefulSetVolumeClaimUpdateStrategyType(values[0])
 	},

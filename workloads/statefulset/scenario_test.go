@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -160,17 +159,4 @@ func reservedIn(list string) (entries []intstr.IntOrString) {
 		}
 	}
 	return entries
-}
-
-// retain sets a part of the retention policy.
-func (w *setScenario) retain(key string, policy appsv1.PersistentVolumeClaimRetentionPolicyType) {
-	spec := &w.set.Spec
-	if spec.PersistentVolumeClaimRetentionPolicy == nil {
-		spec.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
-	}
-	if key == "whenDeleted" {
-		spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted = policy
-	} else {
-		spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = policy
-	}
 }

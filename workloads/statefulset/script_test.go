@@ -41,17 +41,27 @@ func (w *setScenario) Spec(changes ...string) {
 	scenario.ChangeSpec(w.set, changes, w.change)
 }
 
+// specFields are the keys that set one field.
+var specFields = map[string]string{
+	"replicas":        `{"replicas":%s}`,
+	"policy":          `{"podManagementPolicy":%s}`,
+	"historyLimit":    `{"revisionHistoryLimit":%s}`,
+	"whenDeleted":     `{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":%s}}`,
+	"whenScaled":      `{"persistentVolumeClaimRetentionPolicy":{"whenScaled":%s}}`,
+	"partition":       `{"updateStrategy":{"rollingUpdate":{"partition":%s}}}`,
+	"maxUnavailable":  `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s}}}`,
+	"podUpdatePolicy": `{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":%s}}}`,
+	"paused":          `{"updateStrategy":{"rollingUpdate":{"paused":%s}}}`,
+	"minReadySeconds": `{"updateStrategy":{"rollingUpdate":{"minReadySeconds":%s}}}`,
+	"grace":           `{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%s}}}}`,
+}
+
 func (w *setScenario) change(key, value string) {
-	spec, quantity := &w.set.Spec, intstr.Parse(value)
-	number := int32(quantity.IntVal)
+	spec := &w.set.Spec
 	switch key {
-	case "replicas":
-		spec.Replicas = &number
-	case "policy":
-		spec.PodManagementPolicy = appsv1.PodManagementPolicyType(value)
 	case "scaleMaxUnavailable":
 		spec.ScaleStrategy = nil
-		if value != "" {
+		if quantity := intstr.Parse(value); value != "" {
 			spec.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: &quantity}
 		}
 	case "reserve":
@@ -59,63 +69,36 @@ func (w *setScenario) change(key, value string) {
 	case "start":
 		spec.Ordinals = nil
 		if value != "" {
-			spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: number}
+			spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: int32(intstr.Parse(value).IntVal)}
 		}
 	case "claims":
 		spec.VolumeClaimTemplates = scenario.ClaimTemplates(value)
-	case "whenDeleted", "whenScaled":
-		w.retain(key, appsv1.PersistentVolumeClaimRetentionPolicyType(value))
-	case "historyLimit":
-		spec.RevisionHistoryLimit = &number
 	case "type":
-		w.changeType(appsv1.StatefulSetUpdateStrategyType(value))
-	default:
-		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
-			w.changeRolling(key, value)
+		if spec.UpdateStrategy.Type = appsv1.StatefulSetUpdateStrategyType(value); value == "OnDelete" {
+			spec.UpdateStrategy.RollingUpdate = nil
 		}
-	}
-}
-
-func (w *setScenario) changeType(value appsv1.StatefulSetUpdateStrategyType) {
-	strategy := &w.set.Spec.UpdateStrategy
-	if strategy.Type = value; value == appsv1.OnDeleteStatefulSetStrategyType {
-		strategy.RollingUpdate = nil
-	}
-}
-
-// changeRolling changes a field of the rolling update.
-func (w *setScenario) changeRolling(key, value string) {
-	if w.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
-		w.T.Fatalf("unknown field %s, or one that OnDelete does not have", key)
-	}
-	if w.set.Spec.UpdateStrategy.RollingUpdate == nil {
-		w.set.Spec.UpdateStrategy.RollingUpdate = &v1beta1.RollingUpdateStatefulSetStrategy{}
-	}
-	rolling, quantity := w.set.Spec.UpdateStrategy.RollingUpdate, intstr.Parse(value)
-	number := int32(quantity.IntVal)
-	switch key {
-	case "partition":
-		rolling.Partition = &number
-	case "maxUnavailable":
-		rolling.MaxUnavailable = &quantity
-	case "podUpdatePolicy":
-		rolling.PodUpdatePolicy = v1beta1.PodUpdateStrategyType(value)
-	case "paused":
-		rolling.Paused = value == "true"
-	case "minReadySeconds":
-		rolling.MinReadySeconds = &number
-	case "grace":
-		rolling.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: number}
 	case "unordered":
-		rolling.UnorderedUpdate = nil
+		w.rolling().UnorderedUpdate = nil
 		if value == "true" {
-			rolling.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
+			w.rolling().UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
 		}
 	case "priority":
-		rolling.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{PriorityStrategy: priorityOf(value)}
+		w.rolling().UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{PriorityStrategy: priorityOf(value)}
 	default:
-		w.T.Fatalf("unknown field %s", key)
+		if !scenario.ChangeField(w.T, spec, specFields, key, value) && !scenario.ChangeTemplate(&spec.Template, key, value) &&
+			!scenario.ChangeHook(&spec.Lifecycle, key, value) {
+			w.T.Fatalf("unknown field %s", key)
+		}
 	}
+}
+
+// rolling is the rolling update, which is made if there is none.
+func (w *setScenario) rolling() *v1beta1.RollingUpdateStatefulSetStrategy {
+	strategy := &w.set.Spec.UpdateStrategy
+	if strategy.RollingUpdate == nil {
+		strategy.RollingUpdate = &v1beta1.RollingUpdateStatefulSetStrategy{}
+	}
+	return strategy.RollingUpdate
 }
 
 func priorityOf(text string) *inplacev1alpha1.UpdatePriorityStrategy {

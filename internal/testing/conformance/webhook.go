@@ -172,27 +172,6 @@ func checkHandlers(t *testing.T, k *Webhook) {
 	}
 }
 
-// Judged is an object, the one that is stored if it is an update, and the [Verdict] on it.
-type Judged = struct{ Name, Object, Old, Want string }
-
-// CheckVerdicts checks what a webhook says of objects, and that it allows to delete the first.
-func CheckVerdicts(t *testing.T, webhook AdmissionHandler, request func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest, cases []Judged) {
-	for _, tt := range append(cases, Judged{"delete", "", cases[0].Object, ""}) {
-		t.Run(tt.Name, func(t *testing.T) {
-			operation := admissionv1.Update
-			switch "" {
-			case tt.Object:
-				operation = admissionv1.Delete
-			case tt.Old:
-				operation = admissionv1.Create
-			}
-			if diff := gocmp.Diff(tt.Want, Verdict(webhook.Validate(t.Context(), request(operation, tt.Object, tt.Old)))); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // Verdict is a response on one line: the code, then the fields or the message;
 // empty if it allows.
 func Verdict(r *admissionv1.AdmissionResponse) string {

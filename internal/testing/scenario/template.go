@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -92,5 +93,20 @@ func ChangeHook(l **lifecyclev1alpha1.Lifecycle, key, value string) bool {
 		return false
 	}
 	*l = hooks
+	return true
+}
+
+// ChangeField changes a field of a spec by its key. Fields have the JSON by the keys, in which %s stands for the value. It returns false for others.
+func ChangeField(t TB, spec any, fields map[string]string, key, value string) bool {
+	field, known := fields[key]
+	if !known {
+		return false
+	}
+	if !json.Valid([]byte(value)) {
+		value = strconv.Quote(value)
+	}
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(field, "%s", value)), spec); err != nil {
+		t.Fatalf("%s=%s: %v", key, value, err)
+	}
 	return true
 }

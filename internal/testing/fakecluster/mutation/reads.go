@@ -3,6 +3,7 @@
 package mutation
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"regexp"
@@ -133,4 +134,19 @@ func batches(changes []Mutation) (all [][]Mutation) {
 		all[fits] = append(all[fits], m)
 	}
 	return all
+}
+
+// CheckEach checks each of several objects, of which it describes the plan that comes of all of them.
+func (p Plan[T]) CheckEach(t *testing.T, reads Reads, name string, objects []*T, of func([]*T) string) {
+	t.Helper()
+	for i, object := range objects {
+		t.Run(fmt.Sprintf("%s, %d", name, i), func(t *testing.T) {
+			p.Of = func(changed *T) string {
+				all := slices.Clone(objects)
+				all[i] = changed
+				return of(all)
+			}
+			p.Check(t, reads, object)
+		})
+	}
 }

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// TestPlans plays steps in a world without API server, in testdata/plans, and shows plans. Times are since noon. To accept a change of
+// behaviour, run the test with -rewrite and read the difference. Behind # in a step stands what it shows.
+//
+//	new [spec]             begins anew with the SidecarSet demo; without a spec it has the container log, with image log:v1
+//	many M U R strategy    begins anew with M pods, of which U are updated from log:v1 to log:v2, and R of these serve
+//	add pods, bare pod     adds pods that are injected, or one that is not
+//	old pod number         adds a pod that has a revision
+//	other name spec        has another SidecarSet injected into pods that are added from then on
+//	kubelet [pods]         lets kubelets act
+//	sync, step, settle     plan and apply, once or until nothing is left; step shows the plan
+//	at time                sets the time
+//	edit spec, image container image, set patch     edit the SidecarSet; patches are strategic merge patches in YAML
+//	pod name patch, revision number patch           change a pod or a revision
+//	data number text       changes the data of a revision: all of it, or one text to another by "old => new"
+//	forget                 removes all revisions
+//	status pod container [patch]                    changes what the kubelet says of a container, or has it say nothing
+//	gone pod               removes a pod
+//	down pod container     has a container fail
+//	workload [time]        has the workload of the first pod begin its update at that time
+//	namespace name labels  has the cache know a namespace
+//	refused pod time       has the API server refuse the update of the pod; the controller tries again at that time
+//	denied pod budget time has a budget refuse it at that time
+//	accepted               forgets what was refused
+//	policies, natives      have policies inject, and have native sidecars count as containers
+//
+// What is shown of the plan, or of the pods, says show. $HASH stands for the hash of the containers of the SidecarSet.
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s := &planScript{}
+			s.begin(newWorld(t, logs))
+			for line := range strings.Lines(d.Input) {
+				s.step(strings.TrimSpace(line))
+			}
+			return s.out.String()
+		})
+	})
+}
+
+// planScript plays one command of a file.
+type planScript struct {
+	*world
+	out      strings.Builder
+	others   []*v1alpha1.SidecarSet
+	refusals rollout.Refusals
+	policies bool
+	versions map[string]string // of the SidecarSet, as they are shown
+}
+
+func (s *planScript) begin(w *world) {
+	s.world, s.others, s.refusals, s.policies, s.versions = w, nil, rollout.Refusals{}, false, map[string]string{}
+}
+
+func (s *planScript) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// plan is what the controller would do now. That does not depend on the order of lists.
+func (s *planScript) plan() *Plan {
+	s.t.Helper()
+	now := s.snapshot()
+	now.Refused, now.Policies = s.refusals, s.policies
+	reversed := *now
+	reversed.Pods, reversed.Revisions = slices.Clone(now.Pods), slices.Clone(now.Revisions)
+	slices.Reverse(reversed.Pods)
+	slices.Reverse(reversed.Revisions)
+	plan := NewPlan(now)
+	if other := NewPlan(&reversed); other.String() != plan.String() {
+		s.t.Errorf("plan %s\nin another order %s", plan, other)
+	}
+	return plan
+}
+
+func (s *planScript) at(text string) time.Time {
+	if text == "" {
+		return noon
+	}
+	d, err := time.ParseDuration(text)
+	s.must(err)
+	return noon.Add(d)
+}
+
+func (s *planScript) numbers(words []string) (all []int) {
+	for _, word := range words {
+		n, err := strconv.Atoi(word)
+		s.must(err)
+		all = append(all, n)
+	}
+	return all
+}
+
+// patchBy changes an object by a strategic merge patch in YAML.
+func patchBy[T any](s *planScript, object *T, patch string) {
+	s.t.Helper()
+	base, err := json.Marshal(object)
+	s.must(err)
+	data, err := yaml.YAMLToJSON([]byte(patch))
+	s.must(err)
+	var after T
+	data, err = strategicpatch.StrategicMergePatch(base, data, after)
+	s.must(err)
+	s.must(json.Unmarshal(data, &after))
+	*object = after
+}
+
+func (s *planScript) step(line string) {
+	s.t.Helper()
+	if strings.Contains(line, "$HASH") {
+		hashes, err := s.features.HashesOf(s.set)
+		s.must(err)
+		line = strings.ReplaceAll(line, "$HASH", hashes.Containers)
+	}
+	line, comment, _ := strings.Cut(line, " # ")
+	if comment != "" {
+		s.out.WriteString(comment + ":")
+	}
+	verb, rest, _ := strings.Cut(line, " ")
+	words := strings.Fields(rest)
+	if !s.play(verb, rest, words) && !s.change(verb, rest, append(words, "", "")) && !s.show(verb, words) {
+		s.t.Fatalf("unknown step %s", line)
+	}
+}
+
+// play has the controller, kubelets and the workload act.
+func (s *planScript) play(verb, rest string, words []string) bool {
+	switch verb {
+	case "new":
+		spec := rest
+		if spec == "" {
+			spec = logs
+		}
+		s.begin(newWorld(s.t, spec))
+	case "many":
+		n := s.numbers(words[:3])
+		s.begin(many(s.t, strings.Join(words[3:], " "), n[0], n[1], n[2]))
+	case "add":
+		for _, name := range words {
+			s.addAs(s.bare(name), append(s.others[:len(s.others):len(s.others)], s.set)...)
+		}
+	case "old":
+		s.addAs(s.bare(words[0]), old(s.world, s.numbers(words[1:])[0]))
+	case "kubelet":
+		s.kubelet(words...)
+	case "sync":
+		s.applyIfUnchanged(s.plan())
+	case "step":
+		plan := s.plan()
+		s.print(plan.String())
+		s.applyIfUnchanged(plan)
+	case "settle":
+		s.settle()
+	default:
+		return false
+	}
+	return true
+}
+
+// change changes what there is, as users and others do.
+func (s *planScript) change(verb, rest string, words []string) bool {
+	named, patch, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "other":
+		w := newWorld(s.t, "{}")
+		w.features = s.features
+		w.edit(patch)
+		w.set.Name, w.set.UID = named, types.UID("uid-of-"+named)
+		s.others = append(s.others, w.set)
+	case "bare":
+		s.pods = append(s.pods, s.bare(named))
+	case "edit":
+		s.edit(rest)
+	case "image":
+		s.image(words[0], words[1])
+		s.versions[s.set.ResourceVersion] = fmt.Sprintf("R%d", len(s.versions)+1)
+	case "set":
+		patchBy(s, s.set, rest)
+	case "pod":
+		patchBy(s, s.pod(named), patch)
+	case "revision":
+		patchBy(s, s.revisions[s.numbers([]string{named})[0]-1], patch)
+	case "data":
+		r := s.revisions[s.numbers([]string{named})[0]-1]
+		if old, now, replaces := strings.Cut(patch, " => "); replaces {
+			patch = strings.Replace(string(r.Data.Raw), old, now, 1)
+		}
+		r.Data.Raw = []byte(patch)
+	case "forget":
+		s.revisions = nil
+	case "natives":
+		s.features = natives
+	case "status":
+		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
+	case "gone":
+		s.pods = slices.DeleteFunc(s.pods, func(pod *corev1.Pod) bool { return pod.Name == named })
+	case "down":
+		s.down(words[0], words[1])
+	case "workload":
+		beginWorkloadUpdate(s.world, s.at(named))
+	case "at":
+		s.now = s.at(named)
+	case "namespace":
+		labels := map[string]string{}
+		s.must(yaml.Unmarshal([]byte(patch), &labels))
+		s.namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: labels}}}
+	case "refused":
+		no := errors.New("no")
+		s.refusals = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.pod(named).UID: no}, Err: no}
+	case "denied":
+		if s.refusals.Denied == nil {
+			s.refusals.Denied = map[types.UID]rollout.Denial{}
+		}
+		s.refusals.Denied[s.pod(named).UID] = rollout.Denial{Budget: words[1], Since: s.at(words[2]), Asked: s.at(words[2])}
+	case "accepted":
+		s.refusals = rollout.Refusals{}
+	case "policies":
+		s.policies = true
+	default:
+		return false
+	}
+	return true
+}
+
+// applyIfUnchanged applies a plan. Each pod is to be written once, and only if it has not changed. (SCS-11)
+func (s *planScript) applyIfUnchanged(plan *Plan) {
+	s.t.Helper()
+	for _, p := range plan.Patch {
+		if writes, err := p.Patch.Writes(p.Pod); err != nil || len(writes) != 1 || !p.Patch.IfUnchanged {
+			s.t.Errorf("%d writes of pod %s, error %v: want one, which is refused if the pod has changed", len(writes), p.Pod.Name, err)
+		}
+	}
+	s.apply(plan)
+}
+
+// status changes what the kubelet says of a container; without a patch it says nothing of it.
+func (s *planScript) status(pod, container, patch string) {
+	s.t.Helper()
+	statuses := &s.pod(pod).Status.ContainerStatuses
+	i := slices.IndexFunc(*statuses, func(status corev1.ContainerStatus) bool { return status.Name == container })
+	if patch == "" {
+		*statuses = slices.Delete(*statuses, i, i+1)
+		return
+	}
+	patchBy(s, &(*statuses)[i], patch)
+}
+
+// show shows a part of the plan, or of a pod.
+func (s *planScript) show(verb string, words []string) bool {
+	s.t.Helper()
+	plan := s.plan()
+	var shown []string
+	switch verb {
+	case "plan":
+		shown = []string{plan.String()}
+	case "updates": // in their order
+		shown = updates(plan)
+	case "resets":
+		shown = resets(plan)
+	case "taken":
+		shown = []string{fmt.Sprintf("%d pods are updated, %d wait, partition %d", len(updates(plan)), len(plan.Waiting), plan.Rollout.Partition)}
+	case "counts": // that the status has, too
+		r, status := plan.Rollout, &s.set.Status
+		if plan.Status != nil {
+			status = plan.Status
+		}
+		shown = []string{fmt.Sprintf("%d matched, %d updated, %d ready, %d both", r.Matched, r.Updated, r.Ready, r.UpdatedReady)}
+		if r.Matched != status.MatchedPods || r.Updated != status.UpdatedPods || r.Ready != status.ReadyPods || r.UpdatedReady != status.UpdatedReadyPods ||
+			status.LatestRevision != plan.Revisions.Update.Name {
+			s.t.Errorf("status %+v, want %s at %s", status, shown[0], plan.Revisions.Update.Name)
+		}
+	case "waits":
+		for _, pod := range s.pods {
+			if rules := waits(plan, pod.Name); rules != "" {
+				shown = append(shown, pod.Name+" "+rules)
+			}
+		}
+	case "history": // what becomes of revisions
+		shown = strings.Split(strings.TrimPrefix(plan.Revisions.String(), "update revision "), "\n")
+	case "hot":
+		shown = []string{hotState(s.t, s.pod(words[0]), words[1], s.versions)}
+	case "images":
+		shown = imagesOf(s.pod(words[0]))
+	case "conditions":
+		for _, c := range s.set.Status.Conditions {
+			shown = append(shown, fmt.Sprintf("%s=%s since %s: %s", c.Type, c.Status, c.LastTransitionTime.UTC().Format(time.TimeOnly), c.Message))
+		}
+	case "deleted":
+		for _, r := range plan.Revisions.Delete {
+			shown = append(shown, fmt.Sprint(r.Revision))
+		}
+	case "patches":
+		for i := range plan.Patch {
+			shown = append(shown, plan.Patch[i].Patch.String())
+		}
+	case "annotation":
+		shown = []string{s.pod(words[0]).Annotations[words[1]]}
+	case "annotations":
+		for _, key := range slices.Sorted(maps.Keys(s.pod(words[0]).Annotations)) {
+			shown = append(shown, key+"="+s.pod(words[0]).Annotations[key])
+		}
+		s.print(strings.Join(shown, "\n"))
+		return true
+	default:
+		return false
+	}
+	s.print(strings.Join(shown, ", "))
+	return true
+}
+
+// print shows a text, behind what it shows: on the same line if it is a line.
+func (s *planScript) print(text string) {
+	switch lines := s.out.String(); {
+	case lines == "" || strings.HasSuffix(lines, "\n"):
+	case strings.Contains(text, "\n"):
+		s.out.WriteString("\n")
+	case text != "":
+		s.out.WriteString(" ")
+	}
+	s.out.WriteString(text + "\n")
+}
+
+// hotState shows the images, the working container and the versions of a hot container of
+// a pod. R1 and R2 stand for the resourceVersions of the SidecarSet.
+func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]string) string {
+	t.Helper()
+	is := func(prefix, container string) string {
+		value := pod.Annotations[prefix+container]
+		if named, known := versions[value]; known {
+			return named
+		}
+		return value
+	}
+	var working map[string]string
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working); err != nil {
+		t.Error(err)
+	}
+	first, second := injection.HotContainers(name)
+	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
+		is(version, first), is(alt, first), is(version, second), is(alt, second))
+}
+
+// What is nil is left out, and what a plan cannot do without is a problem. (SCS-24)
+func TestPlanOfNil(t *testing.T) {
+	w := newWorld(t, logs)
+	w.add("a")
+	w.settle()
+	w.image("log", "log:v2")
+	pods, revisions := w.snapshot(), w.snapshot()
+	pods.Pods, revisions.Revisions = append(w.pods, nil), append(w.revisions, nil)
+	for name, s := range map[string]*Snapshot{"pod": pods, "revision": revisions} {
+		plan := NewPlan(s)
+		if !strings.Contains(plan.String(), "problem FailedUpdatePod: Snapshot.Pods or Snapshot.Revisions: nil left out\n") || len(updates(plan)) != 1 ||
+			len(plan.Problems) != 1 || conditionOf(plan.Status, failedUpdate) == nil {
+			t.Errorf("a nil %s: %s", name, plan)
+		}
+	}
+	for name, s := range map[string]*Snapshot{"snapshot": nil, "SidecarSet": {Now: noon}, "time": {Set: w.set}} {
+		if plan := NewPlan(s); len(plan.Problems) != 1 || plan.Status != nil || len(plan.Patch) > 0 {
+			t.Errorf("no %s: %s", name, plan)
+		}
+	}
+	if plan := NewPlan(&Snapshot{Set: &v1alpha1.SidecarSet{}, Pods: []*corev1.Pod{{}}, Now: noon}); len(plan.Problems) != 1 {
+		t.Errorf("an empty SidecarSet: %s", plan)
+	}
+	if got := (Plan{}).String(); got != "no revision" {
+		t.Errorf("an empty plan: %s", got)
+	}
+}
