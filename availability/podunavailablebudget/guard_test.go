@@ -55,38 +55,6 @@ func protected(t *testing.T, n int, story func(*testing.T, *cluster)) {
 	})
 }
 
-// What an answer costs, and what is booked. (PUB-25)
-func TestGuard(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		g := c.guard()
-		ask := func(what, pod string, operation v1alpha1.PubOperation, allowed bool, requests ...string) {
-			t.Helper()
-			c.ForgetRequests()
-			d, err := g.Allow(t.Context(), c.livePod(pod), operation)
-			if diff := cmp.Diff(append([]string{}, requests...), c.Sent()); diff != "" || d.Allowed != allowed || err != nil {
-				t.Errorf("%s: allowed %t (%s), error %v, requests (-want +got) %s", what, d.Allowed, d.Reason, err, diff)
-			}
-			c.Sleep("1s")
-		}
-		const book = "1 patch podunavailablebudgets/status"
-		ask("one goes", "a", v1alpha1.PubDeleteOperation, true, book)
-		ask("not the next", "b", v1alpha1.PubEvictOperation, false)
-		ask("the first again", "a", v1alpha1.PubDeleteOperation, true, book)
-		c.expect("it is booked", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
-		for pod, want := range map[string]bool{"a": true, "b": false} {
-			if got, err := g.AllowUpdate(t.Context(), c.livePod(pod)); got != want || err != nil {
-				t.Errorf("PUB-25: update %s: %t, error %v", pod, got, err)
-			}
-		}
-		c.PatchPod("b", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
-		ask("one that is not ready", "b", v1alpha1.PubUpdateOperation, true)
-		c.PatchPod("c", `{"metadata":{"annotations":{"kruise.io/related-pub":"gone"}}}`)
-		ask("of a budget that is gone: perhaps the cache is behind", "c", v1alpha1.PubUpdateOperation, true, "1 get podunavailablebudgets")
-		c.PatchPod("c", `{"metadata":{"annotations":{"kruise.io/related-pub":null}}}`)
-		ask("of no budget", "c", v1alpha1.PubUpdateOperation, true)
-	})
-}
-
 // decisions notes the answers that are measured.
 type decisions []string
 

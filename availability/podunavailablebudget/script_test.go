@@ -48,6 +48,12 @@ import (
 //	update a nginx:2     updates its image in place, if it may
 //	refused a, evict-refused a
 //	                     asks about a deletion or an eviction that something else refuses afterwards
+//	ask OPERATION a      asks a webhook about an operation that does not happen, and shows what it reads for the answer: delete, delete-now,
+//	                     evict, evict-dry, update, update-status, label, hold-out, update-and-unlink, resize or resize-restart. Further words:
+//	                     dry=true, uid=own or another, as=user, webhook=no-deletions, no-updates, no-pods, unprotected (its cache has no
+//	                     protected pods) or told (it records events)
+//	feature resizes-alone, feature inconsistent-may-go, feature none
+//	                     switches these on for the webhooks
 //	told                 shows which budgets pods name
 //	annotation a key     shows an annotation of a pod
 //	pdb web app, patch-pdb web patch, delete-pdb web
@@ -148,6 +154,10 @@ func (w *world) step(words ...string) string {
 			w.PatchPod(first, `{"spec":{"containers":[{"name":"main","image":"`+args[1]+`"}]}}`)
 			w.PatchPod(first, unreadyPatch, "status")
 		}
+	case "ask":
+		w.inquire(first, args[1], named)
+	case "feature":
+		w.feature(args)
 	case "annotation":
 		return w.livePod(first).Annotations[args[1]]
 	case "told":

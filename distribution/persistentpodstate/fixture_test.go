@@ -297,13 +297,4 @@ func showStatus(s *v1alpha1.PersistentPodState) string {
 	return text
 }
 
-// expect waits a second, and shows the PersistentPodState.
-func (c *cluster) expect(what, name, want string) {
-	c.T.Helper()
-	c.Sleep("1s")
-	if got := c.show(name); got != want {
-		c.T.Errorf("%s: got %q, want %q", what, got, want)
-	}
-}
-
 func newDynamic(config *rest.Config) (dynamic.Interface, error) { return dynamic.NewForConfig(config) }

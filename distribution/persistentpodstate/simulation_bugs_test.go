@@ -72,6 +72,16 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.Lost = 0
 			}
 		})},
+		{"the status is written again and again", invariants.Calm, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Record != nil {
+				p.Status, p.RequeueAfter = p.Record.Status.DeepCopy(), 1
+			}
+		})},
+		{"what is new of a node is not recorded", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil && len(p.Record.Recorded) > 0 {
+				p.Status = nil
+			}
+		})},
 		{"pods wait for ever", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.Replace = nil })},
 		{"no look after a while", invariants.Settled, 36, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"pods are given up at once", invariants.Needless, 36, inPlan(func(_ *Snapshot, p *Plan) {

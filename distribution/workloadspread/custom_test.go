@@ -67,39 +67,6 @@ func (c *cluster) spreadRollout(spec string) {
 
 const rolloutPath = "argoproj.io/v1alpha1/namespaces/default/rollouts/web"
 
-// WS-35: a workload of a kind of the white list is spread. Its pods are found along their owners, and it says how many it wants.
-func TestCustomKind(t *testing.T) {
-	withRollouts(t, func(t *testing.T, c *cluster) {
-		owner := c.rollout(`{"replicas":10}`)
-		c.spreadRollout(halves)
-		_, stop := c.start()
-		p := c.placer()
-		if diff := cmp.Diff(map[string]int{"a": 5, "c": 5}, c.admitAll(10, owner, p)); diff != "" {
-			t.Errorf("WS-35: subsets of pods (-want +got):\n%s", diff)
-		}
-		for i := range 3 {
-			c.pod(fmt.Sprint("x", i), "a", owner)
-		}
-		c.Sleep("60s")
-		expect := func(when, want string) {
-			t.Helper()
-			if got := c.show("web"); got != want {
-				t.Errorf("WS-35: %s: %s, want %s", when, got, want)
-			}
-		}
-		expect("three pods", "a has 3, misses 2; c has 0\nx0: a\nx1: a\nx2: a")
-		c.change(rolloutPath, `{"spec":{"replicas":20},"metadata":{"generation":2}}`)
-		c.Sleep("20s")
-		expect("scaled", "a has 3, misses 7; c has 0\nx0: a\nx1: a\nx2: a")
-		c.change(rolloutPath, `{"spec":{"replicas":"many"},"metadata":{"generation":3}}`)
-		c.Sleep("70s")
-		if got := c.heldUp("web"); len(got) != 1 || !strings.HasSuffix(got[0], ": BadValue: Rollout web does not say at spec.replicas how many pods it wants: it is a text in the workload, and must be a whole number") {
-			t.Errorf("WS-34: it says %q", got)
-		}
-		stop()
-	})
-}
-
 // WS-35: a Placer finds the kinds of the white list once there is a WorkloadSpread. Without a kind, its workloads are not spread.
 func TestPlacerFindsKinds(t *testing.T) {
 	rollout, stage := CustomKind{Kind: rollouts, Resource: "rollouts"}, CustomKind{Kind: stages, Resource: "stages", Between: true}

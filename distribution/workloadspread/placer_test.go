@@ -104,35 +104,6 @@ func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Plac
 	return counts
 }
 
-// A pod that is created counts once: as reserved until it is seen, and then as itself, until it
-// goes. (WS-7)
-func TestPlaceOneByOne(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 4)
-		owner := c.replicaSet("web", 1, 4)
-		c.createSpread("web", "subsets: [{name: a, maxReplicas: 2}, {name: b}]")
-		p := c.placer()
-		create := func(name string) string {
-			pod := generated(owner)
-			subset := c.admit(p, pod)
-			pod.Name, pod.Namespace = name, "default"
-			c.CreatePod(pod)
-			return subset
-		}
-		var got []string
-		for i := range 4 {
-			got = append(got, create(fmt.Sprint("p", i)))
-			c.Sleep("100ms")
-		}
-		c.RemovePod("p1")
-		c.Sleep("100ms")
-		got = append(got, create("p5"))
-		if diff := cmp.Diff([]string{"a", "a", "b", "b", "a"}, got); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-	})
-}
-
 // A webhook whose caches do not show yet that a pod is gone waits for it. (WS-9)
 func TestPlaceWaits(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -238,34 +209,17 @@ func TestPlaceNothing(t *testing.T) {
 	})
 }
 
-// WS-25: a controller that places its own pods is told at once, and what it has not created leaves
-// its place soon.
-func TestPlacePod(t *testing.T) {
+// What a Placer remembers of pods ends with their WorkloadSpread, and the pods that it is given stay unchanged. (WS-25)
+func TestPlacerForgets(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.deployment("web", 3)
-		owner := c.replicaSet("web", 1, 3)
+		pod := newPod("x", "", c.replicaSet("web", 1, 3))
 		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
 		p := c.placer()
-		began, given := time.Now(), newPod("x", "", owner)
-		place := func(name string) string {
-			placed, err := p.PlacePod(t.Context(), newPod(name, "", owner))
-			c.Must(err)
-			matched, _ := spread.Matched(placed)
-			return matched.Subset
+		placed, err := p.PlacePod(t.Context(), pod)
+		if _, changed := spread.Matched(pod); changed || err != nil || len(p.reserved.all) == 0 {
+			t.Fatalf("changed %t, error %v, remembered %v", changed, err, p.reserved.all)
 		}
-		got := []string{place("x"), place("x"), place("y"), place("z"), place("one too many")}
-		if diff := cmp.Diff([]string{"a", "a", "b", "b", "b"}, got); diff != "" || time.Since(began) > 0 {
-			t.Errorf("after %v (-want +got) %s", time.Since(began), diff)
-		}
-		if _, matched := spread.Matched(given); matched {
-			t.Error("the given pod is changed")
-		}
-		c.Sleep("6s")
-		if got := place("later"); got != "a" {
-			t.Errorf("subset %q of one that is created later, want a", got)
-		}
-		placed, err := p.PlacePod(t.Context(), newPod("seen", "", owner))
-		c.Must(err)
 		c.CreatePod(placed)
 		c.Sleep("1s")
 		c.Must(c.spreads.WorkloadSpreads("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))

@@ -44,6 +44,10 @@ import (
 //	patch a              changes the status of a pod by the JSON that follows
 //	delete a b           deletes pods
 //	place 1              asks a webhook about a pod of web-1, and shows its subset; the pod is not created
+//	create 1 a b         asks it about pods of web-1, shows their subsets, and creates them
+//	own 1 a              asks as a workload does that places its pods itself; the pod is not created
+//	rollout              creates the Rollout web, whose spec follows, and a Stage and a ReplicaSet 1 below it
+//	rescale              changes the Rollout by the JSON that follows
 //	also                 shows the WorkloadSpread also
 //	without workloads    starts the controller anew, which reads no CloneSets
 //	fail patch pods [name] with=internal [times=1], heal
@@ -51,7 +55,7 @@ import (
 //	wait 20s             lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
-		inCluster(t, func(t *testing.T, c *cluster) {
+		withRollouts(t, func(t *testing.T, c *cluster) {
 			w := &world{cluster: c, sets: map[string]metav1.OwnerReference{}}
 			w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool { return r.Name != "also" })
 			_, w.stop = c.start()
@@ -110,11 +114,12 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 		w.Must(err)
 	case "patch":
 		w.PatchPod(words[0], d.Input, "status")
-	case "place":
-		if w.webhook == nil {
-			w.webhook = w.placer()
-		}
-		w.trace.Note(fmt.Sprintf("goes to subset %q", w.admit(w.webhook, generated(w.sets[words[0]]))))
+	case "place", "create", "own":
+		w.place(d.Cmd, w.sets[words[0]], words[1:])
+	case "rollout":
+		w.sets["1"] = w.rollout(d.Input)
+	case "rescale":
+		w.change(rolloutPath, d.Input)
 	case "also":
 		w.trace.Note(describe(&w.spread("also").Status), strings.Join(w.heldUp("also"), "\n"))
 	case "without":
@@ -128,6 +133,31 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 		w.Sleep(words[0])
 	default:
 		w.pods(d, words)
+	}
+}
+
+// place asks a webhook about new pods.
+func (w *world) place(how string, owner metav1.OwnerReference, names []string) {
+	if w.webhook == nil {
+		w.webhook = w.placer()
+	}
+	switch how {
+	case "place":
+		w.trace.Note(fmt.Sprintf("goes to subset %q", w.admit(w.webhook, generated(owner))))
+	case "own":
+		placed, err := w.webhook.PlacePod(w.T.Context(), newPod(names[0], "", owner))
+		w.Must(err)
+		matched, _ := spread.Matched(placed)
+		w.trace.Note(fmt.Sprintf("%s goes to subset %q", names[0], matched.Subset))
+	case "create":
+		for _, name := range names {
+			pod := generated(owner)
+			w.trace.Note(fmt.Sprintf("%s goes to subset %q", name, w.admit(w.webhook, pod)))
+			w.Sleep("100ms") // what is written meanwhile is seen
+			pod.Name, pod.Namespace = name, "default"
+			w.CreatePod(pod)
+			w.Sleep("100ms")
+		}
 	}
 }
 

@@ -45,10 +45,6 @@ func nodeImage(name string, with ...func(*v1alpha1.NodeImage)) *v1alpha1.NodeIma
 	return n
 }
 
-func labelled(labels map[string]string) func(*v1alpha1.NodeImage) {
-	return func(n *v1alpha1.NodeImage) { n.Labels = labels }
-}
-
 // task gives a node version 1 of a task, of the owners.
 func task(name, tag string, owners ...corev1.ObjectReference) func(*v1alpha1.NodeImage) {
 	return func(n *v1alpha1.NodeImage) {
@@ -102,24 +98,6 @@ func fresh(n int) (nodes []*v1alpha1.NodeImage) {
 		nodes = append(nodes, nodeImage(fmt.Sprint("n", i)))
 	}
 	return nodes
-}
-
-// assigned names the nodes that get the task.
-func assigned(plan *Plan) []string {
-	names := []string{}
-	for _, h := range plan.Assign {
-		names = append(names, h.NodeImage.Name)
-	}
-	return names
-}
-
-// about names the nodes that a plan is about.
-func about(plan *Plan) []string {
-	names := []string{}
-	for _, n := range plan.Nodes {
-		names = append(names, n.Name)
-	}
-	return names
 }
 
 func pod(name, node string, labels map[string]string) *corev1.Pod {

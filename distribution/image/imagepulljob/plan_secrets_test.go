@@ -3,10 +3,8 @@
 package imagepulljob
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -46,87 +44,6 @@ func source(changes ...func(*corev1.Secret)) *corev1.Secret {
 		c(s)
 	}
 	return s
-}
-
-func TestPlanSecrets(t *testing.T) {
-	good := func(ago time.Duration) Look { return Look{At: noon.Add(-ago)} }
-	bad := func(ago time.Duration) Look { return Look{At: noon.Add(-ago), Problem: "it does not exist"} }
-	const leftOut = "; pull secret s is left out: it does not exist"
-	for _, test := range []struct {
-		name, spec string
-		looks      map[string]Look
-		copies     []*corev1.Secret
-		copy       string // names
-		release    string // names of copies
-		waits      bool   // the node gets no task
-		message    string // beyond the progress
-		after      time.Duration
-	}{
-		{name: "no secrets", spec: ""},
-		{name: "IMG-1.6: a secret is looked at before a node gets the task", spec: "pullSecrets: [s]", copy: "s", waits: true, after: time.Millisecond},
-		{name: "IMG-1.6: also one of two", spec: "pullSecrets: [s, t]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull")}, copy: "t", waits: true, after: time.Millisecond},
-		{name: "a secret that is named twice", spec: "pullSecrets: [s, s]", copy: "s", waits: true, after: time.Millisecond},
-		{name: "IMG-1.6: it has a copy", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull")}, after: 2 * time.Minute},
-		{name: "IMG-1.6: it is looked at every two minutes", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(2 * time.Minute)}, copies: []*corev1.Secret{copied("s", "default/pull")}, copy: "s", after: 2 * time.Minute},
-		{name: "IMG-1.6: it cannot be copied: without, and not at once again", spec: "pullSecrets: [s]", looks: map[string]Look{"s": bad(0)}, message: leftOut, after: 2 * time.Minute},
-		{name: "IMG-1.6: perhaps it can be now", spec: "pullSecrets: [s]", looks: map[string]Look{"s": bad(2 * time.Minute)}, copy: "s", message: leftOut, after: 2 * time.Minute},
-		{name: "IMG-1.6: somebody has deleted the copy, a moment ago", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(time.Second)}, after: 9 * time.Second},
-		{name: "IMG-1.6: somebody has deleted the copy", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(10 * time.Second)}, copy: "s", after: 2 * time.Minute},
-		{name: "IMG-1.6: the job needs it no more", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull"), copied("t", "default/pull")}, release: "t", after: 2 * time.Minute},
-		{name: "IMG-1.9: it cannot be copied yet: the job has begun, and says why", spec: "pullSecrets: [s]", looks: map[string]Look{"s": {Trying: "it cannot be copied (InternalError), and is tried again"}}, copy: "s", waits: true,
-			message: "; pull secret s: it cannot be copied (InternalError), and is tried again", after: time.Millisecond},
-		{name: "what no secret is named", spec: `pullSecrets: ["", "A"]`, message: "; pull secret  is left out: no secret can have that name; pull secret A is left out: no secret can have that name"},
-		{name: "a name that is too long", spec: "pullSecrets: [" + strings.Repeat("x", 233) + "]", message: "; pull secret " + strings.Repeat("x", 233) + " is left out: its name is too long to be copied: want at most 232 characters"},
-		{name: "many", spec: `pullSecrets: [A, B, C, D, E]`, message: "; pull secret A is left out: no secret can have that name; pull secret B is left out: no secret can have that name; pull secret C is left out: no secret can have that name; and 2 more"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshot(newJob(t, test.spec), fresh(1)...)
-			s.Job.Status.StartTime = at(-time.Hour)
-			s.Looks, s.Copies = test.looks, test.copies
-			plan := NewPlan(s)
-			release := ""
-			for _, c := range plan.Release {
-				name, _ := images.SourceName(c.Name, "default")
-				release += name
-			}
-			got := fmt.Sprintf("copy %s, release %s, wait %t, again in %v", strings.Join(plan.Copy, " "), release, len(plan.Assign) == 0, plan.RequeueAfter)
-			want := fmt.Sprintf("copy %s, release %s, wait %t, again in %v", test.copy, test.release, test.waits, test.after)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("plan (-want +got):\n%s", diff)
-			}
-			if test.waits != (len(plan.Waiting) == 1 && plan.Waiting[0].Reason.Rule == rulePullSecrets) {
-				t.Errorf("waiting: %v", plan.Waiting)
-			}
-			if diff := cmp.Diff("job is running, progress 0.0%"+test.message, plan.Status.Message); diff != "" {
-				t.Errorf("message (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// IMG-1.6: a job that is over, going or gone needs no copies; one that ends now
-// releases them with its last status.
-func TestPlanReleasesSecrets(t *testing.T) {
-	for name, change := range map[string]func(*Snapshot){
-		"over":                                   func(s *Snapshot) { s.Job.Status.CompletionTime = at(0) },
-		"going":                                  func(s *Snapshot) { s.Job.DeletionTimestamp = at(0) },
-		"gone":                                   func(s *Snapshot) { s.Job = nil },
-		"it ends":                                func(s *Snapshot) { s.NodeImages = nil },
-		"it ends, and it was time to look again": func(s *Snapshot) { s.NodeImages = nil; s.Looks["s"] = Look{At: noon.Add(-time.Hour)} },
-		"no copies are made":                     func(s *Snapshot) { s.ReferToSourceSecrets = true },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := snapshot(newJob(t, "pullSecrets: [s]"), fresh(1)...)
-			s.Looks, s.Copies = map[string]Look{"s": {At: noon}}, []*corev1.Secret{copied("s", "default/pull")}
-			if plan := NewPlan(s); len(plan.Release) > 0 {
-				t.Fatalf("released: %v", plan.Release)
-			}
-			change(s)
-			if plan := NewPlan(s); len(plan.Release) != 1 || len(plan.Copy) > 0 {
-				t.Errorf("plan %+v", plan)
-			}
-		})
-	}
 }
 
 func TestPlanCopy(t *testing.T) {
@@ -234,24 +151,5 @@ func TestPlanKeepsModesOfReferences(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, p.withSecrets(before)); diff != "" {
 		t.Errorf("references (-want +got):\n%s", diff)
-	}
-}
-
-// IMG-1.9: a job begins while its secret cannot be copied, and ends at its deadline.
-func TestDeadlineOfAJobWhoseSecretIsNotCopied(t *testing.T) {
-	s := snapshot(newJob(t, "pullSecrets: [s]\ncompletionPolicy: {activeDeadlineSeconds: 60}"), fresh(1)...)
-	s.Job.Status.StartTime = nil
-	if plan := NewPlan(s); plan.Status != nil || len(plan.HeldTexts) > 0 {
-		t.Errorf("before the first look: %+v, held up %v", plan.Status, plan.HeldTexts)
-	}
-	s.Looks = map[string]Look{"s": {Trying: "it cannot be copied (InternalError), and is tried again"}}
-	plan := NewPlan(s)
-	if plan.Status == nil || plan.Status.StartTime == nil || !strings.Contains(plan.Status.Message, "InternalError") || len(plan.HeldTexts) != 1 {
-		t.Fatalf("after it: %+v, held up %v", plan.Status, plan.HeldTexts)
-	}
-	s.Job.Status = *plan.Status
-	s.Now = s.Now.Add(time.Minute)
-	if status := NewPlan(s).Status; status == nil || status.CompletionTime == nil || status.Message != v1alpha1.ImagePullJobMessageDeadline || status.Failed != 1 {
-		t.Errorf("at the deadline: %+v", status)
 	}
 }

@@ -22,72 +22,6 @@ func aged(age time.Duration, timeout, backoff int32, deadline *int64) v1alpha1.I
 	return t
 }
 
-func TestPlanFailsTasks(t *testing.T) {
-	const silent, late = v1alpha1.ImagePullMessageNoResponse, v1alpha1.ImagePullMessageDeadline
-	begun := v1alpha1.ImageTagStatus{Tag: "1", Version: 1, Phase: pulling, Progress: 30, StartTime: ptr.To(at(time.Hour))}
-	former := finished("1", succeeded, time.Hour)
-	former.Version = 0
-	ready := node(corev1.ConditionTrue, 2*time.Hour)
-	minute := ptr.To[int64](60)
-	patient := Timing{ResponseTimeout: time.Hour}
-	for _, test := range []struct {
-		name   string
-		task   v1alpha1.ImageTagSpec
-		status []v1alpha1.ImageTagStatus
-		node   *corev1.Node
-		timing Timing
-		want   string // message; empty: it has time
-		after  time.Duration
-	}{
-		{"IMG-2.4: silent for a minute", aged(time.Minute, 600, 3, nil), nil, ready, Timing{}, silent, 0},
-		{"IMG-2.4: silent for less than a minute", aged(59*time.Second, 600, 3, nil), nil, ready, Timing{}, "", time.Second},
-		{"IMG-2.4: Timing.ResponseTimeout", aged(10*time.Minute, 600, 3, nil), nil, ready, Timing{ResponseTimeout: 10 * time.Minute}, silent, 0},
-		{"IMG-2.4: less than Timing.ResponseTimeout", aged(9*time.Minute, 600, 3, nil), nil, ready, Timing{ResponseTimeout: 10 * time.Minute}, "", time.Minute},
-		{"IMG-2.4: a short Timing.ResponseTimeout", aged(time.Second, 600, 3, nil), nil, ready, Timing{ResponseTimeout: time.Second}, silent, 0},
-		{"IMG-2.4: the status is of an older version", aged(time.Minute, 600, 3, nil), []v1alpha1.ImageTagStatus{former}, ready, Timing{}, silent, 0},
-		{"IMG-2.4: the status is of another tag", aged(time.Minute, 600, 3, nil), []v1alpha1.ImageTagStatus{finished("2", succeeded, 0)}, ready, Timing{}, silent, 0},
-		{"IMG-2.4: the agent has begun: no limit without a deadline", aged(24*time.Hour, 600, 3, nil), []v1alpha1.ImageTagStatus{begun}, ready, Timing{}, "", 0},
-		{"IMG-2.4: the agent has finished", aged(24*time.Hour, 600, 3, minute), []v1alpha1.ImageTagStatus{finished("1", succeeded, 30*time.Second)}, ready, Timing{}, "", 30 * time.Second},
-		{"IMG-2.4: deadline and a minute", aged(2*time.Minute, 600, 3, minute), []v1alpha1.ImageTagStatus{begun}, ready, Timing{}, late, 0},
-		{"IMG-2.4: deadline and less than a minute", aged(time.Minute, 600, 3, minute), []v1alpha1.ImageTagStatus{begun}, ready, Timing{}, "", time.Minute},
-		{"IMG-2.4: deadline of a task that was not begun", aged(2*time.Minute, 600, 3, minute), nil, ready, patient, late, 0},
-		{"a deadline beyond all time", aged(time.Hour, 600, 3, ptr.To[int64](math.MaxInt64)), []v1alpha1.ImageTagStatus{begun}, ready, Timing{}, "", 0},
-		{"IMG-2.4 difference: a minute, however long one waits, on a node that is not ready", aged(time.Minute, 600, 3, nil), nil, node(corev1.ConditionUnknown, time.Hour), patient, silent, 0},
-		{"IMG-2.4 difference: the node has not been ready for less than a minute", aged(time.Hour/2, 600, 3, nil), nil, node(corev1.ConditionFalse, 20*time.Second), patient, "", 40 * time.Second},
-		{"IMG-2.4: the node is not ready, and nobody waits that long", aged(time.Minute, 600, 3, nil), nil, node(corev1.ConditionFalse, time.Second), Timing{}, silent, 0},
-		{"IMG-2.4: a NodeImage without a node", aged(time.Minute, 600, 3, nil), nil, nil, Timing{}, silent, 0},
-		{"IMG-2.4 difference: a minute, however long one waits, without a node", aged(time.Minute, 600, 3, nil), nil, nil, patient, silent, 0},
-		{"IMG-2.4: a NodeImage without a node, for less than a minute", aged(20*time.Second, 600, 3, nil), nil, nil, patient, "", 40 * time.Second},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			n := with(t, []v1alpha1.ImageTagSpec{test.task}, test.status...)
-			if test.node == nil {
-				n.Labels[v1alpha1.FakeNodeImageLabel] = ""
-			}
-			before := n.DeepCopy()
-			s := snapshot(n, job("a", func(j *v1alpha1.ImagePullJob) { j.Status.CompletionTime = ptr.To(at(0)) }))
-			s.Node, s.Timing = test.node, test.timing
-			plan := NewPlan(s)
-			var want []Failed
-			if test.want != "" {
-				want = []Failed{{"nginx", "1", test.want, owners("a")}}
-			}
-			if diff := cmp.Diff(want, plan.Failed); diff != "" {
-				t.Errorf("failed (-want +got):\n%s", diff)
-			}
-			if (plan.Status != nil) != (test.want != "") {
-				t.Errorf("status: %+v", plan.Status)
-			}
-			if plan.RequeueAfter != test.after {
-				t.Errorf("requeue after %v, want %v", plan.RequeueAfter, test.after)
-			}
-			if diff := cmp.Diff(before, n); diff != "" {
-				t.Errorf("the plan has changed what it was given (-before +after):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestPlanStatus(t *testing.T) {
 	begun := v1alpha1.ImageTagStatus{Tag: "1", Version: 1, Phase: pulling, Progress: 30, StartTime: ptr.To(at(time.Hour))}
 	n := with(t, []v1alpha1.ImageTagSpec{aged(time.Hour, 600, 3, ptr.To[int64](1)), task("2"), task("3"), task("4")},
@@ -114,13 +48,6 @@ func TestPlanStatus(t *testing.T) {
 	}
 	if len(plan.Failed) != 2 || plan.Failed[0].Image != "nginx" || plan.Failed[1].Image != "redis" {
 		t.Errorf("failed: %+v", plan.Failed)
-	}
-}
-
-func TestPlanLeavesTheStatusToTheAgent(t *testing.T) {
-	n := with(t, []v1alpha1.ImageTagSpec{task("1")}, finished("0", succeeded, time.Hour))
-	if plan := NewPlan(snapshot(n)); plan.Status != nil {
-		t.Errorf("IMG-2.4: only tasks that failed are written: %+v", plan.Status)
 	}
 }
 

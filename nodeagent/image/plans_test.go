@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
+)
+
+// TestPlans shows what an agent plans for its NodeImage. To accept a change of behaviour, run the test with -rewrite and read the
+// difference.
+//
+//	plan [nodeless] [unlisted]    plans for what the lines after it say, with three pulls at a time. There may be no NodeImage, and the images
+//	                              of the runtime may not be listed yet. Lines:
+//	want nginx 1                  a task. Further words: version=2, policy=Always, limitless (no policy of pulls), and those of TestStories
+//	pulling nginx 1 1s            what is reported: it has been pulled for so long; after "says" a message
+//	ended nginx 1 Failed          it has come to its end
+//	runs nginx 1 [a]              a pull of version 1, which began 10 s before, perhaps with secrets of a namespace
+//	failed nginx 1 3 1s           a pull of it whose third attempt failed a second ago
+//	succeeded nginx 1 1s [id]     a pull of it that succeeded
+//	listed id name...             an image of the runtime, by its names and digests
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s := &Snapshot{NodeImage: newNodeImage(), Images: []*criv1.Image{}, Concurrency: 3, Now: now}
+			for line := range strings.Lines(d.Input) {
+				read(t, s, strings.Fields(line))
+			}
+			if len(s.NodeImage.Status.ImageStatuses) > 0 {
+				images.CountTasks(&s.NodeImage.Status, &s.NodeImage.Spec)
+			}
+			if d.HasArg("nodeless") {
+				s.NodeImage = nil
+			}
+			if d.HasArg("unlisted") {
+				s.Images = nil
+			}
+			plan := NewPlan(s)
+			lines := append(planned(plan), shown(plan.Status)...)
+			if len(lines) == 0 {
+				return "nothing\n"
+			}
+			return strings.Join(lines, "\n") + "\n"
+		})
+	})
+}
+
+// read reads a line of a script.
+func read(t *testing.T, s *Snapshot, words []string) {
+	t.Helper()
+	duration := func(i int) time.Duration {
+		d, err := time.ParseDuration(words[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if words[0] == "listed" {
+		image := &criv1.Image{Id: words[1]}
+		for _, name := range words[2:] {
+			if strings.Contains(name, "@") {
+				image.RepoDigests = append(image.RepoDigests, name)
+			} else {
+				image.RepoTags = append(image.RepoTags, name)
+			}
+		}
+		s.Images = append(s.Images, image)
+		return
+	}
+	pull := Pull{Task: Task{words[1], words[2]}, Version: 1, Since: now.Add(-10 * time.Second)}
+	switch words[0] {
+	case "want":
+		wants(words[1], words[2], append(taskEdits(words[3:]), planEdits(words[3:])...)...)(s.NodeImage)
+		return
+	case "pulling":
+		status := pullingSince(words[2], 1, duration(3))
+		if len(words) > 4 {
+			status.Message = strings.Join(words[5:], " ")
+		}
+		says(words[1], status)(s.NodeImage)
+		return
+	case "ended":
+		says(words[1], finishedAs(words[2], 1, v1alpha1.ImagePullPhase(words[3])))(s.NodeImage)
+		return
+	case "runs":
+		pull.Running, pull.Namespaces = true, append([]string(nil), words[3:]...)
+	case "failed":
+		pull.Err, pull.Ended = errors.New("no route"), now.Add(-duration(4))
+		_, _ = fmt.Sscan(words[3], &pull.Failures) // 0 makes another plan
+	case "succeeded":
+		pull.Succeeded, pull.Ended, pull.ImageID = true, now.Add(-duration(3)), strings.Join(words[4:], "")
+	default:
+		t.Fatalf("no line %v", words)
+	}
+	s.Pulls = append(s.Pulls, pull)
+}
+
+// planEdits are words about tasks that stories do without.
+func planEdits(words []string) (edits []func(*v1alpha1.ImageTagSpec)) {
+	for _, word := range words {
+		switch key, value, _ := strings.Cut(word, "="); key {
+		case "version":
+			edits = append(edits, version(int64(number(word))))
+		case "policy":
+			edits = append(edits, func(t *v1alpha1.ImageTagSpec) { t.ImagePullPolicy = v1alpha1.ImagePullPolicy(value) })
+		case "limitless":
+			edits = append(edits, func(t *v1alpha1.ImageTagSpec) { t.PullPolicy = nil })
+		}
+	}
+	return edits
+}
+
+// planned shows what a plan does beside the status.
+func planned(p *Plan) (lines []string) {
+	if p.ListImages {
+		lines = append(lines, "list the images")
+	}
+	for _, s := range p.Start {
+		lines = append(lines, fmt.Sprintf("start %s v%d for %v", s.Reference, s.Version, s.Timeout))
+	}
+	for _, a := range p.Adopt {
+		lines = append(lines, fmt.Sprintf("adopt %s:%s v%d", a.Image, a.Tag, a.Version))
+	}
+	for _, c := range p.Cancel {
+		lines = append(lines, fmt.Sprintf("cancel %s:%s: %s", c.Image, c.Tag, c.Reason))
+	}
+	for _, f := range p.Forget {
+		lines = append(lines, fmt.Sprintf("forget %s:%s", f.Image, f.Tag))
+	}
+	for _, w := range p.Waiting {
+		lines = append(lines, fmt.Sprintf("wait %s: %s", w.Name, w.Reason))
+	}
+	for _, f := range p.Finished {
+		lines = append(lines, fmt.Sprintf("finished %s:%s failed=%t in %v", f.Image, f.Tag, f.Failed, f.Took))
+	}
+	if p.RequeueAfter > 0 {
+		lines = append(lines, fmt.Sprint("again in ", p.RequeueAfter))
+	}
+	return lines
+}
