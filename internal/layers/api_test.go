@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // api is what a package exports, as it stands in the source. Types are written as there, and parameters without their names.
@@ -169,64 +167,6 @@ func TestKindsAreAlike(t *testing.T) {
 		if !used[at] {
 			t.Errorf("%s does not deviate any more: take it out of the table", at)
 		}
-	}
-}
-
-func TestUnlike(t *testing.T) {
-	const good = `package x
-type Controller = podwright.Controller[Snapshot, Plan]
-type Reconciler = podwright.Reconciler[Snapshot, Plan]
-type Options struct { podwright.ControllerOptions; Recorder record.EventRecorder; Features Features; StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer }
-type Features struct { Switch bool }
-type Plan struct { Waiting []rollout.Wait; Held []rollout.Wait; Problems []rollout.Problem; RequeueAfter time.Duration }
-type Webhook struct{}
-func New(o Options) (Controller, error)
-func NewReconciler(o Options) (Reconciler, error)
-func NewPlan(s *Snapshot) *Plan
-func Rules(o Options) []rbacv1.PolicyRule
-func NamespaceRules(Options) (namespace string, rules []rbacv1.PolicyRule)
-func Default(set, old *v1.Set, o DefaultOptions)
-func ValidateUpdate(set, old *v1.Set) field.ErrorList
-func (p *Plan) String() string
-func (w *Webhook) Handlers() map[string]http.Handler
-func (w *Webhook) Rules() []rbacv1.PolicyRule
-func (c *Caches) Run(ctx context.Context) error
-func (c *Caches) HasSynced() bool
-func (c *Caches) Rules() []rbacv1.PolicyRule
-`
-	for _, test := range []struct{ name, before, after, want string }{
-		{"a good one", "package x", "package x", ""},
-		{"another shape of waits", "Waiting []rollout.Wait", "Waiting string", "Plan.Waiting"},
-		{"problems of another shape", "Problems []rollout.Problem", "Problems []error", "Plan.Problems"},
-		{"one problem", "Problems []rollout.Problem", "Problem error", "Plan.Problem"},
-		{"no words", "func (p *Plan) String() string", "", "Plan.String"},
-		{"words of a copy", "func (p *Plan) String() string", "func (p Plan) String() string", ""},
-		{"a switch among the options", "Features Features;", "Features Features; Fast bool;", "Options.Fast"},
-		{"a namespace of something else", "Features Features;", "Features Features; Namespace string;", "Options.Namespace"},
-		{"whose StatefulSets", "StatefulSets, AdvancedStatefulSets cache", "StatefulSets cache", "Options.StatefulSets"},
-		{"no rights of a webhook", "func (w *Webhook) Rules() []rbacv1.PolicyRule", "", "Webhook.Rules"},
-		{"caches that say nothing", "func (c *Caches) HasSynced() bool", "", "Caches.HasSynced"},
-		{"other arguments", "func Default(set, old *v1.Set, o DefaultOptions)", "func Default(set *v1.Set, now time.Time)", "Default"},
-		{"no old object", "func ValidateUpdate(set, old *v1.Set)", "func ValidateUpdate(set *v1.Set)", "ValidateUpdate"},
-		{"rules that may fail", "func Rules(o Options) []rbacv1.PolicyRule", "func Rules(o Options) ([]rbacv1.PolicyRule, error)", "Rules"},
-		{"two words", "type Features struct", "type WhiteList []string\ntype Features struct", "WhiteList"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if !strings.Contains(good, test.before) {
-				t.Fatalf("the good package lacks %q", test.before)
-			}
-			a, err := apiOf([]byte(strings.Replace(good, test.before, test.after, 1)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, p := range append(a.unlike(), a.unlikeKind()...) {
-				got = append(got, p.what)
-			}
-			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
-				t.Errorf("unlike (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 

@@ -4,14 +4,10 @@ package layers
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The modules that a layer may import directly. What those need in turn is
@@ -232,133 +228,7 @@ func ofSomeArea(m string, further map[string]string) bool {
 	return false
 }
 
-func TestImportProblems(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		edges   string // "from > to to ..." by line; a leading slash stands for this module
-		further map[string]string
-		want    []string
-	}{
-		{name: "everything allowed", edges: `
-			/workloads/cloneset > /workloads/v1alpha1 /distribution/v1alpha1 /inplace/rollout /lifecycle /internal/apiwriter k8s.io/client-go/rest klog
-			/workloads/cloneset > /distribution/client
-			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
-			/lifecycle/client > /lifecycle/v1alpha1 /internal/typedclient k8s.io/client-go/rest
-			/lifecycle > /internal/manifests
-			/internal/manifests > k8s.io/apimachinery/meta
-			/internal/testing/scenario > /inplace/rollout /internal/apiwriter pgregory.net/rapid k8s.io/client-go/rest
-			/internal/testing/fakecluster/fixture > /internal/testing/fakecluster
-			/internal/apiwriter > /inplace k8s.io/client-go/rest
-			/lifecycle/launchpriority > /lifecycle/launchpriority/barrier /internal/apiwriter k8s.io/client-go/rest
-			/inplace > /lifecycle/launchpriority/barrier
-			/lifecycle/recreate > /lifecycle/readiness /lifecycle/client /internal/apiwriter k8s.io/client-go/rest
-			/lifecycle > /inplace /lifecycle/v1alpha1 k8s.io/utils/ptr
-			/inplace/rollout > /inplace/v1alpha1 /lifecycle k8s.io/api/core strings
-			/workloads/v1alpha1 > /inplace/v1alpha1 k8s.io/apimachinery/meta`},
-		{name: "an area imports another's controller", edges: "/workloads/cloneset > /distribution/spread",
-			want: []string{"/workloads/cloneset (workloads) imports /distribution/spread (distribution): imports go downwards only, and never to a controller of another area"}},
-		{name: "the manager imports a kind", edges: "/manager > /workloads/cloneset",
-			want: []string{"/manager (manager) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "the manager stands above what all controllers share", edges: "/manager > / /internal/manifests k8s.io/client-go/rest"},
-		{name: "arithmetic imports a typed client", edges: "/inplace > /workloads/client",
-			want: []string{"/inplace (pure) imports /workloads/client (client): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports its own typed client", edges: "/lifecycle > /lifecycle/client",
-			want: []string{"/lifecycle (pure) imports /lifecycle/client (client): imports go downwards only, and never to a controller of another area"}},
-		{name: "a typed client imports its controller", edges: "/workloads/client > /workloads/cloneset",
-			want: []string{"/workloads/client (client) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/apiwriter",
-			want: []string{"/inplace (pure) imports /internal/apiwriter (internal): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports what carries it out", edges: "/inplace > /lifecycle/launchpriority\n/lifecycle/launchpriority > k8s.io/client-go/rest",
-			want: []string{"/inplace (pure) imports /lifecycle/launchpriority (running): imports go downwards only, and never to a controller of another area"}},
-		{name: "an area imports a controller of pods", edges: "/workloads/cloneset > /lifecycle/launchpriority\n/lifecycle/launchpriority > /internal/controller",
-			want: []string{"/workloads/cloneset (workloads) imports /lifecycle/launchpriority (running): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports what begins to run", edges: "/inplace > /lifecycle/launchpriority/barrier\n/lifecycle/launchpriority/barrier > /internal/admission",
-			want: []string{"/inplace (pure) imports /lifecycle/launchpriority/barrier (running): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic begins to run", edges: "/lifecycle/readiness > /internal/controller",
-			want: []string{"/lifecycle/readiness (pure) imports /internal/controller (internal): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports an area", edges: "/lifecycle > /workloads/cloneset",
-			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "plumbing imports an area", edges: "/internal/apiwriter > /workloads/cloneset",
-			want: []string{"/internal/apiwriter (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/testing/scenario",
-			want: []string{"/workloads/cloneset (workloads) imports /internal/testing/scenario (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "a controller imports a fake", edges: "/workloads/cloneset > /workloads/fakecluster",
-			want: []string{"/workloads/cloneset (workloads) imports /workloads/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "a typed client imports its test", edges: "/internal/typedclient > /internal/typedclient/clienttest",
-			want: []string{"/internal/typedclient (internal) imports /internal/typedclient/clienttest (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "plumbing imports what is for tests", edges: "/internal/apiwriter > /internal/testing/fakecluster",
-			want: []string{"/internal/apiwriter (internal) imports /internal/testing/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "a package for tests imports an unknown library", edges: "/internal/testing/scenario > cron",
-			want: []string{"/internal/testing/scenario (test) imports cron: the module cron is beyond the budget of this layer"}},
-		{name: "API types import arithmetic", edges: "/workloads/v1alpha1 > /inplace",
-			want: []string{"/workloads/v1alpha1 (api) imports /inplace (pure): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports a client", edges: "/inplace > k8s.io/client-go/rest",
-			want: []string{"/inplace (pure) imports k8s.io/client-go/rest: the module k8s.io/client-go is beyond the budget of this layer"}},
-		{name: "arithmetic imports what apimachinery needs", edges: "/inplace > klog",
-			want: []string{"/inplace (pure) imports klog: the module klog is beyond the budget of this layer"}},
-		{name: "API types import k8s.io/utils", edges: "/inplace/v1beta1 > k8s.io/utils/ptr",
-			want: []string{"/inplace/v1beta1 (api) imports k8s.io/utils/ptr: the module k8s.io/utils is beyond the budget of this layer"}},
-		{name: "what all controllers share imports an unknown library", edges: " / > cron",
-			want: []string{" (root) imports cron: the module cron is beyond the budget of this layer"}},
-		{name: "arithmetic imports what all controllers share", edges: "/inplace > /",
-			want: []string{"/inplace (pure) imports  (root): imports go downwards only, and never to a controller of another area"}},
-		{name: "an area imports an unknown library", edges: "/workloads/cronjob > cron",
-			want: []string{"/workloads/cronjob (workloads) imports cron: the module cron is beyond the budget of this layer"}},
-		{name: "an area imports a library with a reason", edges: "/workloads/cronjob > cron", further: map[string]string{"cron": "schedules"}},
-		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/testing/scenario > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
-		{name: "a library for another area", edges: "/workloads/cloneset > cri\n/nodeagent > cri", further: map[string]string{"nodeagent cri": "the runtime"},
-			want: []string{"/workloads/cloneset (workloads) imports cri: the module cri is beyond the budget of this layer"}},
-		{name: "a reason without a library", edges: "/workloads/cronjob > strings", further: map[string]string{"cron": "schedules"},
-			want: []string{`nothing imports cron, allowed for "schedules": take it off the list`}},
-		{name: "a banned library, imported", edges: "/workloads/cloneset > sigs.k8s.io/controller-runtime/client",
-			want: []string{
-				"/workloads/cloneset (workloads) imports sigs.k8s.io/controller-runtime/client: the module sigs.k8s.io/controller-runtime is beyond the budget of this layer",
-				"sigs.k8s.io/controller-runtime/client is needed, and must not be: move what needs it to the examples"}},
-		{name: "a banned library, needed by an allowed one", edges: "/workloads/cloneset > cron\ncron > k8s.io/kubernetes/pkg", further: map[string]string{"cron": "schedules"},
-			want: []string{"k8s.io/kubernetes/pkg is needed, and must not be: move what needs it to the examples"}},
-		{name: "a banned package of an allowed library", edges: "/workloads/cloneset > k8s.io/client-go/informers",
-			want: []string{"k8s.io/client-go/informers is needed, and must not be: move what needs it to the examples"}},
-		{name: "a folder without a place", edges: "/pkg/things > strings",
-			want: []string{"/pkg/things stands in a folder that has no place in the layout"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			// client-go brings klog along.
-			got := importProblems(parseGraph(test.edges+"\nk8s.io/client-go/rest > klog"), test.further)
-			for i := range got {
-				got[i] = strings.ReplaceAll(got[i], module, "")
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestWeightProblems(t *testing.T) {
-	for _, test := range []struct {
-		name, edges string
-		want        []string
-	}{
-		{"as much as it may", "/inplace > a\na > b strings\nb > a", nil},
-		{"too much, by what it needs", "/inplace > a\na > b\nb > c", []string{"/inplace is 4"}},
-		{"too much, by another package of the module", "/lifecycle > /inplace/v1alpha1 a\n/inplace/v1alpha1 > b", []string{"/lifecycle is 4"}},
-		{"API types", "/workloads/v1beta1 > a b c", []string{"/workloads/v1beta1 is 4"}},
-		{"a controller", "/workloads/cloneset > a b c", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var got []string
-			for _, problem := range weightProblems(parseGraph(test.edges), 3) {
-				problem, _, _ = strings.Cut(strings.TrimPrefix(problem, module), " packages")
-				got = append(got, problem)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// parseGraph reads a graph in the notation of TestImportProblems.
+// parseGraph reads a graph: "from > to to ..." by line. A leading slash stands for this module.
 func parseGraph(edges string) graph {
 	g := graph{}
 	node := func(path string) *pkg {
@@ -387,12 +257,4 @@ func parseGraph(edges string) graph {
 		}
 	}
 	return g
-}
-
-func TestNeeds(t *testing.T) {
-	g := parseGraph("k8s.io/api/core > a\na > b k8s.io/api/core\nc > d")
-	got := slices.Sorted(maps.Keys(g.needs(modules("k8s.io/api"))))
-	if diff := cmp.Diff([]string{"a", "b", "k8s.io/api"}, got); diff != "" {
-		t.Errorf("modules (-want +got):\n%s", diff)
-	}
 }

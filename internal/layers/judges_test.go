@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // judges are the folders of what judges controllers, and of what plays the world around them: API server, scheduler, kubelets,
@@ -80,30 +78,6 @@ func TestJudgesShareNothing(t *testing.T) {
 	for folder := range judges {
 		if !judged[folder] {
 			t.Errorf("%s has no file to look at: take it off the list", folder)
-		}
-	}
-}
-
-func TestShared(t *testing.T) {
-	for _, test := range []struct{ name, imports, want string }{
-		{"internal/testing/simulation/nodes.go", "internal/nodefit", "internal/nodefit"},
-		{"internal/testing/simulation/nodes.go", "workloads/v1alpha1", ""},
-		{"internal/testing/simulation/nodes.go", "workloads/client", ""},
-		{"internal/testing/simulation/nodes.go", "internal/testing/fakecluster", ""},
-		{"workloads/some/simulation_users_test.go", "internal/podplan", "internal/podplan"},
-		{"workloads/some/simulation_users_test.go", "internal/testing/simulation", ""},
-		{"internal/testing/simulation/nodes.go", "examples/tests/testbed", "examples/tests/testbed"},
-		{"examples/tests/faults/users_test.go", "examples/tests/testbed", ""},
-		{"examples/tests/faults/users_test.go", "examples/manager/app", "examples/manager/app"},
-		{"examples/tests/faults/users_test.go", "lifecycle", "lifecycle"},
-	} {
-		found, err := shared(test.name, fmt.Appendf(nil, "package p\nimport %q\nimport \"k8s.io/api/core/v1\"\n", module+"/"+test.imports))
-		var want []string
-		if test.want != "" {
-			want = []string{fmt.Sprintf("%s imports %s: a judge shares nothing with what it judges", test.name, test.want)}
-		}
-		if diff := cmp.Diff(want, found); diff != "" || err != nil {
-			t.Errorf("%s imports %s: error %v, problems (-want +got):\n%s", test.name, test.imports, err, diff)
 		}
 	}
 }

@@ -247,39 +247,3 @@ func TestPlayersShareNothing(t *testing.T) {
 		}
 	}
 }
-
-func TestSharedByPlayers(t *testing.T) {
-	const product = `package kind
-type Features struct{ On bool }
-type planner struct{}
-func (p *planner) name() string { return "" }
-const resource = "pods"
-func helper() {}
-`
-	const imports = `package kind
-import ("math/rand/v2"; "github.com/podwright/podwright/inplace"; "github.com/podwright/podwright/inplace/v1alpha1"; "github.com/podwright/podwright/internal/testing/simulation")
-`
-	for _, test := range []struct{ code, want string }{
-		{`func act(u *simulation.User) { u.DeletePod("a", nil) }`, ""},
-		{`func act(u *simulation.User) { helper() }`, "act: helper"},
-		{`func act(u *simulation.User) { u.Patch(resource) }`, "act: resource"},
-		{`func act(u *simulation.User) { _ = v1alpha1.StateAnnotation }`, ""},
-		{`func act(u *simulation.User) { inplace.Begin() }`, "act: inplace.Begin"},
-		{`func act(u *simulation.User) { own() }; func own() { helper() }`, "own: helper"},
-		{`func any(r *rand.Rand) string { return value }; var value = resource`, "value: resource"},
-		{`func any(r *rand.Rand) string { return (&planner{}).name() }`, "any: name, planner"},
-		{`func set() { helper(); _ = simulation.Subject{Act: func(u *simulation.User) { helper() }} }`, "set: helper"},
-		{`func set(f Features) { _ = simulation.Subject{Judge: func(uint64) simulation.Judge { return simulation.Judge{On: f.On} }} }`, "set: Features"},
-		{`func set() { helper() }`, ""},
-		{`func act(u *simulation.User) { helper := func() {}; helper() }`, ""},
-	} {
-		found, err := sharedByPlayers(map[string][]byte{"kind/kind.go": []byte(product), "kind/simulation_test.go": []byte(imports + test.code)})
-		var got []string
-		for by, what := range found {
-			got = append(got, by+": "+strings.Join(slices.Sorted(maps.Keys(what)), ", "))
-		}
-		if err != nil || strings.Join(got, "; ") != test.want {
-			t.Errorf("%s\nuses %q, error %v, want %q", test.code, got, err, test.want)
-		}
-	}
-}

@@ -12,9 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // pureFolder matches the folders of the arithmetic, and planFile the planners of
@@ -106,60 +103,4 @@ func isImpure(importPath, name string) bool {
 		}
 	}
 	return false
-}
-
-func TestImpurities(t *testing.T) {
-	for _, test := range []struct {
-		name, source string
-		want         []string
-	}{
-		{"pure", "import (\"math\"; \"time\")\nfunc f(now time.Time) float64 { return math.Ceil(now.Sub(time.Time{}).Seconds()) }", nil},
-		{"a method of the same name", "type clock struct{}\nfunc (clock) Now() {}\nfunc (clock) init() {}\nfunc f(time clock) { time.Now() }", nil},
-		{"I/O", "import \"os\"", []string{"x.go:2 imports os"}},
-		{"I/O further down", "import \"net/http\"", []string{"x.go:2 imports net/http"}},
-		{"randomness", "import r \"math/rand/v2\"", []string{"x.go:2 imports math/rand/v2"}},
-		{"Kubernetes' randomness", "import \"k8s.io/apimachinery/pkg/util/rand\"\nvar a, b = rand.SafeEncodeString(\"\"), rand.String(5)", []string{"x.go:3 uses rand.String"}},
-		{"the clock", "import \"time\"\nvar now = time.Now()", []string{"x.go:3 uses time.Now"}},
-		{"the clock under another name", "import t \"time\"\nvar f = t.Since", []string{"x.go:3 uses t.Since"}},
-		{"the clock of Kubernetes", "import metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\nvar now = metav1.Now()", []string{"x.go:3 uses metav1.Now"}},
-		{"waiting", "import \"time\"\nfunc f() { time.Sleep(1) }", []string{"x.go:3 uses time.Sleep"}},
-		{"printing", "import \"fmt\"\nfunc f() { fmt.Println(fmt.Sprint()) }", []string{"x.go:3 uses fmt.Println"}},
-		{"a goroutine", "func f() { go f() }", []string{"x.go:2 starts a goroutine"}},
-		{"an init function", "func init() {}", []string{"x.go:2 has a function init"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := impurities("x.go", []byte("package x\n"+test.source))
-			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-				t.Errorf("error %v, impurities (-want +got):\n%s", err, diff)
-			}
-		})
-	}
-}
-
-func TestMustBePure(t *testing.T) {
-	for name, want := range map[string]bool{
-		"inplace/rollout/order.go":                   true,
-		"lifecycle/state.go":                         true,
-		"lifecycle/readiness/keys.go":                true,
-		"lifecycle/client/client.go":                 false,
-		"lifecycle/client/fake/fake.go":              false,
-		"lifecycle/crds.go":                          true,
-		"lifecycle/launchpriority/barrier/mutate.go": true,
-		"lifecycle/launchpriority/plan.go":           true,
-		"lifecycle/launchpriority/apply.go":          false,
-		"lifecycle/recreate/plan.go":                 true,
-		"lifecycle/recreate/apply.go":                false,
-		"workloads/cloneset/plan.go":                 true,
-		"workloads/cloneset/planner.go":              true,
-		"workloads/cloneset/snapshot.go":             true,
-		"sidecar/sidecarset/plan_pod.go":             true,
-		"workloads/cloneset/apply.go":                false,
-		"internal/layers/doc.go":                     false,
-		"examples/inplace/main.go":                   false,
-		"workloads/cloneset/explain.go":              false,
-	} {
-		if got := mustBePure(name, modules("lifecycle/launchpriority", "lifecycle/recreate")); got != want {
-			t.Errorf("%s: must be pure: %t, want %t", name, got, want)
-		}
-	}
 }

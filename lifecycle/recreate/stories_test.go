@@ -31,7 +31,7 @@ func cacheKey(name string) types.NamespacedName {
 // "request" create them, with changes as TestPlans has them. "work" has kubelet and agent work for a time, and "alone" the kubelet. "node" says
 // how long containers take to be ready, or that those which are started again never are. "phase" has the agent write a phase, and nothing more.
 // "state" shows requests and pods, and "held" since when something is told to hold a request up. "once" has something happen just before the
-// manager sends a part of its writes. "strip" takes all finalizers from a request.
+// manager sends a part of its writes. "replay" has an agent of OpenKruise work on the request restart, see story.replay. "strip" takes all finalizers from a request.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", requestResource, func(c *fixture.Cluster) *fixture.Story {
 		s := newStory()
@@ -68,9 +68,10 @@ func TestStories(t *testing.T) {
 					r.Status.Phase = v1alpha1.ContainerRecreateRequestPhase(words[1])
 					s.node.write(r)
 				}),
-				"once":  quiet(func(words []string) { s.once(words[0], words[1]) }),
-				"state": func(...string) string { return s.states() },
-				"held":  s.held,
+				"once":   quiet(func(words []string) { s.once(words[0], words[1]) }),
+				"state":  func(...string) string { return s.states() },
+				"replay": func(words ...string) string { return s.replay(words[0], "restart") },
+				"held":   s.held,
 			}}
 	})
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -182,25 +181,4 @@ func (s *story) state(name string) string {
 		text += ", held"
 	}
 	return text
-}
-
-// must checks the state of a request.
-func (s *story) must(name, want string) {
-	s.T.Helper()
-	if got := s.state(name); got != want {
-		s.T.Errorf("request %s is %q, want %q", name, got, want)
-	}
-}
-
-// inService checks whether a pod takes traffic.
-func (s *story) inService(pod string, want bool) {
-	s.T.Helper()
-	s.node.kubelet()
-	p := s.getPod(pod)
-	if got := readiness.Ready(p); got != want {
-		s.T.Errorf("pod %s in service: %v, want %v; its keys are %v", pod, got, want, readiness.Keys(p))
-	}
-	if keys := readiness.Keys(p); want && len(keys) > 0 {
-		s.T.Errorf("pod %s is in service with the keys %v", pod, keys)
-	}
 }

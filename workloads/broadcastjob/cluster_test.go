@@ -159,7 +159,7 @@ func (c *cluster) podStep(pod *corev1.Pod) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return pods.Delete(c.T.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID}})
-	case pod.Spec.NodeName == "" && nodefit.PinnedTo(&pod.Spec) == "": // a stranger
+	case pod.Spec.NodeName == "" && (nodefit.PinnedTo(&pod.Spec) == "" || len(pod.Spec.NodeSelector) > 0): // a stranger, or one that no node takes
 		return nil
 	case pod.Spec.NodeName == "":
 		return pods.Bind(c.T.Context(), &corev1.Binding{

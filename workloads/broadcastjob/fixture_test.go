@@ -4,12 +4,15 @@ package broadcastjob
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
@@ -54,13 +57,14 @@ func podOn(job *v1alpha1.BroadcastJob, node string) *corev1.Pod {
 }
 
 // place builds a snapshot of a job, and of nodes with their pods in this notation:
-// "n1 n2:active n3:Succeeded". A node that is not there is in parentheses.
+// "n1 n2:active n3:Succeeded". A node that is not there is in parentheses. "n*3:active" are the nodes n-00 to n-02, whose pods have
+// their names.
 // What follows a plus says more about the pod: leaving, late=2m, direct or restarts=3.
 func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 	t.Helper()
 	s := &Snapshot{Job: job, Now: noon}
 	seen := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
+	for word := range strings.FieldsSeq(repeated(text)) {
 		gone := strings.HasPrefix(word, "(")
 		name, state, hasPod := strings.Cut(strings.Trim(word, "()"), ":")
 		if !gone && !seen[name] {
@@ -78,6 +82,7 @@ func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 			continue
 		}
 		pod := podOn(job, name)
+		pod.UID = types.UID(fmt.Sprint("uid-of-pod-", len(s.Pods)))
 		for i, part := range strings.Split(state, "+") {
 			alter(t, pod, i, part, name)
 		}
@@ -85,6 +90,21 @@ func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 	}
 	return s
 }
+
+// repeated writes out words of several nodes.
+func repeated(text string) string {
+	return severalNodes.ReplaceAllStringFunc(text, func(word string) (all string) {
+		parts := severalNodes.FindStringSubmatch(word)
+		n, _ := strconv.Atoi(parts[2])
+		for i := range n {
+			name := fmt.Sprintf("%s-%02d", parts[1], i)
+			all += name + ":" + parts[3] + "+name=" + name + " "
+		}
+		return all
+	})
+}
+
+var severalNodes = regexp.MustCompile(`(\S+)\*(\d+):(\S+)`)
 
 func alter(t testing.TB, pod *corev1.Pod, i int, part, node string) {
 	t.Helper()

@@ -3,18 +3,26 @@
 package broadcastjob
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "ends" says how pods end, by node: Failed, Succeeded, or never; without
 // arguments all succeed. The argument "other" is for the nodes that are not named. "work" lets nodes, garbage collector and controller work for
-// a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job.
+// a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job, "measured" what JobMetrics were told. "inject" has
+// the API server put JSON into a field of the spec of new pods, of those for a node if it is named; without arguments it does not any more.
+// "created" is how many pods the controller has created. "stored" shows the status as the API server has it, without the time of the start.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{Cluster: f}
@@ -24,13 +32,46 @@ func TestStories(t *testing.T) {
 			Node:  func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} },
 			Start: func() (*fixture.Reconciles, func()) { return c.start() },
 			Further: map[string]func(...string) string{
-				"ends":    func(words ...string) string { c.ends = endsAs(words); return "" },
-				"work":    func(...string) string { c.settle(); return "" },
-				"step":    func(...string) string { c.nodeStep(); return "" },
-				"outcome": func(...string) string { return c.outcome() + "\n" },
+				"ends":     func(words ...string) string { c.ends = endsAs(words); return "" },
+				"work":     func(...string) string { c.settle(); return "" },
+				"step":     func(...string) string { c.nodeStep(); return "" },
+				"outcome":  func(...string) string { return c.outcome() + "\n" },
+				"measured": func(...string) string { return strings.Join(c.finished, "\n") + "\n" },
+				"inject":   c.inject,
+				"stored":   c.stored,
+				"created":  func(...string) string { return fmt.Sprintln(c.Count(fixture.ControllerUser)["create pods"]) },
 			},
 		}
 	})
+}
+
+// stored is the status as the API server has it.
+func (c *cluster) stored(...string) string {
+	job := &unstructured.Unstructured{}
+	raw, err := c.Kube.CoreV1().RESTClient().Get().AbsPath("/apis/apps.kruise.io/v1alpha1/namespaces", web.Namespace, "broadcastjobs", web.Name).DoRaw(c.T.Context())
+	c.Must(err)
+	c.Must(json.Unmarshal(raw, &job.Object))
+	unstructured.RemoveNestedField(job.Object, "status", "startTime")
+	status, err := json.Marshal(job.Object["status"])
+	c.Must(err)
+	return string(status) + "\n"
+}
+
+// inject has the API server change new pods.
+func (c *cluster) inject(words ...string) string {
+	c.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
+		pod := &corev1.Pod{}
+		if len(words) == 0 || request.String() != "create pods" {
+			return
+		}
+		c.Must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, pod))
+		if len(words) < 3 || scheduler.NodeOf(pod) == words[2] {
+			var value any
+			c.Must(json.Unmarshal([]byte(words[1]), &value))
+			c.Must(unstructured.SetNestedField(object.Object, value, "spec", words[0]))
+		}
+	})
+	return ""
 }
 
 // endsAs reads how pods end, node=phase.

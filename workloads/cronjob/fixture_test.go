@@ -36,8 +36,6 @@ const (
 	broadcastTemplate = "template: {broadcastJobTemplate: {metadata: {labels: {team: blue}}, spec: {" + podTemplate + "}}}"
 )
 
-type request = fakecluster.Request
-
 // newCronJob is a cron job with the lines in its spec, of Jobs if they hold no template.
 func newCronJob(t *testing.T, name string, lines ...string) *v1alpha1.AdvancedCronJob {
 	t.Helper()

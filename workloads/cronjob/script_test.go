@@ -4,12 +4,15 @@ package cronjob_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 
@@ -35,16 +39,24 @@ import (
 //	edit                        changes it by the merge patch that follows
 //	set-status                  likewise its status
 //	at 10:05 [days]             lets time pass until then, of the same day or days later
+//	count 10:05 [days]          likewise, and shows how many requests and events there were
 //	finish Complete|Failed      ends the active jobs
 //	delete-jobs                 deletes the finished ones, as a user or a time to live does
+//	expire                      deletes the finished ones that say that they have no time to live
 //	delete-active               deletes the active ones
 //	stranger 10:05              creates a job of another owner that has the name
 //	stop, start                 the controller
-//	refuse, break, lose what…   has the API server refuse requests, such as "create jobs"; not
+//	refuse, reject, break, lose what…
+//	                            has the API server refuse requests, such as "create jobs", for a while or for good; not
 //	                            answer before or after they were made
-//	end-namespace               begins its deletion
-//	heal                        has it answer again
-//	status                      shows it
+//	refuse-late what…           refuses them after five seconds
+//	end what… [made]            ends the process of the controller with such a request, which is made or not
+//	hold, release, relist resource
+//	                            stops and resumes the events of a cache, or fills it anew
+//	delete                      deletes the cron job
+//	end-namespace               begins the deletion of its namespace
+//	accept, heal                has it accept requests again; and answer them all
+//	status, jobs                shows it, and the names of its jobs
 //	metrics                     shows how late jobs were, and how many times were missed
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -140,6 +152,9 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 	w.Sleep("1s") // until the controller has done what it does about it
 	w.lock.Lock()
 	defer w.lock.Unlock()
+	if d.Cmd == "count" {
+		w.sum()
+	}
 	out := strings.Join(slices.Compact(w.trace), "\n") // retries at one time, however many
 	w.trace = nil
 	if out == "" {
@@ -165,6 +180,9 @@ func (w *world) command(d *datadriven.TestData) error {
 	case "set-status":
 		_, err := cronJobs.Patch(w.T.Context(), "web", types.MergePatchType, []byte(d.Input), metav1.PatchOptions{}, "status")
 		return err
+	case "count":
+		w.ForgetRequests()
+		return w.at(words)
 	case "at":
 		return w.at(words)
 	case "finish":
@@ -172,9 +190,11 @@ func (w *world) command(d *datadriven.TestData) error {
 			finish(w.Cluster, j, what)
 		}
 	case "delete-jobs":
-		return w.delete(true)
+		return w.delete(true, "")
+	case "expire":
+		return w.delete(true, `"ttlSecondsAfterFinished":0`)
 	case "delete-active":
-		return w.delete(false)
+		return w.delete(false, "")
 	case "stranger":
 		return w.stranger(what)
 	case "stop":
@@ -183,6 +203,31 @@ func (w *world) command(d *datadriven.TestData) error {
 		w.start()
 	case "refuse":
 		w.FailBefore(fixture.Fail(what, fixture.ErrQuota))
+	case "reject":
+		w.FailBefore(fixture.Fail(what, apierrors.NewInvalid(schema.GroupKind{Group: "batch", Kind: "Job"}, "web", nil)))
+	case "refuse-late":
+		refuse := fixture.Fail(what, fixture.ErrQuota)
+		w.FailBefore(func(r fakecluster.Request) error {
+			err := refuse(r)
+			if err != nil {
+				time.Sleep(5 * time.Second)
+			}
+			return err
+		})
+	case "end":
+		w.end(strings.CutSuffix(what, " made"))
+	case "hold":
+		w.Hold(what)
+	case "release":
+		w.Release(what)
+	case "relist":
+		w.Relist(what)
+	case "delete":
+		return cronJobs.Delete(w.T.Context(), "web", metav1.DeleteOptions{})
+	case "jobs":
+		for _, j := range jobsOf(w.Cluster) {
+			w.note("%s", j.GetName())
+		}
 	case "break":
 		w.FailBefore(fixture.Fail(what, fixture.ErrLost))
 	case "end-namespace":
@@ -191,6 +236,8 @@ func (w *world) command(d *datadriven.TestData) error {
 	case "lose":
 		lost := fixture.Fail(what, fixture.ErrLost)
 		w.FailAfter(func(r fakecluster.Request) error { _ = w.made(r); return lost(r) })
+	case "accept":
+		w.FailBefore(nil)
 	case "heal":
 		w.heal()
 	case "status":
@@ -201,6 +248,43 @@ func (w *world) command(d *datadriven.TestData) error {
 		return fmt.Errorf("no command %s", d.Cmd)
 	}
 	return nil
+}
+
+// end has nothing come of what the controller sends after a request, or from it on if it is not made.
+func (w *world) end(request string, made bool) {
+	var dead atomic.Bool
+	w.FailBefore(func(r fakecluster.Request) error {
+		if r.User != fixture.ControllerUser {
+			return nil
+		}
+		if r.String() == request && !made {
+			dead.Store(true)
+		}
+		if dead.Load() {
+			return fixture.ErrLost
+		}
+		return nil
+	})
+	w.FailAfter(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser && r.String() == request {
+			dead.Store(true)
+		}
+		return w.made(r)
+	})
+}
+
+// sum puts into the place of what happened how often it did.
+func (w *world) sum() {
+	events := map[string]int{}
+	for _, line := range w.trace {
+		if words := strings.Fields(line); words[1] == "Warning" || words[1] == "Normal" {
+			events[strings.TrimSuffix(words[2], ":")]++
+		}
+	}
+	w.trace = w.Sent()
+	for _, reason := range slices.Sorted(maps.Keys(events)) {
+		w.trace = append(w.trace, fmt.Sprintf("%d events %s", events[reason], reason))
+	}
 }
 
 // at lets time pass until a time of day.
@@ -226,8 +310,12 @@ func (w *world) jobs(finished bool) []job {
 	return slices.DeleteFunc(jobsOf(w.Cluster), func(j job) bool { return j.finished != finished })
 }
 
-func (w *world) delete(finished bool) error {
+// delete deletes jobs that have a text in them.
+func (w *world) delete(finished bool, with string) error {
 	for _, j := range w.jobs(finished) {
+		if data, err := json.Marshal(j.Object); err != nil || !strings.Contains(string(data), with) {
+			continue
+		}
 		path := []string{"/apis", j.apiVersion, "namespaces", fixture.Web.Namespace, j.kind, j.GetName()}
 		if err := w.Kube.CoreV1().RESTClient().Delete().AbsPath(path...).Do(w.T.Context()).Error(); err != nil {
 			return err

@@ -70,29 +70,6 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestCurrentRevision: the current revision becomes the present one when no node has an
-// older pod. (DS-5)
-func TestCurrentRevision(t *testing.T) {
-	for _, test := range []struct{ name, set, nodes, want string }{
-		{"an old pod", "{}", "n1:v1 n2:v2", "v1"},
-		{"none", "{}", "n1:v2 n2:v2", "v2"},
-		{"none, and a node without a pod", "{}", "n1 n2:v2", "v1"},
-		{"none, and a node without a pod that is held back", rolling + "partition: 1}}}", "n1 n2:v2", "v1"},
-		{"none, and none is missing", rolling + "partition: 1}}}", "n1:v2 n2:v2", "v2"},
-		{"only on a node that fits no more", zoned, "other:v1 n2:v2", "v2"},
-		{"OnDelete", onDelete, "n1:v1 n2:v2", "v1"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := place(t, setOf(t, test.set), test.nodes)
-			s.Set.Status.ObservedGeneration = -1 // there is a status to write
-			plan := NewPlan(s)
-			if want := revisionOf(t, s.Set, test.want).Name; plan.Status.CurrentRevision != want {
-				t.Errorf("current revision %s, want %s", plan.Status.CurrentRevision, want)
-			}
-		})
-	}
-}
-
 // TestCurrentThatFitsNoNode: a node that only the present template fits gets a pod of it. (DS-5)
 func TestCurrentThatFitsNoNode(t *testing.T) {
 	set := setOf(t, rolling+"partition: 2}}}")

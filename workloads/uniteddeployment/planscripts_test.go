@@ -41,6 +41,7 @@ import (
 //	plan, do, settle            shows the plan; does it; does all until there is nothing left to do
 //	status [field…]             shows the planned status
 //	show subset path…           shows fields of its workload
+//	blocking pods=letters       shows which pods are deleted that block an update: see scripted.blocking
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		p := &scripted{}
@@ -57,6 +58,9 @@ func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
 	if d.Cmd == "create" {
 		w.world = newWorld(t, newSet(t, withTemplates(d.Input)...))
 		w.Now = start
+	}
+	if d.Cmd == "blocking" {
+		return w.blocking(t, d.CmdArgs[0].Vals[0], d.Input+" ")
 	}
 	w.TB = t
 	first := ""

@@ -38,6 +38,8 @@ import (
 //	edit-workload a             changes the workload of a subset by the merge patch that follows
 //	orphan a                    takes the owner from the workload of a subset
 //	delete                      deletes it, and orphans what it has if the word orphan follows
+//	delete-workload a           deletes the workload of a subset
+//	sleep 1h                    lets time go by
 //	work [5]                    lets the controllers of the workloads do what they do, so many times
 //	stop, start                 the controller; adaptive starts it with AdaptiveScheduling
 //	room a 2                    lets a subset have no more than so many pods on its nodes
@@ -195,6 +197,12 @@ func (w *world) command(d *datadriven.TestData) error {
 			return nil
 		}
 		return sets.Delete(w.T.Context(), "web", metav1.DeleteOptions{})
+	case "delete-workload":
+		return w.each(what, func(c *workload) {
+			w.Must(w.Kube.CoreV1().RESTClient().Delete().AbsPath(path(w.kind, c.Name)...).Do(w.T.Context()).Error())
+		})
+	case "sleep":
+		w.Sleep(what)
 	case "work":
 		w.work(max(1, number(what)))
 	case "stop":

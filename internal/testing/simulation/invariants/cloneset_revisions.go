@@ -3,60 +3,32 @@
 package invariants
 
 import (
-	"maps"
-	"slices"
-
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // checkRevision judges a write of a revision. (CS-CR3 to CS-CR7)
 func (j *cloneSetJudge) checkRevision() {
-	before, _ := j.Before.(*appsv1.ControllerRevision)
-	switch {
-	case before == nil:
-		if j.After.GetName() == "" || !metav1.IsControlledBy(j.After, j.set) {
-			j.add(Ownership, "creates revision %s, which does not belong to the CloneSet", j.name())
-		}
+	j.history().checkWrite(j.violations, j.Write)
+	if j.Before == nil {
 		j.checkClaimHash(j.After)
-	case j.Verb == "delete":
-		j.checkRevisionDeletion(before)
 	}
 }
 
-// checkRevisionDeletion: a revision goes when nothing needs it, as it was seen, the
-// oldest first, and no more than the history limit asks for. (CS-CR7)
-func (j *cloneSetJudge) checkRevisionDeletion(r *appsv1.ControllerRevision) {
-	if j.Asked != nil && j.Asked.ResourceVersion == "" {
-		j.add(History, "deletes revision %s whatever has become of it since", r.Name)
-	}
-	needed := j.neededRevisions()
-	if why := needed[shortHash(r.Name)]; why != "" {
-		j.add(History, "deletes revision %s, which is that of %s", r.Name, why)
-	}
-	var unused []string // in the order in which they go
-	for _, other := range slices.SortedFunc(maps.Values(j.Observed.Revisions), earlier) {
-		if (controls(j.set.UID, other) || metav1.GetControllerOfNoCopy(other) == nil) && needed[shortHash(other.Name)] == "" {
-			unused = append(unused, other.Name)
-		}
-	}
-	limit := int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10))
-	if rank := slices.Index(unused, r.Name); rank >= len(unused)-limit {
-		j.add(History, "deletes revision %s, the %d. of %d that nothing needs, revisionHistoryLimit %d", r.Name, rank+1, len(unused), limit)
-	}
+func (j *cloneSetJudge) history() *history {
+	return &history{uid: j.set.UID, selector: j.set.Spec.Selector, limit: j.set.Spec.RevisionHistoryLimit, needed: j.neededRevisions}
 }
 
-// neededRevisions says by short hash for what a revision is needed, as the author knew it. That is the template, or new
-// pods that the partition holds back. It is also a pod that may still be updated, even one that prepares to leave.
-func (j *cloneSetJudge) neededRevisions() map[string]string {
+// neededRevisions says by short hash for what a revision is needed. That is the template, or new pods that the partition holds back. It is
+// also a pod that may still be updated, even one that prepares to leave.
+func (j *cloneSetJudge) neededRevisions(s *State) map[string]string {
 	needed := map[string]string{j.update: "the template"}
 	if current := shortHash(j.set.Status.CurrentRevision); current != j.update {
 		needed[current] = "status.currentRevision"
 	}
-	for _, pod := range j.Known.Pods {
+	for _, pod := range s.Pods {
 		if j.owned(pod) && active(pod) {
 			needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
 		}

@@ -35,6 +35,7 @@ func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures)
 	j.checkFacts(&set.Status, s)
 	j.checkConsumers(&set.Status)
 	j.checkDeadline()
+	j.history().checkLeft(&v, s)
 	if may, _ := j.mayAdvance(s); may && shortHash(set.Status.CurrentRevision) != j.update {
 		v.add(Status, "currentRevision is %s, and all pods are at %s", set.Status.CurrentRevision, j.update)
 	}

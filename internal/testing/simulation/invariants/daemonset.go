@@ -36,7 +36,7 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	case "pods":
 		j.checkPod()
 	case "controllerrevisions":
-		j.checkRevision()
+		j.history().checkWrite(&v, w)
 	case "daemonsets":
 		j.checkStatus()
 	case "nodes":

@@ -44,9 +44,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	if j.complete(s) && shortHash(status.CurrentRevision) != j.update {
 		v.add(Status, "currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
 	}
-	if n := j.unused(s, j.neededRevisions(s)); n > j.historyLimit() {
-		v.add(History, "%d unused revisions are left, revisionHistoryLimit %d", n, j.historyLimit())
-	}
+	j.history().checkLeft(&v, s)
 	j.checkSaysDead(s)
 	j.checkPlaced(s)
 	j.checkUpdated(s)

@@ -5,11 +5,9 @@ package invariants
 import (
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -185,34 +183,8 @@ func (j *daemonSetJudge) olderPods() bool {
 	return false
 }
 
-// checkRevision judges a write of a revision. One goes, in the state that was seen, when nothing needs it. No more go
-// than the history limit asks for, except revisions of the present template under another name. (DS-CR4 to DS-CR6)
-func (j *daemonSetJudge) checkRevision() {
-	before, _ := j.Before.(*appsv1.ControllerRevision)
-	switch {
-	case before == nil:
-		if !metav1.IsControlledBy(j.After, j.set) {
-			j.add(Ownership, "creates revision %s, which does not belong to the DaemonSet", j.name())
-		}
-		return
-	case j.Verb != "delete":
-		return
-	}
-	if j.Asked != nil && j.Asked.ResourceVersion == "" {
-		j.add(History, "deletes revision %s whatever has become of it since", before.Name)
-	}
-	needed := j.neededRevisions(j.Known)
-	hash := shortHash(before.Name)
-	if why := needed[hash]; why != "" {
-		j.add(History, "deletes revision %s, which is that of %s", before.Name, why)
-	}
-	if n := j.unused(j.Known, needed); !j.present[hash] && n <= j.historyLimit() {
-		j.add(History, "deletes revision %s, though only %d unused ones are left, revisionHistoryLimit %d", before.Name, n, j.historyLimit())
-	}
-}
-
-func (j *daemonSetJudge) historyLimit() int {
-	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 0)
+func (j *daemonSetJudge) history() *history {
+	return &history{uid: j.set.UID, selector: j.set.Spec.Selector, limit: j.set.Spec.RevisionHistoryLimit, needed: j.neededRevisions, twins: j.present}
 }
 
 // neededRevisions says by short hash for what a revision is needed: also for pods that are
@@ -226,16 +198,4 @@ func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
 	}
 	needed[j.update] = "the template"
 	return needed
-}
-
-// unused counts the revisions that nothing needs. Orphans that cannot be read belong to no set.
-func (j *daemonSetJudge) unused(s *State, needed map[string]string) (n int) {
-	templates := templatesOf(s.Revisions)
-	for name, r := range s.Revisions {
-		orphan := metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels) && templates[shortHash(name)] != nil
-		if (orphan || controls(j.set.UID, r)) && needed[shortHash(name)] == "" {
-			n++
-		}
-	}
-	return n
 }

@@ -46,7 +46,7 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 	case "pods":
 		j.checkPod()
 	case "controllerrevisions":
-		j.checkRevisionWrite()
+		j.history().checkWrite(&v, w)
 	case "statefulsets":
 		j.checkStatus()
 	}

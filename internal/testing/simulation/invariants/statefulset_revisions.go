@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -139,45 +137,16 @@ func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 	return most < j.partition, least >= j.partition
 }
 
-// checkRevisionWrite: a revision goes when nothing is made of it, and only in the state that was known. As many such
-// revisions stay as the history limit says. (CS-CR7)
-func (j *statefulSetJudge) checkRevisionWrite() {
-	known := j.Known.Revisions[j.name()]
-	if j.Verb != "delete" || known == nil {
-		return
-	}
-	if j.Asked != nil && j.Asked.ResourceVersion == "" || known.ResourceVersion != j.Before.GetResourceVersion() {
-		j.add(History, "deletes revision %s, which may have changed since", j.name())
-	}
-	live := j.liveRevisions(j.Known)
-	if live[shortHash(j.name())] {
-		j.add(History, "deletes revision %s, which is in use", j.name())
-	}
-	if n := j.unused(j.Known, live); n <= j.historyLimit() {
-		j.add(History, "deletes revision %s, though only %d unused ones are left, revisionHistoryLimit %d", j.name(), n, j.historyLimit())
-	}
+func (j *statefulSetJudge) history() *history {
+	return &history{uid: j.set.UID, selector: j.set.Spec.Selector, limit: j.set.Spec.RevisionHistoryLimit, needed: j.neededRevisions}
 }
 
-func (j *statefulSetJudge) historyLimit() int {
-	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 0)
-}
-
-// liveRevisions are the revisions that something is made of. That is the present template, the current revision, and
-// every pod that has a name of the set's, however it is counted.
-func (j *statefulSetJudge) liveRevisions(s *State) map[string]bool {
-	live := map[string]bool{j.update: true, shortHash(j.set.Status.CurrentRevision): true}
+// neededRevisions says by short hash for what a revision is needed: the present template, the current revision, or a pod that has a name of
+// the set's, however it is counted.
+func (j *statefulSetJudge) neededRevisions(s *State) map[string]string {
+	needed := map[string]string{j.update: "the template", shortHash(j.set.Status.CurrentRevision): "status.currentRevision"}
 	for _, pod := range j.members(s) {
-		live[shortHash(pod.Labels[revisionLabel])] = true
+		needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
 	}
-	return live
-}
-
-// unused counts the revisions of the set that nothing is made of.
-func (j *statefulSetJudge) unused(s *State, live map[string]bool) (n int) {
-	for name, r := range s.Revisions {
-		if metav1.IsControlledBy(r, j.set) && !live[shortHash(name)] {
-			n++
-		}
-	}
-	return n
+	return needed
 }

@@ -85,9 +85,7 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 	if j.advances() && shortHash(status.CurrentRevision) != j.update {
 		j.add(Status, "currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
 	}
-	if n := j.unused(s, j.liveRevisions(s)); n > j.historyLimit() {
-		j.add(History, "%d unused revisions are left, revisionHistoryLimit %d", n, j.historyLimit())
-	}
+	j.history().checkLeft(j.violations, s)
 }
 
 // checkSaysDead: if a wanted pod is not available on a dead node, HeldUp tells what holds the StatefulSet up. (STS-29)
