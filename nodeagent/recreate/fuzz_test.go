@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Whatever stands in the annotations, the plan is the same each time. A container is
@@ -20,7 +22,7 @@ func FuzzAnnotations(f *testing.F) {
 	f.Add(`{}`, "9999-12-31T23:59:59Z")
 	f.Fuzz(func(t *testing.T, statuses, time string) {
 		s := running("main m2", "side s1")
-		s.Requests = requests(newRequest("r", unready(5), annotated(synced, statuses), annotated(acquired, time)))
+		s.Requests = []*v1alpha1.ContainerRecreateRequest{newRequest("r", unready(5), annotated(synced, statuses), annotated(acquired, time))}
 		plan := NewPlan(s)
 		if diff := cmp.Diff(show(plan), show(NewPlan(s))); diff != "" {
 			t.Errorf("another plan for the same snapshot (-first +second):\n%s", diff)

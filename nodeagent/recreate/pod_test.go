@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -15,59 +14,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
-
-// CRR-5.3.10: a request does nothing to containers of which the kubelet says that
-// they are another pod's, whatever stands in its own labels.
-func TestRefusal(t *testing.T) {
-	const (
-		takes   = "r: Recreating, main Pending, side Pending"
-		foreign = "r: Completed: the containers belong to another pod"
-		static  = "r: Completed: containers of static pods are not recreated"
-	)
-	labelled := func(key, value string) func(*Snapshot) {
-		return func(s *Snapshot) { s.Containers[1].Labels[key] = value }
-	}
-	sandbox := func(key, value string) func(*Snapshot) {
-		return func(s *Snapshot) { s.Sandbox.Labels[key] = value }
-	}
-	annotated := func(key, value string) func(*Snapshot) {
-		return func(s *Snapshot) { s.Sandbox.Annotations = map[string]string{key: value} }
-	}
-	for _, test := range []struct {
-		name string
-		node func(*Snapshot)
-		with []edit
-		want []string
-	}{
-		{"its own pod", func(*Snapshot) {}, nil, []string{takes, "stop main m1"}},
-		{"a container of another namespace", labelled(nodeagent.PodNamespaceLabel, "kube-system"), nil, []string{foreign}},
-		{"a container of another pod", labelled(nodeagent.PodNameLabel, "web-1"), nil, []string{foreign}},
-		{"a container of another UID", labelled(nodeagent.PodUIDLabel, "v"), nil, []string{foreign}},
-		{"a container without labels", func(s *Snapshot) { s.Containers[0].Labels = nil }, nil, []string{foreign}},
-		{"a sandbox of another namespace", sandbox(nodeagent.PodNamespaceLabel, "kube-system"), nil, []string{foreign}},
-		{"a sandbox of another pod", sandbox(nodeagent.PodNameLabel, "web-1"), nil, []string{foreign}},
-		{"a sandbox of another UID", sandbox(nodeagent.PodUIDLabel, "v"), nil, []string{foreign}},
-		{"no sandbox", func(s *Snapshot) { s.Sandbox = nil }, nil, []string{foreign}},
-		{"no UID", func(s *Snapshot) { s.Containers, s.Sandbox = nil, nil },
-			[]edit{func(r *v1alpha1.ContainerRecreateRequest) {
-				delete(r.Labels, v1alpha1.ContainerRecreateRequestPodUIDLabel)
-			}}, []string{foreign}},
-		{"before the pod is out of service", labelled(nodeagent.PodNamespaceLabel, "kube-system"), []edit{unready(5)}, []string{foreign}},
-		{"a pod of the API server", annotated("kubernetes.io/config.source", "api"), nil, []string{takes, "stop main m1"}},
-		{"a pod of a file", annotated("kubernetes.io/config.source", "file"), nil, []string{static}},
-		{"a pod of a URL", annotated("kubernetes.io/config.source", "http"), nil, []string{static}},
-		{"a mirror", annotated("kubernetes.io/config.mirror", "4711"), nil, []string{static}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := running("main m1", "side s1")
-			test.node(s)
-			s.Requests = requests(newRequest("r", test.with...))
-			if diff := cmp.Diff(test.want, show(NewPlan(s))); diff != "" {
-				t.Errorf("plan (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // forge creates a request as a user does if no webhook is called: every field
 // and label is the user's.
@@ -160,7 +106,7 @@ func TestStoryHookOfTheKubelet(t *testing.T) {
 func TestUnreadableHook(t *testing.T) {
 	s := running("main m1")
 	s.Containers[0].Annotations = map[string]string{nodeagent.PreStopAnnotation: "{"}
-	s.Requests = requests(newRequest("r", names("u", "main", "m1")))
+	s.Requests = []*v1alpha1.ContainerRecreateRequest{newRequest("r", names("u", "main", "m1"))}
 	got, err := s.toStop(&Stop{Container: "main", ID: "m1"})
 	if err == nil || !strings.Contains(err.Error(), nodeagent.PreStopAnnotation) || got.PreStop != nil || got.ID != "m1" || got.SandboxID != "box" {
 		t.Errorf("%+v, error %v", got, err)

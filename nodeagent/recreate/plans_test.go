@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestPlans shows what the agent does about the requests of a pod, and what it waits for. Each line that follows a command is a
+// request with its changes, or what the runtime has:
+//
+//	node main m1; side s1 EXITED   containers, of which later ones are newer; the first line
+//	started m2 4s                  since when one runs
+//	label side|sandbox key value, annotate sandbox key value, unlabel main, no-sandbox, away
+//
+// Further commands are "late", which shows the answer to a request that has not begun, and "grace", which shows how long the
+// container main may take to stop.
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s := running()
+			for line := range strings.Lines(d.Input) {
+				name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+				if name == "node" {
+					s = running(strings.FieldsFunc(rest, func(r rune) bool { return r == ';' })...)
+				} else if !s.change(t, name, strings.Fields(rest)) {
+					s.Requests = append(s.Requests, newRequest(name, planEdits(t, rest)...))
+				}
+			}
+			before, _ := json.Marshal(s.Requests)
+			defer func() {
+				if after, _ := json.Marshal(s.Requests); string(after) != string(before) {
+					t.Errorf("%s: the plan has changed the requests to %s", d.Pos, after)
+				}
+			}()
+			switch d.Cmd {
+			case "late":
+				return s.showLate()
+			case "grace":
+				stop, err := s.toStop(&Stop{Container: "main", ID: "m1"})
+				return fmt.Sprintf("%d s, error %v\n", stop.GraceSeconds, err)
+			}
+			return showAll(NewPlan(s))
+		})
+	})
+}
+
+// showAll shows what a plan does, and what it waits for.
+func showAll(p *Plan) string {
+	lines := show(p)
+	for _, wait := range p.Waiting {
+		line := "waits: " + wait.String()
+		if wait.Reason.Rule == "" || wait.Since.After(now) {
+			line += fmt.Sprintf(", by the rule %q since %s", wait.Reason.Rule, wait.Since)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(append(lines, ""), "\n")
+}
+
+// showLate shows the answer to a request that the agent has not begun.
+func (s *Snapshot) showLate() (out string) {
+	s.Stopping = "shop (3)"
+	if ago, err := time.ParseDuration(s.Requests[0].Annotations["turn"]); err == nil {
+		s.Seen = map[types.UID]Seen{s.Requests[0].UID: {Request: now.Add(-time.Hour), Turn: now.Add(-ago)}}
+	}
+	answer, again := s.late()
+	if answer != nil {
+		out = showWrite(answer) + "\n"
+	}
+	if again > 0 {
+		out += fmt.Sprintf("again after %s\n", again)
+	}
+	return out
+}
+
+// change changes what the runtime has. It returns false if a line is not about that.
+func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
+	t.Helper()
+	switch what {
+	case "started":
+		s.Started = map[string]time.Time{args[0]: now.Add(-ago(t, args[1]))}
+	case "label":
+		if args[0] == "sandbox" {
+			s.Sandbox.Labels[args[1]] = args[2]
+		} else {
+			s.Containers[1].Labels[args[1]] = args[2]
+		}
+	case "annotate":
+		s.Sandbox.Annotations = map[string]string{args[1]: args[2]}
+	case "unlabel":
+		s.Containers[0].Labels = nil
+	case "no-sandbox":
+		s.Sandbox = nil
+	case "away":
+		s.Sandbox, s.RuntimeErr = nil, errors.New("gone")
+	default:
+		return false
+	}
+	return true
+}
+
+func ago(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(strings.TrimSuffix(text, " ago"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// planEdits are the changes of a request: those of the stories, and what stands in it after a while.
+func planEdits(t *testing.T, text string) (edits []edit) {
+	t.Helper()
+	for change := range strings.SplitSeq(text, "; ") {
+		word, rest, _ := strings.Cut(change, " ")
+		switch word {
+		case "created":
+			edits = append(edits, at(now.Add(-ago(t, rest))))
+		case "phase":
+			edits = append(edits, phase(v1alpha1.ContainerRecreateRequestPhase(rest)))
+		case "state":
+			edits = append(edits, states(strings.Split(rest, ", ")...))
+		case "over":
+			edits = append(edits, isOver)
+		case "deleting":
+			edits = append(edits, deleting)
+		case "means", "context":
+			edits = append(edits, meaning(word, strings.Fields(strings.ReplaceAll(rest, ",", ""))))
+		case "acquired":
+			if d, err := time.ParseDuration(rest); err == nil {
+				rest = now.Add(-d).Format(time.RFC3339)
+			}
+			edits = append(edits, annotated(acquired, rest))
+		case "announced":
+			edits = append(edits, annotated(announcement, rest))
+		case "synced":
+			edits = append(edits, annotated(synced, rest))
+		case "ready":
+			edits = append(edits, ready(strings.Fields(rest)...))
+		case "turned": // it waits, and its turn came so long ago
+			edits = append(edits, phase(pending), annotated("turn", rest))
+		case "says":
+			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Status.Message = rest })
+		case "no-strategy":
+			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = nil })
+		case "no-UID":
+			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) {
+				delete(r.Labels, v1alpha1.ContainerRecreateRequestPodUIDLabel)
+			})
+		case "":
+		default:
+			edits = append(edits, requestEdits([]string{word})...)
+		}
+	}
+	return edits
+}
+
+// meaning says which containers a request is for, "main m1 side s1", or what stands in the context of one.
+func meaning(word string, of []string) edit {
+	return func(r *v1alpha1.ContainerRecreateRequest) {
+		if word == "means" {
+			r.Spec.Containers = nil
+			for i := 0; i < len(of); i += 2 {
+				r.Spec.Containers = append(r.Spec.Containers, meant(of[i], of[i+1]))
+			}
+			return
+		}
+		for i := range r.Spec.Containers {
+			switch c := &r.Spec.Containers[i]; {
+			case c.Name == of[0] && len(of) == 1:
+				c.StatusContext = nil
+			case c.Name == of[0]:
+				c.StatusContext.ContainerID = of[1]
+			}
+		}
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	if diff := cmp.Diff(&Plan{}, NewPlan(nil)); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
