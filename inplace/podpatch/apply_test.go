@@ -4,8 +4,6 @@ package podpatch_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,21 +183,4 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("patch %s (-API server +Apply):\n%s", metadata, diff)
 		}
 	})
-}
-
-func TestApplyRefuses(t *testing.T) {
-	for metadata, want := range map[string]string{
-		`{"name":"other"}`:                                         "holds name, want labels, annotations and finalizers only",
-		`{"ownerReferences":[]}`:                                   "holds ownerReferences, want",
-		`{"labels":{"$patch":"replace","a":"b"}}`:                  "metadata.labels of the patch holds the directive $patch",
-		`{"annotations":{"a":5}}`:                                  "metadata.annotations[a] of the patch is a float64, want a string",
-		`{"finalizers":5}`:                                         "metadata.finalizers of the patch is a float64, want a list",
-		`{"$deleteFromPrimitiveList/finalizers":[5]}`:              "holds a float64, want strings",
-		`{"$setElementOrder/finalizers":["a"],"finalizers":["b"]}`: "lacks b, which it adds",
-	} {
-		p := podpatch.Patch{Metadata: fmt.Appendf(nil, `{"metadata":%s}`, metadata)}
-		if _, err := p.Apply(testPod()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "shop/web-x7k2p") {
-			t.Errorf("%s: want an error about the pod with %q, got %v", metadata, want, err)
-		}
-	}
 }

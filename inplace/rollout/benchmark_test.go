@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // crowd makes pods that differ in everything that is compared.
@@ -18,14 +16,14 @@ func crowd(n int) []*corev1.Pod {
 	pods := make([]*corev1.Pod, n)
 	for i := range pods {
 		pod := newPod(fmt.Sprintf("web-%05d", i),
-			onNode(fmt.Sprintf("node-%d", random.IntN(n/4+1))),
-			readySince(random.IntN(1000)), created(random.IntN(1000)), restarts(random.Int32N(3), 0),
-			label("tier", fmt.Sprint("tier-", random.IntN(20))), label("zone", fmt.Sprint(random.IntN(3))))
+			fmt.Sprintf("node=node-%d", random.IntN(n/4+1)),
+			fmt.Sprint("ready=", random.IntN(1000)), fmt.Sprint("created=", random.IntN(1000)), fmt.Sprint("restarts=", random.Int32N(3)),
+			fmt.Sprint("tier=tier-", random.IntN(20)), fmt.Sprint("zone=", random.IntN(3)))
 		if i%7 == 0 {
-			notReady(pod)
+			podWord(pod, "unready", "")
 		}
 		if i%5 == 0 {
-			cost(fmt.Sprint(random.IntN(100)))(pod)
+			podWord(pod, "cost", fmt.Sprint(random.IntN(100)))
 		}
 		pods[i] = pod
 	}
@@ -53,10 +51,9 @@ func BenchmarkSortForUpdate(b *testing.B) {
 }
 
 func BenchmarkSortForUpdateWithPriorityAndScatter(b *testing.B) {
-	options := UpdateOptions{
-		Priority: byWeight(weight(10, "zone", "0"), weight(20, "zone", "1"), weight(5, "tier", "tier-3")),
-		Scatter:  inplacev1alpha1.UpdateScatterStrategy{{Key: "zone", Value: "1"}, {Key: "tier", Value: "tier-7"}},
-	}
+	options := read(b, `{scatterStrategy: [{key: zone, value: "1"}, {key: tier, value: tier-7}], priorityStrategy: {weightPriority: [
+		{weight: 10, matchSelector: {matchLabels: {zone: "0"}}}, {weight: 20, matchSelector: {matchLabels: {zone: "1"}}},
+		{weight: 5, matchSelector: {matchLabels: {tier: tier-3}}}]}}`).update()
 	benchmark(b, func(b *testing.B, pods []*corev1.Pod) {
 		if _, err := SortForUpdate(pods, options); err != nil {
 			b.Fatal(err)
@@ -65,8 +62,9 @@ func BenchmarkSortForUpdateWithPriorityAndScatter(b *testing.B) {
 }
 
 func BenchmarkSortByOrderPriority(b *testing.B) {
+	strategy := read(b, "{priorityStrategy: {orderPriority: [{orderedKey: order}, {orderedKey: tier}]}}").PriorityStrategy
 	benchmark(b, func(b *testing.B, pods []*corev1.Pod) {
-		if _, err := SortByPriority(pods, byKeys("order", "tier")); err != nil {
+		if _, err := SortByPriority(pods, strategy); err != nil {
 			b.Fatal(err)
 		}
 	})

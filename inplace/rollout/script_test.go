@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// newPod builds a pod that runs on node n-<name>, and has been there and Ready since the epoch, unless the words say otherwise: "unready",
+// and otherwise a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
+func newPod(name string, words ...string) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},
+		Spec:       corev1.PodSpec{NodeName: "n-" + name},
+		Status: corev1.PodStatus{
+			Phase:             corev1.PodRunning,
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(epoch)}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "main"}, {Name: "proxy"}},
+		},
+	}
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		podWord(pod, key, value)
+	}
+	return pod
+}
+
+func podWord(pod *corev1.Pod, key, value string) {
+	number, _ := strconv.Atoi(value)
+	since := metav1.NewTime(epoch.Add(time.Duration(number) * time.Second))
+	switch key {
+	case "unready":
+		pod.Status.Conditions[0].Status = corev1.ConditionFalse
+	case "ready":
+		if value == "unknown" {
+			since = metav1.Time{}
+		}
+		pod.Status.Conditions[0].LastTransitionTime = since
+	case "node":
+		pod.Spec.NodeName = value
+	case "phase":
+		pod.Status.Phase = corev1.PodPhase(value)
+	case "restarts":
+		pod.Status.ContainerStatuses[0].RestartCount = int32(number)
+	case "proxy-restarts":
+		pod.Status.ContainerStatuses[1].RestartCount = int32(number)
+	case "created":
+		pod.CreationTimestamp = since
+	case "cost":
+		pod.Annotations[corev1.PodDeletionCost] = value
+	default:
+		pod.Labels[key] = value
+	}
+}
+
+func names(pods []*corev1.Pod) string {
+	all := make([]string, len(pods))
+	for i, pod := range pods {
+		all[i] = pod.Name
+	}
+	return strings.Join(all, " ")
+}
+
+// given is what a script says of pods, each a name and words as newPod reads them.
+type given struct {
+	PriorityStrategy *inplacev1alpha1.UpdatePriorityStrategy
+	ScatterStrategy  inplacev1alpha1.UpdateScatterStrategy
+	KeepOrder        bool
+	Spread           []string // zone, and host
+	Unknown          bool     // nothing tells the labels of nodes
+	Available        []string
+	Pods             []string
+}
+
+// read reads what a script says.
+func read(t testing.TB, text string) (g given) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (g given) update() UpdateOptions {
+	return UpdateOptions{Priority: g.PriorityStrategy, Scatter: g.ScatterStrategy, KeepOrder: g.KeepOrder}
+}
+
+var topologyKeys = map[string]string{"zone": corev1.LabelTopologyZone, "host": corev1.LabelHostname}
+
+// deletion are the options of a deletion. The zone of a node stands before a hyphen, and "lost" is none.
+func (g given) deletion() (o DeletionOptions) {
+	for _, name := range g.Spread {
+		o.Constraints = append(o.Constraints, corev1.TopologySpreadConstraint{TopologyKey: topologyKeys[name]})
+	}
+	if len(g.Available) > 0 {
+		o.Available = func(p *corev1.Pod) bool { return slices.Contains(g.Available, p.Name) }
+	}
+	if !g.Unknown {
+		o.Topology = func(node, key string) string {
+			if key != corev1.LabelTopologyZone {
+				return ""
+			}
+			zone, _, _ := strings.Cut(node, "-")
+			return strings.TrimPrefix(zone, "lost")
+		}
+	}
+	return o
+}
+
+// order is the order of pods, or an error.
+func (g given) order(command string, pods []*corev1.Pod) string {
+	if command == "delete" {
+		return names(SortForDeletion(pods, g.deletion()))
+	}
+	sorted, err := SortForUpdate(pods, g.update())
+	if command == "priority" {
+		sorted, err = SortByPriority(pods, g.PriorityStrategy)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return names(sorted)
+}
+
+// TestOrders shows the order in which pods are deleted and updated. Unless ties of a priority go by the place in the list, the order of the
+// list does not matter.
+func TestOrders(t *testing.T) {
+	datadriven.RunTest(t, "testdata/orders.txt", func(t *testing.T, d *datadriven.TestData) string {
+		switch d.Cmd {
+		case "scatter":
+			return eachLine(d.Input, scatterLine)
+		case "integers":
+			return eachLine(d.Input, func(line string) string { return fmt.Sprint(trailingInteger(line)) })
+		}
+		g := read(t, d.Input)
+		var pods []*corev1.Pod
+		for _, text := range g.Pods {
+			words := strings.Fields(text)
+			pods = append(pods, newPod(words[0], words[1:]...))
+		}
+		before := names(pods)
+		order := g.order(d.Cmd, pods)
+		if names(pods) != before {
+			t.Errorf("%s: the list that was given is changed to %s", d.Pos, names(pods))
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		for range 10 {
+			if d.Cmd == "priority" || g.PriorityStrategy != nil && !g.KeepOrder {
+				break
+			}
+			random.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
+			if got := g.order(d.Cmd, pods); got != order {
+				t.Errorf("%s: %s becomes %s, not %s", d.Pos, names(pods), got, order)
+			}
+		}
+		return order + "\n"
+	})
+}
+
+// eachLine shows what comes of the lines of a script. Behind # stands what a line shows.
+func eachLine(text string, show func(line string) string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line, name, _ := strings.Cut(line, "#")
+		fmt.Fprintf(&out, "%s: %s\n", strings.TrimSpace(name), show(strings.TrimSpace(line)))
+	}
+	return out.String()
+}
+
+// scatterLine scatters pods of a line.
+func scatterLine(line string) string {
+	letters, strategy, _ := strings.Cut(line, " by")
+	letters, others, _ := strings.Cut(letters, " beside ")
+	pods := lettered(letters)
+	return names(scatter(pods, itself, append(slices.Clone(pods), lettered(others)...), terms(strings.Fields(strategy)...)))
+}
+
+// TestCounts shows numbers of pods in testdata/counts.txt.
+func TestCounts(t *testing.T) {
+	datadriven.RunTest(t, "testdata/counts.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var surge int
+		if d.HasArg("surge") {
+			d.ScanArgs(t, "surge", &surge)
+		}
+		count := map[string]func(*intstr.IntOrString, int32) (int32, error){
+			"partition": Partition, "maxSurge": MaxSurge, "scaleMaxUnavailable": ScaleMaxUnavailable,
+			"maxUnavailable": func(v *intstr.IntOrString, replicas int32) (int32, error) {
+				return MaxUnavailable(v, replicas, int32(surge))
+			},
+		}[d.Cmd]
+		return eachLine(d.Input, func(line string) string {
+			text, of, _ := strings.Cut(line, " of ")
+			replicas, err := strconv.ParseInt(of, 10, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := count(value(text), int32(replicas))
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprint(n)
+		})
+	})
+}
+
+// value reads a number or a percentage. In quotes it is a text, whatever it says, and nil is none.
+func value(text string) *intstr.IntOrString {
+	if text == "nil" {
+		return nil
+	}
+	v := intstr.Parse(text)
+	if quoted, err := strconv.Unquote(text); err == nil {
+		v = intstr.FromString(quoted)
+	}
+	return &v
+}
