@@ -4,6 +4,7 @@ package sidecarset
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -21,6 +22,8 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. Images with "nopull" cannot be pulled. Options are features by name,
@@ -237,4 +240,25 @@ func (c *cluster) takeRevision(by string) {
 	}
 	_, err = revisions.Create(c.T.Context(), taken, metav1.CreateOptions{})
 	c.Must(err)
+}
+
+// hotState shows the images, the working container and the versions of a hot container of
+// a pod. R1 and R2 stand for the resourceVersions of the SidecarSet.
+func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]string) string {
+	t.Helper()
+	is := func(prefix, container string) string {
+		value := pod.Annotations[prefix+container]
+		if named, known := versions[value]; known {
+			return named
+		}
+		return value
+	}
+	var working map[string]string
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working); err != nil {
+		t.Error(err)
+	}
+	first, second := injection.HotContainers(name)
+	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
+		is(version, first), is(alt, first), is(version, second), is(alt, second))
 }
