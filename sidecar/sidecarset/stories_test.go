@@ -30,8 +30,10 @@ import (
 // and "budget", which lets no pod go. "inject" creates pods that the webhook injects into, or so many; arguments with = are their labels. "missed" creates
 // pods that the webhook has not heard of. "mirror" has a webhook of others rewrite the images of pods that are created. "down" has a container of
 // a pod fail, and "forget" deletes all revisions. "plan" shows the plan, and "step" shows it and reconciles once. "hot" shows what a pod records
-// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and "create-namespace" are about others. "matched" shows
-// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" has something else get the name of the last revision:
+// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and
+// "create-namespace" are about others. "matched" shows
+// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" has something else get the name of
+// the last revision:
 // one of this SidecarSet with other data, or that cannot be read, or one of another, or of none.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
@@ -217,7 +219,8 @@ func (c *cluster) step(...string) string {
 
 func (c *cluster) patchNamespace(words ...string) string {
 	key, value, _ := strings.Cut(words[1], "=")
-	_, err := c.Kube.CoreV1().Namespaces().Patch(c.T.Context(), "default", types.MergePatchType, fmt.Appendf(nil, `{"metadata":{%q:{%q:%q}}}`, words[0], key, value), metav1.PatchOptions{})
+	patch := fmt.Appendf(nil, `{"metadata":{%q:{%q:%q}}}`, words[0], key, value)
+	_, err := c.Kube.CoreV1().Namespaces().Patch(c.T.Context(), "default", types.MergePatchType, patch, metav1.PatchOptions{})
 	c.Must(err)
 	return ""
 }
