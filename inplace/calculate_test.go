@@ -74,7 +74,8 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: the templates have changed (-want +got):\n%s", d.Pos, diff)
 		}
 		without, err := inplace.Compare(from, to, inplace.CalculateOptions{})
-		if same := v.String() == "nothing changes in the pod"; resize.Resize && (err != nil || without.InPlace() != same || same && len(without.Update.Resources) > 0) {
+		same := v.String() == "nothing changes in the pod"
+		if resize.Resize && (err != nil || without.InPlace() != same || same && len(without.Update.Resources) > 0) {
 			t.Errorf("%s: IP-35: without the option: in place %t, error %v", d.Pos, without.InPlace(), err)
 		}
 		return v.String()

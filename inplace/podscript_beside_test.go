@@ -39,7 +39,8 @@ func (s *podScript) beside(verb, rest string) bool {
 		s.replace("c1", "c1:2")
 		kubelet(s.pod)
 		if s.pod.Spec.Containers[0].StartupProbe = nil; first != "none" {
-			s.pod.Spec.Containers[0].StartupProbe = &corev1.Probe{PeriodSeconds: int32(s.number(first)), InitialDelaySeconds: int32(s.number(cmp.Or(more, "0")))}
+			s.pod.Spec.Containers[0].StartupProbe = &corev1.Probe{
+				PeriodSeconds: int32(s.number(first)), InitialDelaySeconds: int32(s.number(cmp.Or(more, "0")))}
 		}
 		c := &s.pod.Status.ContainerStatuses[0]
 		c.Started, c.State.Running = new(true), &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(start())}
@@ -93,7 +94,8 @@ func (s *podScript) starting(container string, now time.Time) {
 	native := s.pod.DeepCopy()
 	makeInit(native, true)
 	for range 10 { // records have no order
-		if again, all := inplace.AnyStarting(native, s.record, now); again != waiting || all != most || inplace.Starting(native, container, recorded, now) != left {
+		again, all := inplace.AnyStarting(native, s.record, now)
+		if again != waiting || all != most || inplace.Starting(native, container, recorded, now) != left {
 			s.t.Errorf("of a native sidecar: %s %s", all, again)
 		}
 	}

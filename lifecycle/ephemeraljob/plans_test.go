@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -91,7 +92,7 @@ func (w *planSteps) step(line string) {
 	w.t.Helper()
 	verb, rest, _ := strings.Cut(line, " ")
 	words := append(strings.Fields(rest), "", "")
-	plan := NewPlan(w.Snapshot)
+	plan := w.plan()
 	switch verb {
 	case "job":
 		w.Job = w.Job.DeepCopy()
@@ -179,6 +180,23 @@ type planSteps struct {
 	*Snapshot
 	t   *testing.T
 	out strings.Builder
+}
+
+// plan is what is done now. It is told twice with the same words, and changes no pod.
+func (w *planSteps) plan() *Plan {
+	w.t.Helper()
+	var before []*corev1.Pod
+	for _, pod := range w.Pods {
+		before = append(before, pod.DeepCopy())
+	}
+	plan := NewPlan(w.Snapshot)
+	if diff := cmp.Diff(describe(plan), describe(NewPlan(w.Snapshot))); diff != "" {
+		w.t.Errorf("the same snapshot gives another plan:\n%s", diff)
+	}
+	if diff := cmp.Diff(before, w.Pods); diff != "" {
+		w.t.Errorf("the plan has changed pods:\n%s", diff)
+	}
+	return plan
 }
 
 func (w *planSteps) must(err error) {

@@ -150,7 +150,8 @@ func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	for name, s := range situations(t) {
 		mutation.Plan[appsv1.ControllerRevision]{Copy: (*appsv1.ControllerRevision).DeepCopy,
-			Can: regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)}.
+			Can:     regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`),
+			Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)}.
 			CheckEach(t, reads, name, s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
 				with := *s
 				with.Revisions = revisions

@@ -5,11 +5,9 @@ package sidecarset
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright"
 )
@@ -22,40 +20,6 @@ func TestFeaturesOf(t *testing.T) {
 	want := Features{PartitionRoundsUp: true, ReplacePatch: true, UpgradableCondition: true}
 	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
-	}
-}
-
-// How many pods stay of a partition, as OpenKruise 1.4 and 1.9 round it. (SCS-7, SCS-30)
-func TestPartitionRounds(t *testing.T) {
-	for _, test := range []struct {
-		pods      int
-		partition string
-		down, up  int32
-	}{
-		{3, "10%", 0, 1}, {3, "90%", 2, 2}, {3, "100%", 3, 3}, {3, "0%", 0, 0}, {3, "34%", 1, 2}, {10, "50%", 5, 5}, {10, "91%", 9, 9},
-		{1, "10%", 0, 1}, {1, "99%", 0, 1}, {2, "99%", 1, 1}, {0, "50%", 0, 0},
-	} {
-		for up, want := range map[bool]int32{false: test.down, true: test.up} {
-			s := many(t, "maxUnavailable: 100%", test.pods, 0, 0).snapshot()
-			s.Set.Spec.UpdateStrategy.Partition = new(intstr.FromString(test.partition))
-			s.Features.PartitionRoundsUp = up
-			plan := NewPlan(s)
-			if got := plan.Rollout.Partition; got != want || len(updates(plan)) != test.pods-int(want) {
-				t.Errorf("%d pods, %s, up %t: partition %d, want %d: %s", test.pods, test.partition, up, got, want, plan)
-			}
-		}
-	}
-	for up, want := range map[bool]int32{false: 5, true: 3} { // a number beyond the pods holds back all of them
-		s := many(t, "partition: 5", 3, 0, 0).snapshot()
-		s.Features.PartitionRoundsUp = up
-		if plan := NewPlan(s); plan.Rollout.Partition != want || len(plan.Patch) > 0 {
-			t.Errorf("up %t: %s", up, plan)
-		}
-	}
-	s := many(t, "", 3, 0, 0).snapshot()
-	s.Set.Spec.UpdateStrategy.Partition, s.Features.PartitionRoundsUp = new(intstr.FromString("few")), true
-	if plan := NewPlan(s); len(plan.Problems) != 1 || !strings.HasPrefix(plan.Problems[0].Err.Error(), `spec.updateStrategy.partition: found "few"`) {
-		t.Error(plan)
 	}
 }
 

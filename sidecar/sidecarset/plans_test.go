@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -49,6 +48,7 @@ import (
 //	denied pod budget time has a budget refuse it at that time
 //	accepted               forgets what was refused
 //	policies, natives      have policies inject, and have native sidecars count as containers
+//	rounds-up              has a partition in percent rounded up
 //
 // What is shown of the plan, or of the pods, says show. $HASH stands for the hash of the containers of the SidecarSet.
 func TestPlans(t *testing.T) {
@@ -71,11 +71,12 @@ type planScript struct {
 	others   []*v1alpha1.SidecarSet
 	refusals rollout.Refusals
 	policies bool
+	switched Features
 	versions map[string]string // of the SidecarSet, as they are shown
 }
 
 func (s *planScript) begin(w *world) {
-	s.world, s.others, s.refusals, s.policies, s.versions = w, nil, rollout.Refusals{}, false, map[string]string{}
+	s.world, s.others, s.refusals, s.policies, s.switched, s.versions = w, nil, rollout.Refusals{}, false, Features{}, map[string]string{}
 }
 
 func (s *planScript) must(err error) {
@@ -89,7 +90,7 @@ func (s *planScript) must(err error) {
 func (s *planScript) plan() *Plan {
 	s.t.Helper()
 	now := s.snapshot()
-	now.Refused, now.Policies = s.refusals, s.policies
+	now.Refused, now.Policies, now.Features = s.refusals, s.policies, s.switched
 	reversed := *now
 	reversed.Pods, reversed.Revisions = slices.Clone(now.Pods), slices.Clone(now.Revisions)
 	slices.Reverse(reversed.Pods)
@@ -218,6 +219,8 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		s.revisions = nil
 	case "natives":
 		s.features = natives
+	case "rounds-up":
+		s.switched.PartitionRoundsUp = true
 	case "status":
 		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
 	case "gone":
@@ -346,27 +349,6 @@ func (s *planScript) print(text string) {
 		s.out.WriteString(" ")
 	}
 	s.out.WriteString(text + "\n")
-}
-
-// hotState shows the images, the working container and the versions of a hot container of
-// a pod. R1 and R2 stand for the resourceVersions of the SidecarSet.
-func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]string) string {
-	t.Helper()
-	is := func(prefix, container string) string {
-		value := pod.Annotations[prefix+container]
-		if named, known := versions[value]; known {
-			return named
-		}
-		return value
-	}
-	var working map[string]string
-	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working); err != nil {
-		t.Error(err)
-	}
-	first, second := injection.HotContainers(name)
-	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
-	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
-		is(version, first), is(alt, first), is(version, second), is(alt, second))
 }
 
 // What is nil is left out, and what a plan cannot do without is a problem. (SCS-24)

@@ -4,6 +4,7 @@ package sidecarset
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -21,14 +22,18 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. Images with "nopull" cannot be pulled. Options are features by name,
 // and "budget", which lets no pod go. "inject" creates pods that the webhook injects into, or so many; arguments with = are their labels. "missed" creates
 // pods that the webhook has not heard of. "mirror" has a webhook of others rewrite the images of pods that are created. "down" has a container of
 // a pod fail, and "forget" deletes all revisions. "plan" shows the plan, and "step" shows it and reconciles once. "hot" shows what a pod records
-// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and "create-namespace" are about others. "matched" shows
-// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" has something else get the name of the last revision:
+// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and
+// "create-namespace" are about others. "matched" shows
+// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" has something else get the name of
+// the last revision:
 // one of this SidecarSet with other data, or that cannot be read, or one of another, or of none.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
@@ -214,7 +219,8 @@ func (c *cluster) step(...string) string {
 
 func (c *cluster) patchNamespace(words ...string) string {
 	key, value, _ := strings.Cut(words[1], "=")
-	_, err := c.Kube.CoreV1().Namespaces().Patch(c.T.Context(), "default", types.MergePatchType, fmt.Appendf(nil, `{"metadata":{%q:{%q:%q}}}`, words[0], key, value), metav1.PatchOptions{})
+	patch := fmt.Appendf(nil, `{"metadata":{%q:{%q:%q}}}`, words[0], key, value)
+	_, err := c.Kube.CoreV1().Namespaces().Patch(c.T.Context(), "default", types.MergePatchType, patch, metav1.PatchOptions{})
 	c.Must(err)
 	return ""
 }
@@ -237,4 +243,25 @@ func (c *cluster) takeRevision(by string) {
 	}
 	_, err = revisions.Create(c.T.Context(), taken, metav1.CreateOptions{})
 	c.Must(err)
+}
+
+// hotState shows the images, the working container and the versions of a hot container of
+// a pod. R1 and R2 stand for the resourceVersions of the SidecarSet.
+func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]string) string {
+	t.Helper()
+	is := func(prefix, container string) string {
+		value := pod.Annotations[prefix+container]
+		if named, known := versions[value]; known {
+			return named
+		}
+		return value
+	}
+	var working map[string]string
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working); err != nil {
+		t.Error(err)
+	}
+	first, second := injection.HotContainers(name)
+	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
+		is(version, first), is(alt, first), is(version, second), is(alt, second))
 }

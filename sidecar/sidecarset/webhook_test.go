@@ -96,11 +96,13 @@ func applied(t *testing.T, webhook *sidecarset.Webhook, r *admissionv1.Admission
 
 // readers are what webhooks of scripts know, by their names.
 func readers(t *testing.T) map[string]*known {
-	sets := []*v1alpha1.SidecarSet{setOf(t, "demo", "{}"), setOf(t, "elsewhere", "{namespaceSelector: {matchLabels: {team: a}}}"), setOf(t, "bank", "{selector: {matchLabels: {app: db}}}")}
-	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "demo-1", Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}},
-		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log"}]}}`)}}
+	sets := []*v1alpha1.SidecarSet{setOf(t, "demo", "{}"), setOf(t, "elsewhere", "{namespaceSelector: {matchLabels: {team: a}}}"),
+		setOf(t, "bank", "{selector: {matchLabels: {app: db}}}")}
+	revision := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log"}]}}`)}}
+	revision.Name, revision.Labels = "demo-1", map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}
 	list := func(text string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "kruise-configuration"}, Data: map[string]string{sidecarset.WhitelistKey: text}}
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "kruise-configuration"},
+			Data: map[string]string{sidecarset.WhitelistKey: text}}
 	}
 	return map[string]*known{
 		"others":     {sets: sets, revisions: []*appsv1.ControllerRevision{revision}},
@@ -111,9 +113,11 @@ func readers(t *testing.T) map[string]*known {
 	}
 }
 
-// TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With reader=others and so on it knows what readers has.
+// TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With reader=others and so on it knows
+// what readers has.
 func TestAdmission(t *testing.T) {
-	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "SidecarSet", Resource: "sidecarsets", Versions: []string{"v1alpha1"},
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
+		Kind: "SidecarSet", Resource: "sidecarsets", Versions: []string{"v1alpha1"},
 		Spec: `{"selector":{"matchLabels":{"app":"web"}},"containers":[{"name":"log","image":"busybox:1.0"}]}`,
 		New: func(args map[string][]string) conformance.AdmissionHandler {
 			if args["reader"] == nil {

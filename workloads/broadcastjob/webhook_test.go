@@ -46,7 +46,8 @@ func TestDefaultOfTemplate(t *testing.T) {
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.
 func TestAdmission(t *testing.T) {
-	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "BroadcastJob", Resource: "broadcastjobs", Versions: []string{"v1alpha1"},
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
+		Kind: "BroadcastJob", Resource: "broadcastjobs", Versions: []string{"v1alpha1"},
 		Spec: `{"template":` + template + `}`, New: func(map[string][]string) conformance.AdmissionHandler { return &broadcastjob.Webhook{} }})
 }
 

@@ -72,7 +72,8 @@ func shortClaims(text string) string {
 		return text
 	}
 	words := map[string]string{"fast": `"storageClassName":"fast"`, "slow": `"storageClassName":"slow"`, "no-class": `"storageClassName":""`,
-		"once": `"accessModes":["ReadWriteOnce"]`, "many": `"accessModes":["ReadWriteOnce","ReadOnlyMany"]`, "reversed": `"accessModes":["ReadOnlyMany","ReadWriteOnce"]`}
+		"once": `"accessModes":["ReadWriteOnce"]`, "many": `"accessModes":["ReadWriteOnce","ReadOnlyMany"]`,
+		"reversed": `"accessModes":["ReadOnlyMany","ReadWriteOnce"]`}
 	var templates []string
 	for template := range strings.SplitSeq(list, ", ") {
 		parts, limit := strings.Fields(template), ""
@@ -85,10 +86,15 @@ func shortClaims(text string) string {
 			fields = append(fields, words[word])
 		}
 		fields = append(fields, `"resources":{`+limit+`"requests":{"storage":"`+parts[1]+`"}}`)
-		templates = append(templates, fmt.Sprintf(`{"metadata":{"name":"%s"},"spec":{%s},"status":{"phase":"Pending"}}`, parts[0], strings.Join(fields, ",")))
+		const form = `{"metadata":{"name":"%s"},"spec":{%s},"status":{"phase":"Pending"}}`
+		templates = append(templates, fmt.Sprintf(form, parts[0], strings.Join(fields, ",")))
 	}
-	how := map[string]string{"grow": `,"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}`, "OnDelete": `,"volumeClaimUpdateStrategy":{"type":"OnDelete"}`}[strategy]
-	return `{"volumeClaimTemplates":[` + strings.Join(templates, ",") + `]` + how + `}`
+	if how := map[string]string{"grow": "OnPodRollingUpdate", "OnDelete": "OnDelete"}[strategy]; how != "" {
+		strategy = `,"volumeClaimUpdateStrategy":{"type":"` + how + `"}`
+	} else {
+		strategy = ""
+	}
+	return `{"volumeClaimTemplates":[` + strings.Join(templates, ",") + `]` + strategy + `}`
 }
 
 // STS-V9: without a client nothing is asked, and rights are those of what is asked.

@@ -52,7 +52,8 @@ func request(version string, op admissionv1.Operation, object, old string) *admi
 // classes=(unreadable) asking fails. Claim templates have a short form, such as "grow [data 2Gi fast once limit=3Gi]": see shortClaims.
 func TestAdmission(t *testing.T) {
 	var known *classes
-	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "StatefulSet", Resource: "statefulsets", Versions: versions, Short: shortClaims,
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
+		Kind: "StatefulSet", Resource: "statefulsets", Versions: versions, Short: shortClaims,
 		New: func(args map[string][]string) conformance.AdmissionHandler {
 			known = nil
 			if args["classes"] == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// Describe is everything that a plan says, whatever object it says it about: that is told by its name. Of the claims that it changes the owners that come
-// and go are told. More is what a kind adds.
+// Describe is everything that a plan says, whatever object it says it about: that is told by its name. Of the claims that it
+// changes the owners that come and go are told. More is what a kind adds.
 func Describe(p *rollout.Plan, more ...any) string {
 	d := &description{}
 	r := &p.Revisions
