@@ -97,26 +97,31 @@ func record(t *testing.T, b *v1alpha1.PodUnavailableBudget, many string) {
 	}
 }
 
-// showDecision shows an answer and what is booked: the numbers, and which pods are recorded since when.
+// showDecision shows an answer and what is booked.
 func showDecision(d budget.Decision) string {
 	lines := []string{fmt.Sprintf("%s: %s", map[bool]string{true: "allowed", false: "denied"}[d.Allowed], d.Reason)}
 	if s := d.Status; s != nil {
-		lines = append(lines, numbers(s))
-		for _, records := range []struct {
-			kind string
-			of   map[string]metav1.Time
-		}{{"disrupted", s.DisruptedPods}, {"updated", s.UnavailablePods}, {"booked", s.BookedSince}} {
-			if n := len(records.of); n > 10 {
-				lines = append(lines, fmt.Sprint(records.kind, " ", n))
-				continue
-			}
-			for _, name := range slices.Sorted(maps.Keys(records.of)) {
-				lines = append(lines, fmt.Sprintf("%s %s since %s", records.kind, name, records.of[name].UTC().Format(time.TimeOnly)))
-			}
-		}
-		if len(s.PodUIDs) > 0 {
-			lines = append(lines, fmt.Sprint("UIDs ", s.PodUIDs))
-		}
+		lines = append(append(lines, numbers(s)), showRecords(s)...)
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// showRecords shows which pods are recorded since when.
+func showRecords(s *v1alpha1.PodUnavailableBudgetStatus) (lines []string) {
+	for _, records := range []struct {
+		kind string
+		of   map[string]metav1.Time
+	}{{"disrupted", s.DisruptedPods}, {"updated", s.UnavailablePods}, {"booked", s.BookedSince}} {
+		if n := len(records.of); n > 10 {
+			lines = append(lines, fmt.Sprint(records.kind, " ", n))
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(records.of)) {
+			lines = append(lines, fmt.Sprintf("%s %s since %s", records.kind, name, records.of[name].UTC().Format(time.TimeOnly)))
+		}
+	}
+	if len(s.PodUIDs) > 0 {
+		lines = append(lines, fmt.Sprint("UIDs ", s.PodUIDs))
+	}
+	return lines
 }
