@@ -15,8 +15,6 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // numbers are current, desired and allowed.
@@ -46,60 +44,6 @@ func TestNoNumbers(t *testing.T) {
 	}
 	if _, err := budget.Compute(&v1alpha1.PodUnavailableBudget{}, budget.Selection{}, start); err == nil {
 		t.Error("a budget that says nothing has a status")
-	}
-}
-
-func TestAvailable(t *testing.T) {
-	image := func(image, inStatus, id string) func(*corev1.Pod) {
-		return func(pod *corev1.Pod) {
-			pod.Spec.Containers[0].Image = image
-			pod.Status.ContainerStatuses[0].Image, pod.Status.ContainerStatuses[0].ImageID = inStatus, id
-		}
-	}
-	sidecar := func(record string) func(*corev1.Pod) {
-		return func(pod *corev1.Pod) {
-			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "proxy", Image: "proxy:2"})
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "proxy", Image: "proxy:1", ImageID: "id-1"})
-			pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation] = "other,mesh"
-			pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation] = record
-		}
-	}
-	noStatus := func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }
-	const a, b = "nginx@sha256:aa", "nginx@sha256:bb"
-	for _, tt := range []struct {
-		name   string
-		change func(*corev1.Pod)
-		want   string // why it is not available
-	}{
-		{"PUB-9: serves", func(*corev1.Pod) {}, ""},
-		{"PUB-8: not ready", unready, "it is not ready"},
-		{"PUB-8: no condition", func(pod *corev1.Pod) { pod.Status.Conditions = nil }, "it is not ready"},
-		{"PUB-8: not running", phase(corev1.PodPending), "it is not ready"},
-		{"PUB-8: held out", label(v1alpha1.UnavailablePodLabelPrefix+"x", "false"), "it is not ready"},
-		{"PUB-8: a similar label", label("available-pod.kruise.io/x", "false"), ""},
-		{"PUB-10: the digest", image(a, a, "docker-pullable://"+a), ""},
-		{"PUB-10: another digest", image(b, a, "docker-pullable://"+a), "container main: does not run the digest of its image"},
-		{"PUB-10: from a mirror", image(a, "sha256:0", "mirror/"+a), ""},
-		{"PUB-10: by the name in the status", image(a, a, "sha256:0"), ""},
-		{"PUB-10: no status", func(pod *corev1.Pod) { image(a, a, a)(pod); noStatus(pod) }, "container main: does not run the digest of its image"},
-		{"PUB-10: nothing else is asked", func(pod *corev1.Pod) { image(a, a, a)(pod); pod.Annotations[inplacev1alpha1.StateAnnotation] = "{" }, ""},
-		{"PUB-11: the image before", sidecar(`{"mesh":{"lastContainerStatuses":{"proxy":{"imageID":"id-1"}}}}`), "proxy"},
-		{"PUB-11: another image ID", sidecar(`{"mesh":{"lastContainerStatuses":{"proxy":{"imageID":"id-0"}}}}`), ""},
-		{"PUB-11: of a SidecarSet that injected nothing here", sidecar(`{"mash":{"lastContainerStatuses":{"proxy":{"imageID":"id-1"}}}}`), ""},
-		{"PUB-11: not readable", sidecar("{"), "cannot be read"},
-		{"PUB-12: in its grace period", annotate(inplacev1alpha1.GraceAnnotation, "{}"), "grace period"},
-		{"PUB-12: the image before", annotate(inplacev1alpha1.StateAnnotation, `{"revision":"a","lastContainerStatuses":{"main":{"imageID":"x"}}}`), ""},
-		{"PUB-12: not readable", annotate(inplacev1alpha1.StateAnnotation, "{"), "not readable"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, newBudget(), budget.Selection{Pods: []*corev1.Pod{newPod("a", tt.change)}, Total: 1}, start)
-			if (r.Status.CurrentAvailable == 1) != (tt.want == "") || (len(r.Unavailable) == 1) != (tt.want != "") {
-				t.Fatalf("available: %d; %v", r.Status.CurrentAvailable, r.Unavailable)
-			}
-			if tt.want != "" && !strings.Contains(r.Unavailable[0].Reason, tt.want) {
-				t.Errorf("got %q, want %q", r.Unavailable[0].Reason, tt.want)
-			}
-		})
 	}
 }
 
