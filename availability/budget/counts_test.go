@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestCounts shows the status that budgets come to, which pods are not available, which were not deleted in time, and when to look again. The pods
@@ -30,15 +31,15 @@ func TestCounts(t *testing.T) {
 			name, patch, _ := strings.Cut(rest, " ")
 			switch word {
 			case "budget":
-				merge(t, b, rest)
+				fixture.Merge(t, b, rest)
 			case "pods":
 				for _, pod := range newPods(numberOf(t, name)) {
-					merge(t, pod, cmp.Or(patch, "{}"))
+					fixture.Merge(t, pod, cmp.Or(patch, "{}"))
 					selection.Pods = append(selection.Pods, pod)
 				}
 			case "pod":
 				pod := newPod(name)
-				merge(t, pod, patch)
+				fixture.Merge(t, pod, patch)
 				selection.Pods = append(selection.Pods, pod)
 			default:
 				d.Fatalf(t, "no line %s", word)

@@ -3,7 +3,6 @@
 package budget_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,12 +12,11 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestDecide shows what budgets answer about the pod named pod, a second after 07:08:09, and what is booked. The pod is of the CloneSet web and
@@ -36,9 +34,9 @@ func TestDecide(t *testing.T) {
 			word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 			switch word {
 			case "pod":
-				merge(t, pod, rest)
+				fixture.Merge(t, pod, rest)
 			case "budget":
-				merge(t, b, rest)
+				fixture.Merge(t, b, rest)
 			case "records":
 				record(t, b, rest)
 			case "no-budget":
@@ -62,26 +60,6 @@ func TestDecide(t *testing.T) {
 		}
 		return showDecision(got)
 	})
-}
-
-// merge merges a patch in YAML into an object.
-func merge[T any](t *testing.T, object *T, patch string) {
-	t.Helper()
-	var merged T
-	whole, err := json.Marshal(object)
-	if err == nil {
-		var change []byte
-		if change, err = yaml.YAMLToJSON([]byte(patch)); err == nil {
-			whole, err = jsonpatch.MergePatch(whole, change)
-		}
-	}
-	if err == nil {
-		err = yaml.Unmarshal(whole, &merged, yaml.DisallowUnknownFields)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", patch, err)
-	}
-	*object = merged // without what the patch takes out
 }
 
 // record has a budget have so many pods recorded.
