@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,9 +15,6 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // numbers are current, desired and allowed.
@@ -36,40 +31,8 @@ func compute(t *testing.T, b *v1alpha1.PodUnavailableBudget, s budget.Selection,
 	return r
 }
 
-func TestNumbers(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		total  int32
-		budget *v1alpha1.PodUnavailableBudget
-		pods   []*corev1.Pod
-		want   string
-	}{
-		{"PUB-6: rounded up", 15, newBudget(maxUnavailable("10%")), newPods(15), "15 available, 13 desired, 2 allowed"},
-		{"PUB-6, PUB-13: more than there should be", 10, newBudget(maxUnavailable("30%")), newPods(12), "12 available, 7 desired, 5 allowed"},
-		{"PUB-6: less", 10, newBudget(maxUnavailable("30%")), newPods(9), "9 available, 7 desired, 2 allowed"},
-		{"PUB-6: more than there are", 10, newBudget(maxUnavailable("100")), newPods(10), "10 available, 0 desired, 10 allowed"},
-		{"PUB-6: all", 10, newBudget(maxUnavailable("100%")), newPods(10), "10 available, 0 desired, 10 allowed"},
-		{"PUB-7: more than the total", 10, newBudget(minAvailable("100")), newPods(5), "5 available, 100 desired, 0 allowed"},
-		{"PUB-7: a percentage", 10, newBudget(minAvailable("80%")), newPods(10), "10 available, 8 desired, 2 allowed"},
-		{"PUB-7: rounded up", 3, newBudget(minAvailable("50%")), newPods(3), "3 available, 2 desired, 1 allowed"},
-		{"PUB-13: less than desired", 10, newBudget(), newPods(3), "3 available, 9 desired, 0 allowed"},
-		{"PUB-13: one marked, nothing replaces it yet", 3, newBudget(), append(newPods(2), newPod("m", marked)), "3 available, 2 desired, 1 allowed"},
-		{"PUB-13: one marked, and replaced", 3, newBudget(), append(newPods(3), newPod("m", marked)), "4 available, 2 desired, 1 allowed"},
-		{"PUB-13: marked by a label without a value, and replaced", 3, newBudget(), append(newPods(3), newPod("m", label(lifecyclev1alpha1.SpecifiedDeleteLabel, ""))), "4 available, 2 desired, 1 allowed"},
-		{"PUB-13: all marked", 3, newBudget(), newPods(3, marked), "3 available, 2 desired, 1 allowed"},
-		{"PUB-13: all marked, and replaced", 3, newBudget(minAvailable("3")), append(newPods(3), newPod("m", marked)), "4 available, 3 desired, 0 allowed"},
-		{"PUB-13: marked, and more than the total otherwise", 3, newBudget(), append(newPods(4), newPod("m", marked)), "5 available, 2 desired, 2 allowed"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, tt.budget, budget.Selection{Pods: tt.pods, Total: tt.total}, start)
-			if got := numbers(&r.Status); got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
-			if r.Status.TotalReplicas != tt.total || r.Status.ObservedGeneration != 2 || r.RequeueAfter != 0 {
-				t.Errorf("total %d, generation %d, looks again after %s", r.Status.TotalReplicas, r.Status.ObservedGeneration, r.RequeueAfter)
-			}
-		})
-	}
+// What protects nothing has no numbers, and what cannot be read no status. (PUB-6, PUB-13)
+func TestNoNumbers(t *testing.T) {
 	r := compute(t, newBudget(minAvailable("3")), budget.Selection{Unprotected: true}, start)
 	if got := numbers(&r.Status); got != "0 available, 0 desired, 0 allowed" {
 		t.Errorf("PUB-13: scaled to 0: %s", got)
@@ -81,156 +44,6 @@ func TestNumbers(t *testing.T) {
 	}
 	if _, err := budget.Compute(&v1alpha1.PodUnavailableBudget{}, budget.Selection{}, start); err == nil {
 		t.Error("a budget that says nothing has a status")
-	}
-}
-
-func TestAvailable(t *testing.T) {
-	image := func(image, inStatus, id string) func(*corev1.Pod) {
-		return func(pod *corev1.Pod) {
-			pod.Spec.Containers[0].Image = image
-			pod.Status.ContainerStatuses[0].Image, pod.Status.ContainerStatuses[0].ImageID = inStatus, id
-		}
-	}
-	sidecar := func(record string) func(*corev1.Pod) {
-		return func(pod *corev1.Pod) {
-			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "proxy", Image: "proxy:2"})
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "proxy", Image: "proxy:1", ImageID: "id-1"})
-			pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation] = "other,mesh"
-			pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation] = record
-		}
-	}
-	noStatus := func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }
-	const a, b = "nginx@sha256:aa", "nginx@sha256:bb"
-	for _, tt := range []struct {
-		name   string
-		change func(*corev1.Pod)
-		want   string // why it is not available
-	}{
-		{"PUB-9: serves", func(*corev1.Pod) {}, ""},
-		{"PUB-8: not ready", unready, "it is not ready"},
-		{"PUB-8: no condition", func(pod *corev1.Pod) { pod.Status.Conditions = nil }, "it is not ready"},
-		{"PUB-8: not running", phase(corev1.PodPending), "it is not ready"},
-		{"PUB-8: held out", label(v1alpha1.UnavailablePodLabelPrefix+"x", "false"), "it is not ready"},
-		{"PUB-8: a similar label", label("available-pod.kruise.io/x", "false"), ""},
-		{"PUB-10: the digest", image(a, a, "docker-pullable://"+a), ""},
-		{"PUB-10: another digest", image(b, a, "docker-pullable://"+a), "container main: does not run the digest of its image"},
-		{"PUB-10: from a mirror", image(a, "sha256:0", "mirror/"+a), ""},
-		{"PUB-10: by the name in the status", image(a, a, "sha256:0"), ""},
-		{"PUB-10: no status", func(pod *corev1.Pod) { image(a, a, a)(pod); noStatus(pod) }, "container main: does not run the digest of its image"},
-		{"PUB-10: nothing else is asked", func(pod *corev1.Pod) { image(a, a, a)(pod); pod.Annotations[inplacev1alpha1.StateAnnotation] = "{" }, ""},
-		{"PUB-11: the image before", sidecar(`{"mesh":{"lastContainerStatuses":{"proxy":{"imageID":"id-1"}}}}`), "proxy"},
-		{"PUB-11: another image ID", sidecar(`{"mesh":{"lastContainerStatuses":{"proxy":{"imageID":"id-0"}}}}`), ""},
-		{"PUB-11: of a SidecarSet that injected nothing here", sidecar(`{"mash":{"lastContainerStatuses":{"proxy":{"imageID":"id-1"}}}}`), ""},
-		{"PUB-11: not readable", sidecar("{"), "cannot be read"},
-		{"PUB-12: in its grace period", annotate(inplacev1alpha1.GraceAnnotation, "{}"), "grace period"},
-		{"PUB-12: the image before", annotate(inplacev1alpha1.StateAnnotation, `{"revision":"a","lastContainerStatuses":{"main":{"imageID":"x"}}}`), ""},
-		{"PUB-12: not readable", annotate(inplacev1alpha1.StateAnnotation, "{"), "not readable"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, newBudget(), budget.Selection{Pods: []*corev1.Pod{newPod("a", tt.change)}, Total: 1}, start)
-			if (r.Status.CurrentAvailable == 1) != (tt.want == "") || (len(r.Unavailable) == 1) != (tt.want != "") {
-				t.Fatalf("available: %d; %v", r.Status.CurrentAvailable, r.Unavailable)
-			}
-			if tt.want != "" && !strings.Contains(r.Unavailable[0].Reason, tt.want) {
-				t.Errorf("got %q, want %q", r.Unavailable[0].Reason, tt.want)
-			}
-		})
-	}
-}
-
-func TestRecords(t *testing.T) {
-	at := func(seconds int) metav1.Time { return metav1.NewTime(after(seconds)) }
-	b := newBudget(status(func(s *v1alpha1.PodUnavailableBudgetStatus) {
-		s.DisruptedPods = map[string]metav1.Time{"pod-0": at(0), "pod-1": at(5), "pod-2": at(0), "gone": at(0)}
-		s.UnavailablePods = map[string]metav1.Time{"pod-3": at(0), "pod-4": at(8)}
-		s.PodUIDs = map[string]types.UID{"pod-0": "uid-pod-0", "pod-1": "uid-pod-1", "pod-2": "uid of the one before", "pod-4": "uid-pod-4"}
-	}))
-	for _, tt := range []struct {
-		name    string
-		now     time.Time
-		records string
-		late    string
-		requeue time.Duration
-	}{
-		{"PUB-16, PUB-17: while the time runs", after(10), "[pod-0 pod-1 pod-3 pod-4]", "[]", 1},
-		{"PUB-17: an update is over", after(10).Add(1), "[pod-0 pod-1 pod-4]", "[]", 8 * time.Second},
-		{"PUB-17: a deletion that did not come", after(20).Add(1), "[pod-1]", "[pod-0]", 5 * time.Second},
-		{"PUB-17: nothing left", after(60), "[]", "[pod-0 pod-1]", 0},
-		{"PUB-17: a clock that is behind", after(-60), "[pod-0 pod-1 pod-3 pod-4]", "[]", 10 * time.Second},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, b, budget.Selection{Pods: newPods(6), Total: 6}, tt.now)
-			var names, late []string
-			for _, pod := range newPods(6) {
-				_, disrupted := r.Status.DisruptedPods[pod.Name]
-				_, updated := r.Status.UnavailablePods[pod.Name]
-				if disrupted || updated {
-					names = append(names, pod.Name)
-				}
-				if (disrupted || updated) != (r.Status.PodUIDs[pod.Name] == pod.UID) || disrupted && updated {
-					t.Errorf("records %v %v %v", r.Status.DisruptedPods, r.Status.UnavailablePods, r.Status.PodUIDs)
-				}
-			}
-			for _, pod := range r.NotDeleted {
-				late = append(late, pod.Name)
-			}
-			if fmt.Sprint(names) != tt.records || fmt.Sprint(late) != tt.late || int(r.Status.CurrentAvailable) != 6-len(names) {
-				t.Errorf("records %v, late %v, %d available", names, late, r.Status.CurrentAvailable)
-			}
-			if got := r.RequeueAfter.Truncate(time.Second); got != tt.requeue.Truncate(time.Second) || (r.RequeueAfter == 0) != (tt.requeue == 0) {
-				t.Errorf("looks again after %s, want %s", r.RequeueAfter, tt.requeue)
-			}
-			b := b.DeepCopy()
-			b.Status = r.Status
-			if again := compute(t, b, budget.Selection{Pods: newPods(6), Total: 6}, tt.now); !budget.Equal(&again.Status, &r.Status) {
-				t.Errorf("another status: %v", again.Status)
-			}
-		})
-	}
-}
-
-// TestWaitingRecords: a pod that held its place for a minute waits for others for the next 20 s. Another pod of its name does not. (PUB-14.8,
-// PUB-17)
-func TestWaitingRecords(t *testing.T) {
-	at := func(seconds int) metav1.Time { return metav1.NewTime(after(seconds)) }
-	booked := func(s *v1alpha1.PodUnavailableBudgetStatus) {
-		s.UnavailablePods = map[string]metav1.Time{"pod-0": at(65), "pod-1": at(65)}
-		s.BookedSince = map[string]metav1.Time{"pod-0": at(0), "pod-1": at(20)}
-		s.PodUIDs = map[string]types.UID{"pod-0": "uid-pod-0", "pod-1": "uid-pod-1"}
-	}
-	waits := func(uid types.UID) func(*v1alpha1.PodUnavailableBudgetStatus) {
-		return func(s *v1alpha1.PodUnavailableBudgetStatus) {
-			s.BookedSince, s.PodUIDs = map[string]metav1.Time{"pod-0": at(0)}, map[string]types.UID{"pod-0": uid}
-		}
-	}
-	for _, tt := range []struct {
-		name    string
-		before  func(*v1alpha1.PodUnavailableBudgetStatus)
-		now     time.Time
-		since   map[string]metav1.Time
-		requeue time.Duration
-	}{
-		{"its record ends", booked, after(76), map[string]metav1.Time{"pod-0": at(76)}, 20 * time.Second},
-		{"its record goes on", booked, after(70), map[string]metav1.Time{"pod-0": at(0), "pod-1": at(20)}, 5 * time.Second},
-		{"it waits", waits("uid-pod-0"), after(5), map[string]metav1.Time{"pod-0": at(0)}, 15 * time.Second},
-		{"its last moment", waits("uid-pod-0"), after(20), map[string]metav1.Time{"pod-0": at(0)}, 0},
-		{"it has waited", waits("uid-pod-0"), after(20).Add(1), nil, -1},
-		{"another pod has the name", waits("another"), after(5), nil, -1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, newBudget(status(tt.before)), budget.Selection{Pods: newPods(3), Total: 3}, tt.now)
-			if diff := cmp.Diff(tt.since, r.Status.BookedSince, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("since (-want +got):\n%s", diff)
-			}
-			for name := range r.Status.BookedSince {
-				if r.Status.PodUIDs[name] != types.UID("uid-"+name) {
-					t.Errorf("UIDs %v", r.Status.PodUIDs)
-				}
-			}
-			if want := tt.requeue + 1; r.RequeueAfter != want {
-				t.Errorf("looks again after %s, want %s", r.RequeueAfter, want)
-			}
-		})
 	}
 }
 
@@ -293,18 +106,6 @@ func TestElsewhere(t *testing.T) {
 	r = compute(t, newBudget(), budget.Selection{Elsewhere: pods, Total: 1}, start)
 	if c := r.Status.Conditions; len(c) != 1 || !strings.Contains(c[0].Message, "pods such as pod-0 ") {
 		t.Errorf("PUB-20: conditions %+v", c)
-	}
-}
-
-// TestNone: 0 % is none, as 0 is. (PUB-6, PUB-7)
-func TestNone(t *testing.T) {
-	for name, b := range map[string]*v1alpha1.PodUnavailableBudget{"0 unavailable": newBudget(maxUnavailable("0")), "0% unavailable": newBudget(maxUnavailable("0%"))} {
-		if r := compute(t, b, budget.Selection{Pods: newPods(3), Total: 3}, start); r.Status.DesiredAvailable != 3 || r.Status.UnavailableAllowed != 0 {
-			t.Errorf("PUB-6: %s: %s", name, numbers(&r.Status))
-		}
-	}
-	if r := compute(t, newBudget(minAvailable("0%")), budget.Selection{Pods: newPods(3), Total: 3}, start); r.Status.DesiredAvailable != 0 {
-		t.Errorf("PUB-7: %s", numbers(&r.Status))
 	}
 }
 

@@ -13,5 +13,5 @@ import (
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
 	editing.Check(t, editing.Subject[v1alpha1.ResourceDistribution]{Create: ValidateCreate, Update: ValidateUpdate,
-		Elsewhere: map[string]string{"sourceRef.namespace": "TestReviewSource", "sourceRef.name": "TestPlanOfSource"}}, simulated(&spoil{}))
+		Elsewhere: map[string]string{"sourceRef.namespace": "TestReviewSource", "sourceRef.name": "TestPlans"}}, simulated(&spoil{}))
 }

@@ -37,39 +37,9 @@ func sourceOf(value string) *corev1.Secret {
 		Type: "example.com/key", Data: map[string][]byte{"key": []byte(value)}}
 }
 
-// What is done with a source, and without it. (RD-17)
-func TestPlanOfSource(t *testing.T) {
+// What a copy of a source has, and what the status says when the source has gone. (RD-17)
+func TestCopyOfSource(t *testing.T) {
 	missing := "there is no Secret base/registry with the label " + v1alpha1.ResourceSourceLabel
-	for _, test := range []struct {
-		name string
-		act  func(*Snapshot)
-		want string
-	}{
-		{"RD-17: nothing is to be done", func(*Snapshot) {}, "nothing"},
-		{"RD-17: it has changed", func(s *Snapshot) { s.Source = sourceOf("other") }, "update in base, ns-1"},
-		{"RD-17: it has another type", func(s *Snapshot) { s.Source.(*corev1.Secret).Type = "Opaque" }, "replace in base, ns-1"},
-		{"RD-17: it has gone", func(s *Snapshot) { s.Source = nil }, missing},
-		{"RD-17: it has gone, and a copy is missing", func(s *Snapshot) { s.Source, s.Copies = nil, s.Copies[1:] }, missing + "\nSourceMissing in base: " + missing},
-		{"RD-17: it has gone, and a copy was changed", func(s *Snapshot) { s.Source, s.Copies[0].fingerprint = nil, "other" }, missing},
-		{"RD-17: it has gone, and a copy is not wanted", func(s *Snapshot) {
-			s.Source, s.Distribution.Spec.Targets.ExcludedNamespaces.List = nil, []v1alpha1.ResourceDistributionNamespace{{Name: "ns-1"}}
-		}, "delete in ns-1\n" + missing},
-		{"RD-17: it is in the place of a copy", func(s *Snapshot) { s.Distribution.Spec.SourceRef.Name, s.Copies = "pull", s.Copies[1:] }, "nothing"},
-		{"RD-17: sources are not read", func(s *Snapshot) { s.Sources, s.Copies = false, nil }, "problem: spec.sourceRef: " + errSourcesOff.Error()},
-		{"RD-17: the resource has content, too", func(s *Snapshot) {
-			s.Distribution.Spec.Resource.Raw = []byte(`{"apiVersion":"v1","kind":"Secret","stringData":{"a":"b"}}`)
-		},
-			"problem: spec.resource: " + errTwoContents.Error()},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := &Snapshot{Distribution: newSourced(t, shellYAML), Namespaces: namespaces("base", "ns-1"), Now: noon, Sources: true, Source: sourceOf("value")}
-			s.Copies = stored(NewPlan(s).Create...)
-			test.act(s)
-			if diff := cmp.Diff(test.want, NewPlan(s).String()); diff != "" {
-				t.Errorf("plan (-want +got):\n%s", diff)
-			}
-		})
-	}
 	s := &Snapshot{Distribution: newSourced(t, shellYAML), Namespaces: namespaces("ns-1"), Now: noon, Sources: true, Source: sourceOf("value")}
 	if got := show(NewPlan(s).Create[0]); got != `ns-1/pull {"data":{"key":"dmFsdWU="},"type":"example.com/key"} of [ResourceDistribution/uid-of-pull], finalizers []` {
 		t.Errorf("RD-17: the copy is %s", got)

@@ -3,7 +3,6 @@
 package spread
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -23,105 +22,6 @@ func closed(ws *v1alpha1.WorkloadSpread, subset string) *v1alpha1.WorkloadSpread
 	ws.Status.SubsetStatuses = append(ws.Status.SubsetStatuses, v1alpha1.WorkloadSpreadSubsetStatus{Name: subset, Conditions: []v1alpha1.WorkloadSpreadSubsetCondition{
 		{Type: v1alpha1.SubsetSchedulable, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(now)}}})
 	return ws
-}
-
-func TestAssign(t *testing.T) {
-	of := func(pods ...[]*corev1.Pod) []*corev1.Pod { return slices.Concat(pods...) }
-	old, latest := revision("1"), revision("2")
-	reserved := func(subset string, age time.Duration) Reservation {
-		return Reservation{Key: "k-" + subset, Subset: subset, Owner: "web-1", Revision: "1", Expires: now.Add(ReservedFor - age)}
-	}
-	for _, test := range []struct {
-		name     string
-		spec     string
-		wants    int32
-		revision string
-		pods     []*corev1.Pod
-		reserved []Reservation
-		pod      *corev1.Pod
-		want     string
-	}{
-		{name: "WS-4: one subset for all", spec: "subsets: [{name: a}]", wants: 1, want: "a"},
-		{name: "WS-8.1: the first", spec: threeSubsets, wants: 10, want: "a"},
-		{name: "WS-8.1: the first with less than its share", spec: threeSubsets, wants: 10, pods: of(some(3, "a"), some(2, "b")), want: "b"},
-		{name: "WS-8.1: the rest", spec: threeSubsets, wants: 10, pods: of(some(3, "a"), some(3, "b")), want: "c"},
-		{name: "WS-8: ended pods and those that go do not count", spec: threeSubsets, wants: 10, pods: of(some(2, "a"), []*corev1.Pod{newPod("x", "a", ended), newPod("y", "a", deleting)}), want: "a"},
-		{name: "WS-8.3: more than the workload wants", spec: threeSubsets, wants: 6, pods: of(some(3, "a"), some(3, "b")), want: "c"},
-		{name: "WS-8.3: a workload that nobody knows", spec: threeSubsets, pods: some(3, "a"), want: "b"},
-		{name: "WS-8: all are full", spec: "subsets: [{name: a, maxReplicas: 1}, {name: b, maxReplicas: 1}]", wants: 9, pods: of(some(1, "a"), some(1, "b")), want: ""},
-		{name: "WS-2: 30% of 7 is 3", spec: "subsets: [{name: a, maxReplicas: 30%}, {name: b}]", wants: 7, pods: some(2, "a"), want: "a"},
-		{name: "WS-2: and not 4", spec: "subsets: [{name: a, maxReplicas: 30%}, {name: b}]", wants: 7, pods: some(3, "a"), want: "b"},
-		{name: "WS-2: 80% of 5 is 4", spec: "subsets: [{name: a, maxReplicas: 80%}, {name: b}]", wants: 5, pods: some(4, "a"), want: "b"},
-		{name: "WS-2: what cannot be read takes none", spec: "subsets: [{name: a, maxReplicas: many}, {name: b}]", wants: 5, want: "b"},
-		{name: "WS-2: a negative number takes none", spec: "subsets: [{name: a, maxReplicas: -3}, {name: b}]", wants: 5, want: "b"},
-		{name: "WS-7: what is reserved counts", spec: threeSubsets, wants: 10, pods: some(2, "a"), reserved: []Reservation{reserved("a", 0)}, want: "b"},
-		{name: "WS-7: at most 30 s", spec: threeSubsets, wants: 10, pods: some(2, "a"), reserved: []Reservation{reserved("a", 31*time.Second)}, want: "a"},
-		{name: "WS-7: until it is seen", spec: threeSubsets, wants: 10, pods: []*corev1.Pod{newPod("x", "", func(pod *corev1.Pod) {
-			pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = `{"name":"web","subset":"a","uid":"k-a"}`
-		}), newPod("y", "a")}, reserved: []Reservation{reserved("a", 0)}, want: "a"},
-		{name: "WS-7: of a subset that is gone", spec: threeSubsets, wants: 10, reserved: []Reservation{reserved("z", 0)}, want: "a"},
-		{name: "WS-8.2: in a surge the latest revision begins from the start", spec: threeSubsets, wants: 10, revision: "2", pod: unnamed(latest),
-			pods: of(some(3, "a", old), some(3, "b", old), some(4, "c", old)), want: "a"},
-		{name: "WS-8.2: and goes on", spec: threeSubsets, wants: 10, revision: "2", pod: unnamed(latest),
-			pods: of(some(3, "a", latest), some(3, "b", old), some(4, "c", old)), want: "b"},
-		{name: "WS-8.1: what an old pod has left comes first", spec: threeSubsets, wants: 10, revision: "2", pod: unnamed(latest),
-			pods: of(some(3, "a", old), some(2, "b", old), some(4, "c", old)), want: "b"},
-		{name: "WS-8.1: unless the latest revision has its share there", spec: threeSubsets, wants: 10, revision: "2", pod: unnamed(latest),
-			pods: of(some(1, "a", old), some(2, "a", latest), some(3, "b", old), some(4, "c", latest)), want: "a"},
-		{name: "WS-8.3: an old revision gets no place of the latest one", spec: threeSubsets, wants: 10, revision: "2", pod: unnamed(old),
-			pods: of(some(3, "a", latest), some(3, "b", old), some(4, "c", old)), want: "c"},
-		{name: "WS-3: what is in no subset leaves the others less", spec: "subsets: [{name: a, maxReplicas: 1}, {name: b}]", wants: 2, revision: "2", pod: unnamed(latest),
-			pods: of(some(1, "a", old), some(1, "", latest)), want: "a"},
-		{name: "WS-3: unless it is of an old revision", spec: "subsets: [{name: a, maxReplicas: 1}, {name: b}]", wants: 2, revision: "2", pod: unnamed(latest),
-			pods: of(some(1, "a", old), some(1, "", old)), want: "b"},
-		{name: "WS-8: the name of a revision ends in the label", spec: threeSubsets, wants: 10, revision: "web-2", pod: unnamed(latest),
-			pods: of(some(3, "a", old), some(3, "b", old), some(4, "c", old)), want: "a"},
-		{name: "WS-4: the annotation of another WorkloadSpread", spec: threeSubsets, wants: 10, pods: []*corev1.Pod{newPod("x", "", func(pod *corev1.Pod) {
-			pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = `{"name":"db","subset":"a"}`
-		}), newPod("y", "", func(pod *corev1.Pod) { pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = "{" })}, want: "a"},
-		{name: "WS-4: names in any case", spec: "subsets: [{name: a, maxReplicas: 1}, {name: b}]", wants: 10, pods: []*corev1.Pod{newPod("x", "", func(pod *corev1.Pod) {
-			pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = `{"Name":"web", "Subset":"a"}`
-		})}, want: "b"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if test.pod == nil {
-				test.pod = unnamed()
-			}
-			workload := deployment(test.wants)
-			workload.Revision = test.revision
-			got := assign(Input{Pod: test.pod, Spread: spreadOf(t, test.spec), Workload: workload, Pods: test.pods, Reservations: test.reserved, Now: now})
-			if got.Subset != test.want {
-				t.Errorf("subset %q (%s), want %q", got.Subset, got.Why, test.want)
-			}
-		})
-	}
-}
-
-// A subset whose pods could not be scheduled is passed over, and its share goes to others. (WS-3,
-// WS-17)
-func TestAssignPassesOver(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		closed string
-		pods   []*corev1.Pod
-		want   string
-	}{
-		{"the first", "a", nil, "b"},
-		{"its pods stay", "a", slices.Concat(some(2, "a"), some(3, "b")), "c"},
-		{"another", "b", some(3, "a"), "c"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := assign(Input{Pod: unnamed(), Spread: closed(spreadOf(t, threeSubsets), test.closed), Workload: deployment(10), Pods: test.pods, Now: now})
-			if got.Subset != test.want {
-				t.Errorf("subset %q (%s), want %q", got.Subset, got.Why, test.want)
-			}
-		})
-	}
-	ws := closed(spreadOf(t, threeSubsets), "a")
-	ws.Spec.ScheduleStrategy = v1alpha1.WorkloadSpreadScheduleStrategy{}
-	if got := assign(Input{Pod: unnamed(), Spread: ws, Workload: deployment(10), Now: now}); got.Subset != "a" {
-		t.Errorf("subset %q with another strategy, want a", got.Subset)
-	}
 }
 
 // WS-5: the pods of a StatefulSet go by their ordinals.

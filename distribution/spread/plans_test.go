@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// TestPlans shows what is computed for the WorkloadSpread web of a Deployment, and where new pods go. To accept a change of behaviour, run
+// the test with -rewrite and read the difference.
+//
+//	spec              has the WorkloadSpread have the spec that follows
+//	compute           shows the status, what pods cost, and which go
+//	uncosted          shows the same without what pods cost
+//	moves             shows only how many go, and stay
+//	assign            shows the subset of a new pod of the ReplicaSet web-1, or with pod=2 of web-2
+//
+// Arguments are wants=7 (nothing is known of the workload without it), revision=2, kind=Job or StatefulSet, mayfail=3, closed=(a, 100s) (it
+// takes no pods since then), open=(a, 1h), reserved=(a, 31s) (since then), moved=(4s, 3s, 10*5s), and pods=(3*a, x@b). A pod has options:
+// r2 (of the ReplicaSet web-2), cost=300, ended, failed, deleting, pending=2s and stuck=31s (so long without a node, and told so), new, restarted,
+// on-node, job, volcano (of a Job of others), tracked, and says=TEXT (of its annotation).
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		var spec string
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "spec" {
+				spec = d.Input
+				return ""
+			}
+			l := &line{t: t, kind: Deployments, ws: spreadOf(t, spec), of: "1"}
+			for _, arg := range d.CmdArgs {
+				l.argument(arg.Key, arg.Vals)
+			}
+			return strings.Join(l.show(d.Cmd), "\n") + "\n"
+		})
+	})
+}
+
+// line is what a line of a script says.
+type line struct {
+	t        *testing.T
+	kind     schema.GroupKind
+	ws       *v1alpha1.WorkloadSpread
+	workload *Workload
+	mayFail  *int32
+	revision string
+	of       string // the ReplicaSet of a new pod
+	pods     []*corev1.Pod
+	reserved []Reservation
+	moved    []time.Time
+}
+
+func (l *line) argument(key string, values []string) {
+	first := strings.Join(values[:min(len(values), 1)], "")
+	switch key {
+	case "wants":
+		l.workload = deployment(int32(l.number(first)))
+	case "revision":
+		l.revision = first
+	case "kind":
+		l.kind = map[string]schema.GroupKind{"Job": Jobs, "StatefulSet": StatefulSets, "JobOfOthers": {Group: "batch.example.com", Kind: "Jobs"}}[first]
+	case "mayfail":
+		l.mayFail = new(int32(l.number(first)))
+	case "pod":
+		l.of = first
+	case "closed":
+		before(l.ws, first, corev1.ConditionFalse, l.duration(values[1]))
+	case "open":
+		before(l.ws, first, corev1.ConditionTrue, l.duration(values[1]))
+	case "reserved":
+		l.reserved = append(l.reserved, Reservation{Key: "k-" + first, Subset: first, Owner: "web-1", Revision: "1", Expires: now.Add(ReservedFor - l.duration(values[1]))})
+	case "moved":
+		for _, value := range values {
+			n, age := l.times(value)
+			l.moved = append(l.moved, slices.Repeat([]time.Time{now.Add(-l.duration(age))}, n)...)
+		}
+	case "pods":
+		for _, value := range values {
+			l.read(value)
+		}
+	default:
+		l.t.Fatalf("no argument %s", key)
+	}
+}
+
+func (l *line) number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return n
+}
+
+func (l *line) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return d
+}
+
+// times reads how often something is.
+func (l *line) times(text string) (int, string) {
+	n, what, is := strings.Cut(text, "*")
+	if !is {
+		return 1, text
+	}
+	return l.number(n), what
+}
+
+// read reads pods: so many of a subset, or one of a name.
+func (l *line) read(text string) {
+	words := strings.Split(text, ":")
+	var options []option
+	for _, word := range words[1:] {
+		options = append(options, l.option(word))
+	}
+	if name, subset, is := strings.Cut(words[0], "@"); is {
+		l.pods = append(l.pods, newPod(name, subset, options...))
+		return
+	}
+	n, subset := l.times(words[0])
+	l.pods = append(l.pods, some(n, subset, options...)...)
+}
+
+func (l *line) option(word string) option {
+	switch key, value, _ := strings.Cut(word, "="); key {
+	case "r0", "r1", "r2":
+		return revision(key[1:])
+	case "cost":
+		return cost(value)
+	case "ended":
+		return ended
+	case "failed":
+		return func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }
+	case "deleting":
+		return deleting
+	case "pending":
+		return pending(l.duration(value))
+	case "stuck":
+		return stuck(l.duration(value))
+	case "new":
+		return func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now) }
+	case "restarted":
+		return func(pod *corev1.Pod) { pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 3}} }
+	case "on-node":
+		return func(pod *corev1.Pod) { pod.Spec.NodeName = "n" }
+	case "job":
+		return of("batch/v1", "Job")
+	case "volcano":
+		return of("batch.volcano.sh/v1alpha1", "Job")
+	case "tracked":
+		return func(pod *corev1.Pod) { pod.Finalizers = []string{batchv1.JobTrackingFinalizer} }
+	case "says":
+		return func(pod *corev1.Pod) {
+			pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = strings.NewReplacer(";", ",", "->", ":").Replace(value)
+		}
+	}
+	l.t.Fatalf("no option %s", word)
+	return nil
+}
+
+func (l *line) show(command string) []string {
+	if l.workload != nil {
+		l.workload.GroupKind, l.workload.Revision, l.workload.MayFail = l.kind, l.revision, l.mayFail
+	}
+	if command == "assign" {
+		got := assign(Input{Pod: unnamed(revision(l.of)), Spread: l.ws, Workload: l.workload, Pods: l.pods, Reservations: l.reserved, Now: now})
+		return []string{fmt.Sprintf("%q: %s", got.Subset, got.Why)}
+	}
+	got := Compute(State{Spread: l.ws, Workload: l.workload, Pods: l.pods, Moved: l.moved, Now: now})
+	switch command {
+	case "moves":
+		return []string{fmt.Sprintf("%d of %d may go, %d stay, again after %v", got.MayDelete, len(got.Deletions), len(got.Staying), got.RequeueAfter)}
+	case "compute":
+		return show(got)
+	}
+	lines := unpriced(show(got))
+	for _, stay := range got.Staying {
+		lines = append(lines, stay.Pod.Name+" of "+stay.Subset+" stays")
+	}
+	return lines
+}
+
+// show says in lines what was computed. A status is "name replicas/missing", with ! if it takes
+// no pods.
+func show(c *Computed) (lines []string) {
+	var status []string
+	for _, s := range c.Status.SubsetStatuses {
+		text := fmt.Sprintf("%s %d/%d", s.Name, s.Replicas, s.MissingReplicas)
+		if now := condition(&s); now != nil && now.Status == corev1.ConditionFalse {
+			text += "!"
+		}
+		status = append(status, text)
+	}
+	lines = append(lines, strings.Join(status, ", "))
+	for _, a := range c.Adopt {
+		lines = append(lines, fmt.Sprintf("adopt %s in %s", a.Pod.Name, a.Subset))
+	}
+	costs := map[string][]string{}
+	var order []string
+	for _, cost := range c.Costs {
+		key := fmt.Sprintf("%s %d", strings.TrimPrefix(cost.Subset, "kruise.io/workloadspread-"), cost.Cost)
+		if costs[key] == nil {
+			order = append(order, key)
+		}
+		costs[key] = append(costs[key], cost.Pod.Name)
+	}
+	for _, key := range order {
+		lines = append(lines, "cost "+key+": "+strings.Join(costs[key], " "))
+	}
+	for _, d := range c.Deletions {
+		lines = append(lines, fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why))
+	}
+	for _, name := range c.Recovered {
+		lines = append(lines, "recovered "+name)
+	}
+	if c.RequeueAfter != 0 {
+		lines = append(lines, "again after "+c.RequeueAfter.String())
+	}
+	return lines
+}
+
+// unpriced leaves out what says what pods cost.
+func unpriced(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.HasPrefix(line, "cost ") })
+}
+
+const (
+	twoLimits = "subsets: [{name: a, maxReplicas: 2}, {name: b, maxReplicas: 2}, {name: c}]"
+	adaptive  = twoLimits + "\nscheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 30}}"
+)
+
+func TestStatus(t *testing.T) {
+	ws := spreadOf(t, twoLimits)
+	ws.Status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: "b", MissingReplicas: 7,
+		CreatingPods: map[string]metav1.Time{"x": metav1.NewTime(now.Add(-30 * time.Second))}, DeletingPods: map[string]metav1.Time{"y": metav1.NewTime(now)},
+		Conditions: []v1alpha1.WorkloadSpreadSubsetCondition{{Type: "Other", Status: "True"}, {Type: v1alpha1.SubsetSchedulable, Status: "False"}}}}
+	got := Compute(State{Spread: ws, Workload: deployment(9), Pods: slices.Concat(some(1, "a"), some(5, "b")), Now: now})
+	want := &v1alpha1.WorkloadSpreadStatus{ObservedGeneration: 1, SubsetStatuses: []v1alpha1.WorkloadSpreadSubsetStatus{
+		{Name: "a", Replicas: 1, MissingReplicas: 1},
+		{Name: "b", Replicas: 5, Conditions: []v1alpha1.WorkloadSpreadSubsetCondition{{Type: "Other", Status: "True"}}},
+		{Name: "c", MissingReplicas: -1},
+	}}
+	if diff := cmp.Diff(want, &got.Status); diff != "" {
+		t.Errorf("WS-20 (-want +got) %s", diff)
+	}
+	if !Equal(want, &got.Status) || Equal(&ws.Status, want) {
+		t.Error("Equal is wrong (WS-20)")
+	}
+	if got := Compute(State{}); len(got.Status.SubsetStatuses) != 0 {
+		t.Errorf("without a WorkloadSpread: %v", got)
+	}
+	if got := Compute(State{Spread: &v1alpha1.WorkloadSpread{}, Workload: deployment(3), Pods: append(some(3, "a"), nil), Now: now}); len(got.Status.SubsetStatuses) != 0 || len(got.Unassigned) != 3 {
+		t.Errorf("without subsets: %v", got)
+	}
+}
+
+// before gives subsets the condition Schedulable, since a time ago.
+func before(ws *v1alpha1.WorkloadSpread, subset string, status corev1.ConditionStatus, age time.Duration) *v1alpha1.WorkloadSpread {
+	ws.Status.SubsetStatuses = append(ws.Status.SubsetStatuses, v1alpha1.WorkloadSpreadSubsetStatus{Name: subset, Conditions: []v1alpha1.WorkloadSpreadSubsetCondition{
+		{Type: v1alpha1.SubsetSchedulable, Status: status, LastTransitionTime: metav1.NewTime(now.Add(-age))}}})
+	return ws
+}
+
+// A subset that is open stays so since when it was, and one that opens does so now. (WS-18)
+func TestSchedulableSince(t *testing.T) {
+	got := Compute(State{Spread: before(before(spreadOf(t, adaptive), "a", "True", time.Hour), "b", "False", 301*time.Second), Workload: deployment(9), Now: now}).Status
+	for i, want := range []time.Time{now.Add(-time.Hour), now, now} {
+		if c := got.SubsetStatuses[i].Conditions[0]; c.Status != "True" || !c.LastTransitionTime.Time.Equal(want) {
+			t.Errorf("WS-18: subset %d %v, want True since %v", i, c, want)
+		}
+	}
+}
+
+// Subsets get what is wanted in their order; those that are closed keep what they have, and no more than is wanted. (WS-3)
+func TestShare(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		wants   int32
+		tallies []tally
+		want    []int32
+	}{
+		{"in their order", 5, []tally{{limit: 2, open: true}, {limit: 2, open: true}, {limit: Unlimited, open: true}}, []int32{2, 2, 1}},
+		{"none is left", 2, []tally{{limit: 3, open: true}, {limit: Unlimited, open: true}}, []int32{2, 0}},
+		{"a closed one keeps what it has", 5, []tally{{limit: Unlimited, all: 2}, {limit: Unlimited, open: true}}, []int32{2, 3}},
+		{"up to its limit", 5, []tally{{limit: 1, all: 2}, {limit: Unlimited, open: true}}, []int32{1, 4}},
+		{"and up to what is wanted", 3, []tally{{limit: Unlimited, all: 5}, {limit: Unlimited, open: true}}, []int32{3, 0}},
+		{"two closed ones", 3, []tally{{limit: Unlimited, all: 2}, {limit: Unlimited, all: 2}, {limit: 2, open: true}}, []int32{2, 1, 0}},
+	} {
+		share(test.tallies, test.wants)
+		var got []int32
+		for _, t := range test.tallies {
+			got = append(got, t.share)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got): %s", test.name, diff)
+		}
+	}
+}
+
+// A pod that is misplaced since its subset adopts another one goes after that; one of another subset waits for nothing.
+// (WS-19, WS-23)
+func TestMisplacedAfterAdoption(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{"zone": "a"}}}
+	spec := strings.Replace(zones, "- {name: b,", "- {name: full, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [c]}]}}\n- {name: b,", 1)
+	fresh := pending(2 * time.Second)
+	pods := slices.Concat(some(1, "a", fresh), some(2, "full", fresh), []*corev1.Pod{newPod("loose", "")})
+	got := Compute(State{Spread: spreadOf(t, spec), Workload: deployment(4), Pods: pods, Node: func(string) *corev1.Node { return node }, Now: now})
+	after := map[string][]string{}
+	for _, d := range got.Deletions {
+		after[d.Subset] = d.After
+	}
+	if diff := cmp.Diff(map[string][]string{"a": {"loose"}, "full": nil}, after); diff != "" {
+		t.Errorf("(-want +got) %s", diff)
+	}
+}
