@@ -22,25 +22,12 @@ func TestVerdicts(t *testing.T) {
 		}
 		return errs
 	}
-	verdicts.Check(t, verdicts.Subject[v1alpha1.EphemeralJob]{
+	verdicts.Check(t, "testdata/verdicts.txt", verdicts.Subject[v1alpha1.EphemeralJob]{
 		Valid: `
 metadata: {namespace: shop, name: debug}
 spec:
   selector: {matchLabels: {app: web}}
   template: {ephemeralContainers: [{name: debug, image: debug}]}`,
 		Create: problems, Update: func(job, _ *v1alpha1.EphemeralJob) field.ErrorList { return problems(job) }, Unasked: true,
-	}, verdicts.Fields{
-		"selector": {Works: "an empty one is all pods of the namespace, as the field has it; of one that selects none MatchedEmpty says so", Cases: []verdicts.Case{
-			{Value: `{}`}, {Value: `null`, Want: "spec.selector is missing"},
-			{Value: `{"matchExpressions":[{"key":"a","operator":"In"}]}`, Want: "spec.selector: "}}},
-		"replicas":    {Works: "0 and less is no pod, and MatchedEmpty says so (EJ-6)"},
-		"parallelism": {Works: "0 and less injects nothing, as the field has it; it may be raised"},
-		"template.ephemeralContainers": {Works: "what the API server refuses the condition Refused says", Cases: []verdicts.Case{
-			{Value: `[]`, Want: "spec.template.ephemeralContainers is empty"}, {Value: `[{"image":"debug"}]`, Want: "spec.template.ephemeralContainers[0] has no name"},
-			{Value: `[{"name":"a"},{"name":"a"}]`, Want: "spec.template.ephemeralContainers[1]: another one is called a too"},
-			{Value: `[{"name":5}]`, Want: "spec.template.ephemeralContainers cannot be read"}}},
-		"paused":                  {Works: "true and false both do what they say"},
-		"activeDeadlineSeconds":   {Works: "0 and less fails the job at once, and the condition JobFailed says why; one of more than a century is none", Cases: []verdicts.Case{{Value: `9223372036854775807`}}},
-		"ttlSecondsAfterFinished": {Works: "0 and less deletes the job when it has finished, as the field has it"},
 	})
 }

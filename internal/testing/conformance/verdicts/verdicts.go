@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verdicts has the tables of fields and verdicts. They say, for every field of the spec of a kind, which values admission
-// takes. It refuses the others, because they never do anything or do harm. A field that is new fails the test until the table has it.
+// Package verdicts plays the scripts of verdicts. They say, for every field of the spec of a kind, which values admission takes.
+// It refuses the others, because they never do anything or do harm. A field that is new fails the test until the script has it.
 package verdicts
 
 import (
 	"encoding/json"
-	"maps"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
 
 // Subject is how a kind is validated.
 type Subject[T any] struct {
-	// Valid is an object that is right, in YAML; cases change its spec.
+	// Valid is an object that is right, in YAML; verdicts change its spec.
 	Valid string
 	// Create says what is wrong with a new object, and Update with a changed one.
 	Create func(*T) field.ErrorList
 	Update func(object, old *T) field.ErrorList
-	// Touch is a change of the spec that is right whatever else the spec holds, as a JSON merge patch. A stored value with
-	// [Case.Stays] must not keep a user from it. Touch is empty if a spec cannot be changed.
+	// Touch is a change of the spec that is right whatever else the spec holds, as a JSON merge patch. A stored value that stays
+	// must not keep a user from it. Touch is empty if a spec cannot be changed.
 	Touch string
 	// Unasked says that the webhook does not ask Update about an unchanged spec, which its own tests hold.
 	Unasked bool
@@ -32,89 +33,72 @@ type Subject[T any] struct {
 	Immutable bool
 }
 
-// Fields are the lines of a table, by the path of the field below spec: "updateStrategy.scatterStrategy[].key". Fields of types
-// that are not podwright's own are part of the one that holds them.
-type Fields map[string]Line
-
-// Line is what is to be said of a field.
-type Line struct {
-	// Works says why every value of the field works, or that its cases are all that does not.
-	Works string
-	Cases []Case
-}
-
-// Case is a value of a field.
-type Case struct {
-	// Value is in JSON.
-	Value string
-	// Want is what is said of it: lines, each the begin of an error with its field; empty if it is accepted.
-	Want string
-	// With is another change of the spec, as a JSON merge patch.
-	With string
-	// Change is what is said of an update to it instead of Want, if that differs; "accepted" for nothing.
-	Change string
-	// Stays says that a stored object that has the value is not held up by it when something else changes.
-	Stays bool
-}
-
-// accepted is the [Case.Change] of a value that an update may set.
-const accepted = "accepted"
-
-// Check checks that each field of the spec has a line in the table, and that admission says what it says.
-func Check[T any](t *testing.T, kind Subject[T], table Fields) {
+// Check checks that each field of the spec has a place in a script, and shows what admission says of its values.
+//
+//	works             "field: why": every value of the field works, or the values that follow are all that does not
+//	verdict [stays]   "field: value", with the value in JSON; and perhaps a line "with" and another change of the spec, as a
+//	                  JSON merge patch. Shown is what is said of a new object, nothing if it is taken, and of an update to it
+//	                  if that differs. If the value stays, a stored object that has it can still be changed otherwise
+//
+// Fields are those below spec: "updateStrategy.scatterStrategy[].key". Fields of types that are not podwright's own are part of
+// the one that holds them.
+func Check[T any](t *testing.T, script string, kind Subject[T]) {
 	t.Helper()
 	spec, found := reflect.TypeFor[T]().FieldByName("Spec")
 	if !found {
 		t.Fatal("the type has no Spec")
 	}
-	paths := Paths(spec.Type)
+	paths, said := Paths(spec.Type), map[string]bool{}
+	datadriven.RunTest(t, script, func(t *testing.T, d *datadriven.TestData) string {
+		path, value, _ := strings.Cut(d.Input, ": ")
+		if !slices.Contains(paths, path) || value == "" {
+			d.Fatalf(t, "spec.%s is no field, or nothing is said of it", path)
+		}
+		if said[path] = true; d.Cmd == "works" {
+			return ""
+		}
+		value, with, _ := strings.Cut(value, "\nwith ")
+		return kind.verdict(t, path, value, with, d.HasArg("stays"))
+	})
 	for _, path := range paths {
-		if line, ok := table[path]; !ok || line.Works == "" && len(line.Cases) == 0 {
-			t.Errorf("spec.%s has no line in the table: say which values never do anything, or why there is none", path)
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(table)) {
-		if !slices.Contains(paths, path) {
-			t.Errorf("spec.%s is in the table, and no field", path)
-			continue
-		}
-		for _, c := range table[path].Cases {
-			t.Run(path+" "+c.Value+" "+c.With, func(t *testing.T) { kind.check(t, path, c) })
+		if !said[path] {
+			t.Errorf("spec.%s has no place in %s: say which values never do anything, or why there is none", path, script)
 		}
 	}
 }
 
-func (k *Subject[T]) check(t *testing.T, path string, c Case) {
-	before, after := k.object(t, c.With, "", ""), k.object(t, c.With, path, c.Value)
-	expect(t, "create", c.Want, k.Create(after))
-	if want := c.Want; !k.Immutable {
-		if c.Change != "" {
-			want = strings.TrimPrefix(c.Change, accepted)
-		}
-		expect(t, "update", want, k.Update(after, before))
-	}
-	if !k.Unasked {
-		expect(t, "update of nothing but metadata", "", k.Update(k.object(t, c.With, path, c.Value), after))
-	}
-	if c.Stays {
-		expect(t, "update of another field, with the value stored", "", k.Update(k.object(t, merged(t, c.With, k.Touch), path, c.Value), after))
-	}
-}
-
-// expect compares errors with lines, each the begin of one.
-func expect(t *testing.T, what, want string, got field.ErrorList) {
+// verdict is what is said of a value of a field.
+func (k *Subject[T]) verdict(t *testing.T, path, value, with string, stays bool) string {
 	t.Helper()
-	var lines []string
-	if want != "" {
-		lines = strings.Split(want, "\n")
+	before, after := k.object(t, with, "", ""), k.object(t, with, path, value)
+	created := texts(k.Create(after))
+	out := created
+	if !k.Immutable {
+		if changed := texts(k.Update(after, before)); changed == "" && created != "" {
+			out += "update: accepted\n"
+		} else if changed != created {
+			out += strings.ReplaceAll("\n"+changed, "\n", "\nupdate: ")[1:]
+			out = strings.TrimSuffix(out, "update: ")
+		}
 	}
-	right := len(lines) == len(got)
-	for i := range min(len(lines), len(got)) {
-		right = right && strings.HasPrefix(got[i].Error(), lines[i])
+	if errs := k.Update(k.object(t, with, path, value), after); !k.Unasked && len(errs) > 0 {
+		t.Errorf("update of nothing but metadata, with spec.%s %s: %v", path, value, errs)
 	}
-	if !right {
-		t.Errorf("%s: got %v, want %q", what, got, want)
+	if stays {
+		if errs := k.Update(k.object(t, merged(t, with, k.Touch), path, value), after); len(errs) > 0 {
+			t.Errorf("update of another field, with spec.%s %s stored: %v", path, value, errs)
+		}
 	}
+	return out
+}
+
+// texts are errors, one on a line.
+func texts(errs field.ErrorList) string {
+	var out strings.Builder
+	for _, err := range errs {
+		fmt.Fprintln(&out, err)
+	}
+	return out.String()
 }
 
 // object is the valid one with changes of its spec, at last the value of a field.
