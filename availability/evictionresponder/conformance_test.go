@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 		Create: func(c *conformance.Cluster, name string) {
 			o := newOthers(c.Cluster)
 			o.pod(name, 1)
-			o.evict(name)
+			o.evictAs(name, name)
 		},
 		Step: func(c *conformance.Cluster) {
 			newOthers(c.Cluster).makeRoom()
@@ -65,7 +65,7 @@ func TestConformance(t *testing.T) {
 func TestReportsAreContested(t *testing.T) {
 	play(t, func(o *others) {
 		o.pod("web", 1)
-		o.evict("web")
+		o.evictAs("web", "web")
 		o.Sleep("1s")
 		reports := func() int { return o.Count(fixture.ControllerUser)["patch evictions/status"] }
 		for i, answered := 0, 0; i < 3600; i++ {

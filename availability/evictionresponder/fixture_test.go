@@ -4,7 +4,6 @@ package evictionresponder_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,12 +39,13 @@ type others struct {
 	*fixture.Cluster
 	evictions evictionresponder.EvictionInterface
 	sets      workloadsclient.CloneSetInterface
+	asked     []string // what has happened before requests, and when
 }
 
 func newOthers(c *fixture.Cluster) *others {
-	return &others{c,
-		fixture.Connect(c.T, c.Server, fixture.TestUser, connect).Evictions(namespace),
-		fixture.Connect(c.T, c.Server, fixture.TestUser, workloadsclient.NewForConfig).CloneSets(namespace)}
+	return &others{Cluster: c,
+		evictions: fixture.Connect(c.T, c.Server, fixture.TestUser, connect).Evictions(namespace),
+		sets:      fixture.Connect(c.T, c.Server, fixture.TestUser, workloadsclient.NewForConfig).CloneSets(namespace)}
 }
 
 // pod creates a pod, which is the only one of a CloneSet of its name with that maxSurge, and has it run.
@@ -80,12 +80,6 @@ func (o *others) makeRoom() {
 			o.podOf(set, pod.Name+"-new")
 		}
 	}
-}
-
-// evict makes an Eviction of a pod, with its name, and the responder active.
-func (o *others) evict(name string) {
-	o.T.Helper()
-	o.evictAs(name, name)
 }
 
 // evictAs makes an Eviction of a pod, and the responder active.
@@ -150,20 +144,11 @@ func options(t *testing.T, c *fixture.Cluster) evictionresponder.Options {
 }
 
 // play plays a story with the responder.
-func play(t *testing.T, story func(*others), edits ...func(*evictionresponder.Options)) {
+func play(t *testing.T, story func(*others)) {
 	t.Helper()
-	var c *fixture.Cluster
-	fixture.Play(t, evictionResource, func(cluster *fixture.Cluster) { c = cluster }, func(*testing.T) {
-		defer fixture.StartNew(c, evictionresponder.New, options(t, c), edits...)()
-		story(newOthers(c))
+	var o *others
+	fixture.Play(t, evictionResource, func(c *fixture.Cluster) { o = newOthers(c) }, func(*testing.T) {
+		defer fixture.StartNew(o.Cluster, evictionresponder.New, options(t, o.Cluster))()
+		story(o)
 	}, cloneSetResource)
-}
-
-// sent fails unless the responder has sent these requests since the last time.
-func (o *others) sent(want ...string) {
-	o.T.Helper()
-	if got := o.Sent(); fmt.Sprint(got) != fmt.Sprint(want) {
-		o.T.Errorf("requests %q, want %q", got, want)
-	}
-	o.ForgetRequests()
 }

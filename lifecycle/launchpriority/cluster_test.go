@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
 	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,30 +29,26 @@ type cluster struct {
 
 var configMaps = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
 
-// inCluster plays a story about the pod web.
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	c := &cluster{}
-	fixture.Play(t, configMaps, func(s *fixture.Cluster) {
-		c.Cluster = s
-		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer(), ControllerOptions: podwright.ControllerOptions{
-			Recorders: c.Events.Of, Reader: caches.Reader{caches.Pods: c.PodInformer().GetIndexer()}}}
-		r, err := NewReconciler(c.options)
+// setUp connects the controller to the cluster.
+func (c *cluster) setUp(s *fixture.Cluster) {
+	c.Cluster = s
+	c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer(), ControllerOptions: podwright.ControllerOptions{
+		Recorders: c.Events.Of, Reader: caches.Reader{caches.Pods: c.PodInformer().GetIndexer()}}}
+	r, err := NewReconciler(c.options)
+	c.Must(err)
+	c.Reconcile = r.Reconcile
+	asked := c.options
+	asked.Kubernetes = c.Kube // so that what it costs is not counted
+	user, err := NewReconciler(asked)
+	c.Must(err)
+	c.Unfinished = func() string {
+		plan, err := user.Plan(c.T.Context(), fixture.Web)
 		c.Must(err)
-		c.Reconcile = r.Reconcile
-		asked := c.options
-		asked.Kubernetes = c.Kube // so that what it costs is not counted
-		user, err := NewReconciler(asked)
-		c.Must(err)
-		c.Unfinished = func() string {
-			plan, err := user.Plan(c.T.Context(), fixture.Web)
-			c.Must(err)
-			if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
-				return ""
-			}
-			return describe(plan)
+		if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
+			return ""
 		}
-	}, func(t *testing.T) { story(t, c) })
+		return describe(plan)
+	}
 }
 
 // start runs a controller that shares the informer. The function it returns
@@ -69,11 +64,11 @@ func (c *cluster) start() (reconciles *fixture.Reconciles, stop func()) {
 }
 
 // create creates the pod web as the webhook makes it, of containers with
-// priorities: "main=0 log=5". Their images are bad.
-func (c *cluster) create(containers string) *corev1.Pod {
+// priorities: main=0, log=5. Their images are bad.
+func (c *cluster) create(containers []string) *corev1.Pod {
 	c.T.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: fixture.Web.Name}}
-	for container := range strings.FieldsSeq(containers) {
+	for _, container := range containers {
 		name, priority, _ := strings.Cut(container, "=")
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
 			Name: name, Image: name + ":bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: priority}},
@@ -86,16 +81,19 @@ func (c *cluster) create(containers string) *corev1.Pod {
 	return pod
 }
 
-// repair makes a container become ready.
-func (c *cluster) repair(container string) {
+// image changes the images of containers, which makes them become ready, or not.
+func (c *cluster) image(containers []string, tag string) {
 	c.T.Helper()
-	c.PatchPod(fixture.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:good"}]}}`)
+	for _, container := range containers {
+		c.PatchPod(fixture.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:`+tag+`"}]}}`)
+	}
 }
 
-// spoil makes a container not ready.
-func (c *cluster) spoil(container string) {
+// begin has the kubelet report that it has begun, and start no container.
+func (c *cluster) begin() {
 	c.T.Helper()
-	c.PatchPod(fixture.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:bad"}]}}`)
+	c.PatchPod(fixture.Web.Name, `{"status":{"conditions":[{"type":"ContainersReady","status":"False"}],
+		"containerStatuses":[{"name":"main","state":{"waiting":{"reason":"ContainerCreating"}}},{"name":"proxy","state":{"waiting":{"reason":"ContainerCreating"}}}]}}`, "status")
 }
 
 func (c *cluster) configMap() *corev1.ConfigMap {
@@ -123,7 +121,7 @@ func (c *cluster) createConfigMap(owner types.UID, keys ...string) {
 	c.T.Helper()
 	configMap := configMapOf(owner, keys...)
 	configMap.UID = ""
-	if owner == "nobody" {
+	if owner == "none" {
 		configMap.OwnerReferences = nil
 	}
 	_, err := c.Kube.CoreV1().ConfigMaps(fixture.Web.Namespace).Create(c.T.Context(), configMap, metav1.CreateOptions{})

@@ -55,41 +55,6 @@ func startsWithAny(text string, prefixes []string) bool {
 	return false
 }
 
-func TestMayChangePlan(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		before, after string // before is empty for a new pod
-		want          bool
-	}{
-		{"LP-8: a new pod that the kubelet has not seen", "", "main=0 log=5", false},
-		{"LP-8: a new pod that is starting", "", "main=0:waiting log=5:waiting", true},
-		{"LP-8: a new pod whose containers are all ready", "", "main=0:ready log=5:ready", false},
-		{"LP-8: a pod without barriers", "", "main:waiting log:waiting", false},
-		{"LP-12: the kubelet reports", "main=0 log=5", "main=0:waiting log=5:waiting", true},
-		{"LP-12: one is ready", "main=0:waiting log=5:waiting", "main=0:waiting log=5:ready", true},
-		{"LP-12: all are ready", "main=0:running log=5:ready", "main=0:ready log=5:ready", false},
-		{"LP-12: one fails", "main=0:running log=5:ready", "main=0:running log=5:failed", true},
-		{"it starts, and that is all", "main=0:waiting log=5:waiting", "main=0:waiting log=5:running", false},
-		{"the others are refused, as they must be", "main=0:waiting log=5:running", "main=0:refused log=5:running", false},
-		{"LP-E9: one whose turn it is, is refused", "main=0:waiting log=5:waiting", "main=0:waiting log=5:refused", true},
-		{"nothing changes", "main=0:waiting log=5:waiting", "main=0:waiting log=5:waiting", false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var before *corev1.Pod
-			if test.before != "" {
-				before = podOf(t, test.before)
-			}
-			if got := (Features{}).mayChangePlan(before, podOf(t, test.after)); got != test.want {
-				t.Errorf("enqueued: %t, want %t", got, test.want)
-			}
-		})
-	}
-	another := podOf(t, "main=0:waiting log=5:waiting", func(pod *corev1.Pod) { pod.UID = "another" })
-	if !(Features{}).mayChangePlan(podOf(t, "main=0:waiting log=5:waiting"), another) {
-		t.Error("another pod has taken the name, and the pod is not enqueued")
-	}
-}
-
 // Whatever the kubelet and a user's hands leave behind, a plan never writes more than the
 // keys of one turn. It writes none to what is not the pod's.
 func FuzzPlan(f *testing.F) {

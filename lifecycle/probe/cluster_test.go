@@ -61,6 +61,7 @@ type cluster struct {
 	marker                           podprobemarker.Reconciler
 	stops                            []func()
 	serverless                       bool
+	reconciles                       int // that a script has seen
 }
 
 func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
@@ -277,7 +278,7 @@ func results(n *v1alpha1.NodePodProbe, state v1alpha1.ProbeState) (out v1alpha1.
 	return out
 }
 
-// probed shows what all nodes probe, as "node pod probe".
+// probed shows what all nodes probe, as "node pod probe", and at which address.
 func (c *cluster) probed() (out []string) {
 	c.Helper()
 	list, err := c.probes.List(c.Context(), metav1.ListOptions{})
@@ -285,7 +286,7 @@ func (c *cluster) probed() (out []string) {
 	for _, n := range list.Items {
 		for _, pod := range n.Spec.PodProbes {
 			for _, p := range pod.Probes {
-				out = append(out, n.Name+" "+pod.Name+" "+p.Name)
+				out = append(out, strings.TrimSuffix(n.Name+" "+pod.Name+" "+p.Name+" at "+pod.IP, " at "))
 			}
 		}
 	}

@@ -3,61 +3,165 @@
 package probe
 
 import (
-	"slices"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestScripts plays what happens to PodProbeMarkers, each file in a cluster of its own. Shown are the writes of both controllers, what
-// the agents are to probe, and the pods. To accept a change of behaviour, run the test with -rewrite and read the difference.
+// the agents are to probe, markers and pods. In files that begin with "serverless", pods of virtual nodes are followed. To accept a
+// change of behaviour, run the test with -rewrite and read the difference.
 //
-//	node n1                  creates a node
-//	pod n1 web-0 web         creates a pod on a node, with a label app
-//	mark games web           creates a marker of pods with that label, with the probe idle
+//	node n1, delete-node n1  creates and deletes a node
+//	pod n1 web-0 web         creates a pod on a node, with a label app; "delete-pod web-0" deletes it
+//	mark games web           creates a marker of pods with that label, with the probes that follow or the probe idle
 //	agent n1 Succeeded       has the agent of a node report a state of all that it probes
 //	unmark games             deletes a marker
+//	patch-pod web-0 [status] [times=30], patch-node n1, patch-probes n1, patch-marker games
+//	                         changes an object by the patch that follows, once a second
+//	fail conflict, policy, heal
+//	                         has the API server refuse two results, or what is to be probed
+//	reconciles               tells how many there were since the last time
+//	pause 1m                 lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		play(t, func(c *cluster) {
-			pods := map[string]bool{}
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				t.Helper()
 				var args []string
 				for _, a := range d.CmdArgs {
-					args = append(args, a.Key)
+					args = append(args, a.String())
 				}
-				switch d.Cmd {
-				case "node":
-					c.addNode(args[0])
-				case "pod":
-					c.addPod(args[0], args[1], args[2])
-					pods[args[1]] = true
-				case "mark":
-					c.mark(args[0], args[1], idle)
-				case "agent":
-					c.agent(args[0], v1alpha1.ProbeState(args[1]))
-				case "unmark":
-					c.must(c.markers.Delete(c.Context(), args[0], metav1.DeleteOptions{}))
-				default:
-					t.Fatalf("unknown command %s", d.Cmd)
+				if d.Cmd == "reconciles" {
+					before := c.reconciles
+					c.reconciles = c.nodeReconciles.Count() + c.markerReconciles.Count()
+					return fmt.Sprintln(c.reconciles - before)
 				}
+				c.do(d.Cmd, args, strings.ReplaceAll(d.Input, "$long", strings.Repeat("x", 5000)))
 				c.pause(time.Second)
-				lines := c.sent()
-				for _, probed := range c.probed() {
-					lines = append(lines, "probes "+probed)
-				}
-				for _, name := range []string{"web-0", "web-1", "db-0"} {
-					if pods[name] {
-						lines = append(lines, name+": "+c.pod(name))
-					}
-				}
-				return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n") + "\n"
+				return c.show()
 			})
-		})
+		}, func(c *cluster) { c.serverless = strings.HasPrefix(filepath.Base(path), "serverless") })
 	})
+}
+
+// do does what a line of a script says.
+func (c *cluster) do(command string, args []string, text string) {
+	c.Helper()
+	switch command {
+	case "node":
+		c.addNode(args[0])
+	case "delete-node":
+		c.must(c.kube.CoreV1().Nodes().Delete(c.Context(), args[0], metav1.DeleteOptions{}))
+	case "pod":
+		c.addPod(args[0], args[1], args[2])
+	case "delete-pod":
+		c.must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), args[0], metav1.DeleteOptions{GracePeriodSeconds: new(int64(30))}))
+	case "mark":
+		if text == "" {
+			text = idle
+		}
+		c.mark(args[0], args[1], text)
+	case "agent":
+		c.agent(args[0], v1alpha1.ProbeState(args[1]))
+	case "unmark":
+		c.must(c.markers.Delete(c.Context(), args[0], metav1.DeleteOptions{}))
+	case "pause":
+		d, err := time.ParseDuration(args[0])
+		c.must(err)
+		c.pause(d)
+	case "fail":
+		c.fail(args[0])
+	case "heal":
+		c.FailBefore(nil)
+	default:
+		c.patch(command, args, text)
+	}
+}
+
+// patch changes an object by a merge patch, and pods and nodes by a strategic one.
+func (c *cluster) patch(command string, args []string, text string) {
+	c.Helper()
+	patch, err := yaml.YAMLToJSON([]byte(text))
+	c.must(err)
+	times, subresources := 1, args[1:]
+	if n := len(args) - 1; strings.HasPrefix(args[n], "times=") {
+		times, err = strconv.Atoi(args[n][len("times="):])
+		c.must(err)
+		subresources = args[1:n]
+	}
+	for i := range times {
+		if i > 0 {
+			c.pause(time.Second)
+		}
+		switch command {
+		case "patch-pod":
+			_, err = c.kube.CoreV1().Pods(namespace).Patch(c.Context(), args[0], types.StrategicMergePatchType, patch, metav1.PatchOptions{}, subresources...)
+		case "patch-node":
+			_, err = c.kube.CoreV1().Nodes().Patch(c.Context(), args[0], types.StrategicMergePatchType, patch, metav1.PatchOptions{}, subresources...)
+		case "patch-probes":
+			_, err = c.probes.Patch(c.Context(), args[0], types.MergePatchType, patch, metav1.PatchOptions{})
+		case "patch-marker":
+			_, err = c.markers.Patch(c.Context(), args[0], types.MergePatchType, patch, metav1.PatchOptions{})
+		default:
+			c.Fatalf("unknown command %s", command)
+		}
+		c.must(err)
+	}
+}
+
+// fail has the API server refuse two results, as others write to the pod, or what is to be probed.
+func (c *cluster) fail(how string) {
+	conflicts := 0
+	c.FailBefore(func(r fakecluster.Request) error {
+		switch {
+		case how == "conflict" && r.User == nodeUser && r.Verb == "patch" && r.Resource == "pods" && conflicts < 2:
+			conflicts++
+			return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.Name, errors.New("the object has been modified"))
+		case how == "policy" && r.User == nodeUser && r.String() == "patch nodepodprobes":
+			return apierrors.NewForbidden(schema.GroupResource{}, "n1", errors.New("a policy"))
+		}
+		return nil
+	})
+}
+
+// show shows what the controllers have sent since the last time, and what there is.
+func (c *cluster) show() string {
+	c.Helper()
+	lines := c.sent()
+	for _, probed := range c.probed() {
+		lines = append(lines, "probes "+probed)
+	}
+	markers, err := c.markers.List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for _, m := range markers.Items {
+		line := fmt.Sprintf("%s: matched %d", m.Name, m.Status.MatchedPods)
+		if m.Status.ObservedGeneration != m.Generation {
+			line += ", of an older generation"
+		}
+		for _, condition := range m.Status.Conditions {
+			line += fmt.Sprintf(", %s since %s: %s: %s", condition.Type, condition.LastTransitionTime.UTC().Format(time.TimeOnly), condition.Reason, condition.Message)
+		}
+		lines = append(lines, line)
+	}
+	pods, err := c.kube.CoreV1().Pods(namespace).List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for i := range pods.Items {
+		lines = append(lines, pods.Items[i].Name+": "+c.pod(pods.Items[i].Name))
+	}
+	return strings.Join(append(lines, ""), "\n")
 }

@@ -30,7 +30,15 @@ func newNodePodProbe(changes ...change) *v1alpha1.NodePodProbe {
 	return n
 }
 
-// wants has a pod of the namespace shop probed: its container main, every 10 s, by a command that is the name of the probe.
+// in splits the name of a pod, perhaps "namespace/pod". Without a namespace it is of shop.
+func in(pod string) (namespace, name string) {
+	if namespace, name, found := strings.Cut(pod, "/"); found {
+		return namespace, name
+	}
+	return "shop", pod
+}
+
+// wants has a pod probed: its container main, every 10 s, by a command that is the name of the probe.
 func wants(pod, probe string, edits ...func(*corev1.Probe)) change {
 	return func(n *v1alpha1.NodePodProbe) {
 		p := v1alpha1.ContainerProbe{Name: probe, ContainerName: "main", Probe: command(probe)}
@@ -38,6 +46,7 @@ func wants(pod, probe string, edits ...func(*corev1.Probe)) change {
 		for _, edit := range edits {
 			edit(&p.Probe)
 		}
+		namespace, pod := in(pod)
 		uid := types.UID("uid-" + pod)
 		for i := range n.Spec.PodProbes {
 			if n.Spec.PodProbes[i].UID == uid {
@@ -45,7 +54,7 @@ func wants(pod, probe string, edits ...func(*corev1.Probe)) change {
 				return
 			}
 		}
-		n.Spec.PodProbes = append(n.Spec.PodProbes, v1alpha1.PodProbe{Namespace: "shop", Name: pod, UID: uid, Probes: []v1alpha1.ContainerProbe{p}})
+		n.Spec.PodProbes = append(n.Spec.PodProbes, v1alpha1.PodProbe{Namespace: namespace, Name: pod, UID: uid, Probes: []v1alpha1.ContainerProbe{p}})
 	}
 }
 
@@ -58,7 +67,8 @@ func every(seconds int32) func(*corev1.Probe) {
 }
 
 func idOf(pod, probe string) ID {
-	return ID{Namespace: "shop", Pod: pod, UID: types.UID("uid-" + pod), Container: "main", Probe: probe}
+	namespace, pod := in(pod)
+	return ID{Namespace: namespace, Pod: pod, UID: types.UID("uid-" + pod), Container: "main", Probe: probe}
 }
 
 // says has the status report a state that began a minute before now, in the words of is.
@@ -70,25 +80,16 @@ func says(pod, probe string, state v1alpha1.ProbeState) change {
 }
 
 // knows is what an agent knows of a probe of wants.
-func knows(pod, probe string, edits ...func(*Probe)) Probe {
-	p := Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}
-	for _, edit := range edits {
-		edit(&p)
-	}
-	return p
+func knows(pod, probe string) Probe {
+	return Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}
 }
 
 // ran says that a probe ran last so long before now.
 func ran(d time.Duration) func(*Probe) { return func(p *Probe) { p.Last = now.Add(-d) } }
 
-func running(p *Probe) { p.Running = true }
-
 func is(state v1alpha1.ProbeState) func(*Probe) {
 	return func(p *Probe) { p.State, p.Message, p.Since = state, "why", now.Add(-time.Second) }
 }
-
-// prints says what the command has printed last.
-func prints(output string) func(*Probe) { return func(p *Probe) { p.Output = output } }
 
 // told has the last state that is reported be so old.
 func told(ago time.Duration) change {
@@ -99,20 +100,9 @@ func told(ago time.Duration) change {
 	}
 }
 
-// reports has the first state that is reported say something.
-func reports(message string) change {
-	return func(n *v1alpha1.NodePodProbe) { n.Status.PodProbeStatuses[0].ProbeStates[0].Message = message }
-}
-
-// hidden has the first probe hide its output from the next generation on.
-func hidden(n *v1alpha1.NodePodProbe) {
-	n.Generation++
-	n.Spec.PodProbes[0].Probes[0].HideOutput = true
-}
-
 // shown shows a plan, one line for every thing that it does.
 func shown(p *Plan) (lines []string) {
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { lines = append(lines, strings.TrimSpace(fmt.Sprintf(format, args...))) }
 	for _, q := range p.Begin {
 		add("begin %s %s in %v %s", q.Pod, q.ID.Probe, q.First.Sub(now), q.State)
 	}

@@ -122,9 +122,8 @@ func (n *node) sleep(d time.Duration) {
 }
 
 // run starts a container of a pod, and returns its ID.
-func (n *node) run(pod, container string) string { return n.runIn("shop", pod, container) }
-
-func (n *node) runIn(namespace, pod, container string) string {
+func (n *node) run(pod, container string) string {
+	namespace, pod := in(pod)
 	return n.runtime.Create(fakecri.Container{SandboxID: "sandbox-" + pod, Status: &criv1.ContainerStatus{
 		Metadata: &criv1.ContainerMetadata{Name: container},
 		Labels: map[string]string{nodeagent.ContainerNameLabel: container, nodeagent.PodNameLabel: pod,

@@ -124,10 +124,6 @@ func states(texts ...string) edit {
 	}
 }
 
-func containers(all ...v1alpha1.ContainerRecreateRequestContainer) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Containers = all }
-}
-
 func at(t time.Time) edit {
 	return func(r *v1alpha1.ContainerRecreateRequest) { r.CreationTimestamp = metav1.NewTime(t) }
 }

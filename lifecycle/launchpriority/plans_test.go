@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launchpriority
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestPlans shows what is to be done about pods, and what waits. Two lines follow a plan: the pod, as podOf reads it, with changes after
+// a "|", and its ConfigMap, "owner: key key", if there is one. An owner is a UID, or "Kind/name/UID", or several with commas, or none;
+// "leaving" stands before that of one that is being deleted. "plan-1.9" is with the features of that release. "changes" has two pods, of
+// which the first may be missing, and tells whether the second is enqueued.
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			first, second, _ := strings.Cut(d.Input, "\n")
+			if d.Cmd == "changes" {
+				var before *corev1.Pod
+				if first != "none" {
+					before = podIn(t, first)
+				}
+				return fmt.Sprintln((Features{}).mayChangePlan(before, podIn(t, second)))
+			}
+			s := &Snapshot{Pod: podIn(t, first), ConfigMap: configMapIn(second)}
+			if d.Cmd == "plan-1.9" {
+				s.Features = FeaturesOf(podwright.Release19)
+			}
+			before := &Snapshot{Pod: s.Pod.DeepCopy(), ConfigMap: s.ConfigMap.DeepCopy(), Features: s.Features}
+			plan := NewPlan(s)
+			if diff := cmp.Diff(before, s); diff != "" {
+				t.Errorf("%s: the snapshot was changed:\n%s", d.Pos, diff)
+			}
+			lines := []string{describe(plan)}
+			if plan.Mark {
+				lines = append(lines, "mark")
+			}
+			for _, w := range plan.Waiting {
+				lines = append(lines, fmt.Sprintf("%s waits, %s %d below %d: %s", w.Name, w.Reason.Rule, w.Reason.Observed, w.Reason.Limit, w.Reason))
+			}
+			for _, problem := range plan.Problems {
+				lines = append(lines, problem.String())
+			}
+			return strings.Join(append(lines, ""), "\n")
+		})
+	})
+}
+
+// podIn reads a pod and its changes.
+func podIn(t *testing.T, text string) *corev1.Pod {
+	t.Helper()
+	containers, changes, _ := strings.Cut(text, "|")
+	pod := podOf(t, containers)
+	for change := range strings.SplitSeq(changes, ",") {
+		if words := strings.Fields(change); len(words) > 0 {
+			changePod(t, pod, words[0], words[1:])
+		}
+	}
+	return pod
+}
+
+func changePod(t *testing.T, pod *corev1.Pod, what string, words []string) {
+	t.Helper()
+	first := &pod.Spec.Containers[0]
+	switch what {
+	case "leaving":
+		pod.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	case "uid":
+		pod.UID = types.UID(words[0])
+	case "phase":
+		pod.Status.Phase = corev1.PodPhase(words[0])
+	case "unseen": // by the kubelet
+		pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	case "marked":
+		pod.Annotations = map[string]string{v1alpha1.LaunchPriorityCompletedAnnotation: "true"}
+	case "condition": // ContainersReady, or none
+		pod.Status.Conditions = nil
+		for _, status := range words {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionStatus(status)}}
+		}
+	case "restart":
+		pod.Spec.RestartPolicy = corev1.RestartPolicy(words[0])
+	case "restart-first": // the first container, perhaps with a rule
+		first.RestartPolicy = new(corev1.ContainerRestartPolicy(words[0]))
+		first.RestartPolicyRules = make([]corev1.ContainerRestartRule, len(words)-1)
+	case "also": // the first container waits for another key
+		first.Env = append([]corev1.EnvVar{waits(words[0], words[1])}, first.Env...)
+	case "native": // sidecar
+		pod.Spec.InitContainers = []corev1.Container{{Name: "native", RestartPolicy: new(corev1.ContainerRestartPolicyAlways), Env: []corev1.EnvVar{waits("web-barrier", "p_999")}}}
+		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "native"}}
+		pod.Status.Conditions[0].Status = corev1.ConditionFalse
+	case "ephemeral":
+		debug := corev1.EphemeralContainerCommon{Name: "debug", Env: []corev1.EnvVar{waits("web-barrier", "p_999")}}
+		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: debug}}
+		pod.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{{Name: "debug"}}
+	default:
+		t.Fatalf("unknown change %s", what)
+	}
+}
+
+// configMapIn reads a ConfigMap; nil if there is none.
+func configMapIn(text string) *corev1.ConfigMap {
+	owners, keys, found := strings.Cut(text, ":")
+	if !found {
+		return nil
+	}
+	owners, leaving := strings.CutPrefix(owners, "leaving ")
+	c := configMapOf("uid", strings.Fields(keys)...)
+	if leaving {
+		c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	}
+	c.OwnerReferences = nil
+	for owner := range strings.SplitSeq(owners, ",") {
+		switch words := strings.Split(owner, "/"); {
+		case len(words) == 3:
+			c.OwnerReferences = append(c.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: words[0], Name: words[1], UID: types.UID(words[2])})
+		case owner != "none":
+			c.OwnerReferences = append(c.OwnerReferences, configMapOf(types.UID(owner)).OwnerReferences...)
+		}
+	}
+	return c
+}
+
+// The ConfigMap as it goes over the wire.
+func TestPlanCreates(t *testing.T) {
+	plan := NewPlan(&Snapshot{Pod: podOf(t, "main=0:waiting log=5:waiting")})
+	want := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "web-barrier",
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "web", UID: "uid"}},
+		},
+		Data: map[string]string{"p_5": "true"},
+	}
+	if diff := cmp.Diff(want, plan.Create); diff != "" {
+		t.Errorf("LP-9: ConfigMap (-want +got):\n%s", diff)
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil, {}} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+const (
+	succeeded = v1alpha1.ProbeSucceeded
+	failed    = v1alpha1.ProbeFailed
+	unknown   = v1alpha1.ProbeUnknown
+)
+
+// TestPlans shows the plans of snapshots. Each line that follows a plan tells what there is:
+//
+//	ask web-0 idle        a probe that is asked for, with the words of asked
+//	says web-0 idle X     a state that is reported of it, a minute ago
+//	told 4s               how long ago the last of these was
+//	reports secret        what the first of these says
+//	hidden                the first probe hides its output from the next generation on
+//	seen 6 of 7           the generation that is reported, and that of the spec
+//	knows web-0 idle      what the agent knows of a probe: ran=4s ago, first=2m ago, retry=2s, is=Failed, prints=words, running,
+//	                      old-handler, and silent: it is unknown, without a reason
+//
+// Arguments are numbers of the node: running, and the limits concurrency, probes and per-second; paced=250ms from now;
+// and by how much the clock differs.
+func TestPlans(t *testing.T) {
+	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
+		s := &Snapshot{Began: now.Add(-time.Hour), Now: now}
+		for _, a := range d.CmdArgs {
+			switch value := a.Vals[0]; a.Key {
+			case "running":
+				s.Running = number(t, value)
+			case "concurrency":
+				s.Limits.Concurrency = number(t, value)
+			case "probes":
+				s.Limits.Probes = number(t, value)
+			case "per-second":
+				s.Limits.PerSecond = number(t, value)
+			case "clock":
+				s.Now = now.Add(duration(t, value))
+			case "paced":
+				s.Paced = now.Add(duration(t, value))
+			}
+		}
+		if d.Cmd == "plan" {
+			s.NodePodProbe = newNodePodProbe()
+		}
+		for line := range strings.Lines(d.Input) {
+			words := strings.Fields(line)
+			if words[0] == "knows" {
+				s.Probes = append(s.Probes, probeOf(t, words[1:]))
+			} else {
+				there(t, words)(s.NodePodProbe)
+			}
+		}
+		plan := NewPlan(s)
+		lines := shown(plan)
+		if s.Limits.PerSecond > 0 {
+			lines = append(lines, fmt.Sprint("paced for ", plan.Paced.Sub(now)))
+		}
+		return strings.Join(append(lines, ""), "\n")
+	})
+}
+
+// there is what a line says of the NodePodProbe.
+func there(t *testing.T, words []string) change {
+	t.Helper()
+	switch words[0] {
+	case "ask":
+		return asked(t, words[1:])
+	case "says":
+		return says(words[1], words[2], v1alpha1.ProbeState(words[3]))
+	case "told":
+		return told(duration(t, words[1]))
+	case "reports":
+		return func(n *v1alpha1.NodePodProbe) { n.Status.PodProbeStatuses[0].ProbeStates[0].Message = words[1] }
+	case "hidden":
+		return func(n *v1alpha1.NodePodProbe) {
+			n.Generation++
+			n.Spec.PodProbes[0].Probes[0].HideOutput = true
+		}
+	case "seen":
+		return func(n *v1alpha1.NodePodProbe) {
+			n.Status.ObservedGeneration, n.Generation = int64(number(t, words[1])), int64(number(t, words[3]))
+		}
+	}
+	t.Fatalf("unknown line %q", words)
+	return nil
+}
+
+// probeOf is what the agent knows of a probe.
+func probeOf(t *testing.T, words []string) Probe {
+	t.Helper()
+	p := knows(words[0], words[1])
+	for _, word := range words[2:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "ran":
+			ran(duration(t, value))(&p)
+		case "first":
+			p.First = now.Add(-duration(t, value))
+		case "retry":
+			p.Retry = now.Add(duration(t, value))
+		case "is":
+			is(v1alpha1.ProbeState(value))(&p)
+		case "prints":
+			p.Output = strings.ReplaceAll(value, "_", " ")
+		case "running":
+			p.Running = true
+		case "silent":
+			p.State, p.Since = unknown, now.Add(-time.Hour)
+		case "old-handler":
+			p.Handler = command("old").ProbeHandler
+		default:
+			t.Fatalf("unknown word %s", key)
+		}
+	}
+	return p
+}
+
+// PPM-4.2: the probes of a node do not all run at once when the agent starts.
+func TestSpreadAtTheStart(t *testing.T) {
+	n := newNodePodProbe()
+	for i := range 100 {
+		wants(fmt.Sprint("web-", i), "idle")(n)
+	}
+	s := &Snapshot{NodePodProbe: n, Began: now.Add(-time.Second), Now: now, Limits: Limits{Concurrency: 100, PerSecond: 1000}}
+	plan := NewPlan(s)
+	var tenths [10]int
+	for _, p := range plan.Begin {
+		tenths[p.First.Sub(now)/time.Second]++
+	}
+	for i, n := range tenths {
+		if n < 2 || n > 25 {
+			t.Errorf("%d of 100 probes begin in second %d: %v", n, i, tenths)
+		}
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	if got := shown(NewPlan(nil)); len(got) > 0 {
+		t.Errorf("plan %v, want none", got)
+	}
+}
