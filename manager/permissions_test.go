@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,77 +55,8 @@ func TestRBAC(t *testing.T) {
 		{Name: "idle", Namespace: "elsewhere"},
 		{Namespace: "own", Rules: []rbacv1.PolicyRule{rule("create", "", "secrets"), rule("get", "", "secrets", "certs")}},
 	})...)
-	if diff := cmp.Diff(manifest, string(got)); err != nil || diff != "" {
-		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	want, missing := os.ReadFile("testdata/rbac.yaml")
+	if diff := cmp.Diff(string(want), string(got)); err != nil || missing != nil || diff != "" {
+		t.Errorf("errors %v, %v (-want +got):\n%s", err, missing, diff)
 	}
 }
-
-const manifest = `---
-apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: prog
-  namespace: own
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: prog
-rules:
-- apiGroups:
-  - ""
-  resources:
-  - pods
-  verbs:
-  - list
-  - watch
-  - patch
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: prog
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: prog
-subjects:
-- kind: ServiceAccount
-  name: prog
-  namespace: own
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: prog
-  namespace: own
-rules:
-- apiGroups:
-  - ""
-  resources:
-  - secrets
-  verbs:
-  - create
-- apiGroups:
-  - ""
-  resourceNames:
-  - certs
-  resources:
-  - secrets
-  verbs:
-  - get
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: prog
-  namespace: own
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: Role
-  name: prog
-subjects:
-- kind: ServiceAccount
-  name: prog
-  namespace: own
-`

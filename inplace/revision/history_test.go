@@ -21,7 +21,7 @@ var cloneSet = schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alph
 
 func TestNew(t *testing.T) {
 	owner := &metav1.ObjectMeta{Namespace: "default", Name: "demo", UID: "u1", Annotations: map[string]string{"note": "x"}}
-	got, err := revision.New(owner, cloneSet, demo(true), 3, nil)
+	got, err := revision.New(owner, cloneSet, demo(t), 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestNew(t *testing.T) {
 	}
 
 	got.Annotations["note"], got.Labels["app"] = "y", "y"
-	if owner.Annotations["note"] != "x" || demo(true).Labels["app"] != "demo" {
+	if owner.Annotations["note"] != "x" || demo(t).Labels["app"] != "demo" {
 		t.Error("CS-CR3: labels and annotations are not copies")
 	}
 	if _, err := revision.New(owner, cloneSet, nil, 1, nil); err == nil || !strings.Contains(err.Error(), "CloneSet default/demo") {
@@ -61,6 +61,9 @@ func TestNew(t *testing.T) {
 
 func numbered(name string, number int64, image string) *appsv1.ControllerRevision {
 	r := stored(name, container(fmt.Sprintf("%q:%q", "image", image)))
+	if image == "broken" {
+		r.Data.Raw = []byte("{")
+	}
 	r.Revision = number
 	return r
 }
@@ -96,84 +99,6 @@ func TestSort(t *testing.T) {
 	}
 }
 
-func TestNextNumber(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		have []*appsv1.ControllerRevision
-		want int64
-	}{
-		{"CS-CR3: the first is 1", nil, 1},
-		{"CS-CR3: highest plus one, in any order", []*appsv1.ControllerRevision{numbered("a", 7, ""), numbered("b", 2, "")}, 8},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := revision.NextNumber(tt.have); got != tt.want {
-				t.Errorf("got %d, want %d", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestNext(t *testing.T) {
-	broken := func(name string, number int64) *appsv1.ControllerRevision {
-		r := stored(name, "{")
-		r.Revision = number
-		return r
-	}
-	byMeaning := numbered("a", 1, "one")
-	byMeaning.Data.Raw = []byte(strings.Replace(string(byMeaning.Data.Raw), `{"name"`, `{"resources":{},"name"`, 1))
-	for _, tt := range []struct {
-		name    string
-		history []*appsv1.ControllerRevision
-		image   string
-		want    string
-	}{
-		{"CS-CR5: no history", nil, "one", "Create wanted 1"},
-		{"CS-CR5: latest is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "two", "Use b 2"},
-		{"CS-CR5: latest is equal by meaning", []*appsv1.ControllerRevision{byMeaning}, "one", "Use a 1"},
-		{"CS-CR5: an older one is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "one", "Raise a 3"},
-		{"CS-CR5: the newest of several equal ones", []*appsv1.ControllerRevision{numbered("a", 1, "one"), numbered("c", 2, "one"), numbered("b", 3, "two")}, "one", "Raise c 4"},
-		{"CS-CR5: none is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "three", "Create wanted 3"},
-		{"an unreadable one is skipped", []*appsv1.ControllerRevision{broken("bad", 1), numbered("a", 2, "one")}, "one", "Use a 2"},
-		{"an unreadable latest one is skipped", []*appsv1.ControllerRevision{own(broken("bad", 2)), numbered("a", 1, "one")}, "one", "Raise a 3"},
-		{"an unreadable one and none equal", []*appsv1.ControllerRevision{own(broken("bad", 1)), numbered("a", 2, "one")}, "two", "Create wanted 3"},
-		{"an unreadable one that nobody controls and none equal", []*appsv1.ControllerRevision{broken("bad", 7), numbered("a", 2, "one")}, "two", "Create wanted 8"},
-		{"an unreadable one of the wanted name", []*appsv1.ControllerRevision{own(broken("wanted", 1))}, "one", "Use wanted 1"},
-		{"an unreadable older one of the wanted name", []*appsv1.ControllerRevision{own(broken("wanted", 1)), numbered("a", 2, "one")}, "two", "Raise wanted 3"},
-		{"an unreadable one of the wanted name that nobody controls", []*appsv1.ControllerRevision{broken("wanted", 1)}, "one", "Create wanted 2"},
-		{"nil ones", []*appsv1.ControllerRevision{nil, numbered("a", 1, "one"), nil}, "one", "Use a 1"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			before := names(tt.history)
-			d, err := revision.Next(tt.history, numbered("wanted", revision.NextNumber(tt.history), tt.image))
-			got := ""
-			if err != nil {
-				got = err.Error()
-			} else {
-				got = fmt.Sprintf("%s %s %d", d.Action, d.Revision.Name, d.Revision.Revision)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-			if names(tt.history) != before {
-				t.Error("the history was reordered")
-			}
-			if template, err := revision.Template(d.Revision.Data.Raw); err != nil || template.Spec.Containers[0].Image != tt.image {
-				t.Errorf("the revision holds %v, error %v, want image %s", template, err, tt.image)
-			}
-		})
-	}
-	if _, err := revision.Next(nil, nil); err == nil {
-		t.Error("nothing was taken as the wanted revision")
-	}
-	old := numbered("a", 1, "one")
-	if _, err := revision.Next([]*appsv1.ControllerRevision{old, numbered("b", 2, "two")}, numbered("w", 3, "one")); err != nil || old.Revision != 1 {
-		t.Errorf("CS-CR5: the stored revision was changed to number %d (%v)", old.Revision, err)
-	}
-	if _, err := revision.Next([]*appsv1.ControllerRevision{old}, broken("wanted", 2)); err == nil {
-		t.Error("an unreadable wanted revision was taken")
-	}
-}
-
 // Next for revisions of anything. (CS-CR5)
 func TestNextOf(t *testing.T) {
 	of := func(name, data string, number int64) *appsv1.ControllerRevision {
@@ -187,34 +112,5 @@ func TestNextOf(t *testing.T) {
 		if d.String() != want || history[0].Name != "b" || history[1].Revision != 1 {
 			t.Errorf("%s: %s, want %s", data, d, want)
 		}
-	}
-}
-
-func TestSurplus(t *testing.T) {
-	history := []*appsv1.ControllerRevision{
-		numbered("e", 5, ""), numbered("a", 1, ""), numbered("c", 3, ""), numbered("b", 2, ""), numbered("d", 4, ""),
-	}
-	for _, tt := range []struct {
-		name  string
-		live  string
-		limit int32
-		want  string
-	}{
-		{"CS-CR7: oldest first until the limit", "e", 2, "a b"},
-		{"CS-CR7: live ones do not count", "a e", 2, "b"},
-		{"CS-CR7: limit 0", "a e", 0, "b c d"},
-		{"CS-CR7: a negative limit is 0", "a e", -3, "b c d"},
-		{"CS-CR7: fewer than the limit", "", 10, ""},
-		{"CS-CR7: exactly the limit", "", 5, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			live := func(name string) bool { return strings.Contains(tt.live, name) }
-			if got := names(revision.Surplus(history, live, tt.limit)); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-	if names(history) != "e a c b d" {
-		t.Error("the history was reordered")
 	}
 }

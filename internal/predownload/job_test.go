@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
@@ -39,34 +38,6 @@ func TestGoldenJob(t *testing.T) {
 	}
 }
 
-func TestAnnotationNumbers(t *testing.T) {
-	for _, test := range []struct {
-		name, parallelism, timeout string
-		want                       [2]int32
-	}{
-		{"IP-30: defaults", "", "", [2]int32{1, 300}},
-		{"IP-30: given", "10", "60", [2]int32{10, 60}},
-		{"IP-30: parallelism 0 pauses", "0", "60", [2]int32{0, 60}},
-		{"IP-30: percentages are no integers", "10%", "10%", [2]int32{1, 300}},
-		{"IP-30: no numbers", "many", "5m", [2]int32{1, 300}},
-		{"IP-30: out of range", "99999999999", "99999999999", [2]int32{1, 300}},
-		{"IP-30: less than makes sense", "-1", "0", [2]int32{1, 300}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			in := input(t)
-			in.workload = workload(map[string]string{
-				inplacev1alpha1.PreDownloadParallelismAnnotation:    test.parallelism,
-				inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation: test.timeout,
-			})
-			spec := decide(in).Create[0].Spec
-			got := [2]int32{spec.Parallelism.IntVal, *spec.PullPolicy.TimeoutSeconds}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("parallelism and timeout (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestJobName(t *testing.T) {
 	long := strings.Repeat("w", 222) + "."
 	for _, test := range []struct{ name, revision, container, want string }{
@@ -81,55 +52,6 @@ func TestJobName(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestJobDetails(t *testing.T) {
-	t.Run("IP-30: without a hash label, the hash of the name", func(t *testing.T) {
-		in := input(t)
-		delete(in.to.Labels, revision.HashLabel)
-		if got := decide(in).Create[0].Labels[revision.HashLabel]; got != "new" {
-			t.Errorf("hash %q, want new", got)
-		}
-	})
-	t.Run("IP-30: the selector's own expressions stay", func(t *testing.T) {
-		in := input(t)
-		own := metav1.LabelSelectorRequirement{Key: "a", Operator: metav1.LabelSelectorOpExists}
-		in.selector.MatchExpressions = []metav1.LabelSelectorRequirement{own}
-		want := []metav1.LabelSelectorRequirement{own,
-			{Key: "controller-revision-hash", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"web-new", "new"}}}
-		if diff := cmp.Diff(want, decide(in).Create[0].Spec.PodSelector.MatchExpressions); diff != "" {
-			t.Errorf("expressions (-want +got):\n%s", diff)
-		}
-	})
-	t.Run("IP-30: a name too long for a label is not selected by", func(t *testing.T) {
-		in := input(t)
-		in.to.Name = strings.Repeat("w", 60) + "-new"
-		selector := decide(in).Create[0].Spec.PodSelector
-		if diff := cmp.Diff([]string{"new"}, selector.MatchExpressions[0].Values); diff != "" {
-			t.Errorf("values (-want +got):\n%s", diff)
-		}
-		if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
-			t.Errorf("the API server would refuse the selector: %v", err)
-		}
-	})
-	t.Run("IP-30: neither pull secrets nor labels", func(t *testing.T) {
-		in := input(t)
-		bare := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:2"}}}}
-		in.From[0], in.to = rev(t, "old", bare), rev(t, "new", bare)
-		in.PodPerNode = true
-		in.From[0].Data.Raw = bytes.Replace(in.From[0].Data.Raw, []byte("nginx:2"), []byte("nginx:1"), 1)
-		job := decide(in).Create[0]
-		if diff := cmp.Diff(map[string]string{revision.HashLabel: "new"}, job.Labels); diff != "" || job.Spec.PullSecrets != nil {
-			t.Errorf("pull secrets %v, labels (-want +got):\n%s", job.Spec.PullSecrets, diff)
-		}
-	})
-	t.Run("IP-30: a container without an image is left out", func(t *testing.T) {
-		in := input(t)
-		in.to, in.PodPerNode = rev(t, "new", template("", "log:2")), true
-		if diff := cmp.Diff([]string{"web-new-log=log:2"}, outcomeOf(decide(in)).Create); diff != "" {
-			t.Errorf("jobs (-want +got):\n%s", diff)
-		}
-	})
 }
 
 // No annotation and no name makes a job that the API server refuses or that never pulls.

@@ -4,12 +4,14 @@ package workload
 
 import (
 	"fmt"
-	"math"
+	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
 )
 
 func entries(texts ...any) (list []intstr.IntOrString) {
@@ -24,71 +26,40 @@ func entries(texts ...any) (list []intstr.IntOrString) {
 	return list
 }
 
-func TestParse(t *testing.T) {
+// TestOrdinals shows in testdata/ordinals.txt which ordinals are reserved, and which are wanted then.
+func TestOrdinals(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		entries []any
-		want    Reserved
-		err     string
-	}{
-		{nil, nil, ""},
-		{[]any{1}, Reserved{{1, 1}}, ""},
-		{[]any{3, 1, 2, 2}, Reserved{{1, 3}}, ""},
-		{[]any{"5-7"}, Reserved{{5, 7}}, ""},
-		{[]any{"5-5", 4, "1-2"}, Reserved{{1, 2}, {4, 5}}, ""},
-		{[]any{"1-9", "3-4", 12, "8-10"}, Reserved{{1, 10}, {12, 12}}, ""},
-		{[]any{-1, 0}, Reserved{{-1, 0}}, ""},
-		{[]any{"007-8"}, Reserved{{7, 8}}, ""},
-		{[]any{"0-9223372036854775807"}, Reserved{{0, math.MaxInt}}, ""},
-		{[]any{"5-9223372036854775807", 9}, Reserved{{5, math.MaxInt}}, ""},
-		{[]any{1, "5", 3, "x"}, Reserved{{1, 1}, {3, 3}}, `spec.reserveOrdinals[1]: found "5", want a number, or a range of numbers such as "5-7"`},
-		{[]any{""}, nil, `spec.reserveOrdinals[0]: found "", want a number, or a range of numbers such as "5-7"`},
-		{[]any{"-5"}, nil, `spec.reserveOrdinals[0]: found "-5", want a number, or a range of numbers such as "5-7"`},
-		{[]any{"5-"}, nil, `spec.reserveOrdinals[0]: found "5-", want a number, or a range of numbers such as "5-7"`},
-		{[]any{"1-2-3"}, nil, `spec.reserveOrdinals[0]: found "1-2-3", want a number, or a range of numbers such as "5-7"`},
-		{[]any{" 1-2"}, nil, `spec.reserveOrdinals[0]: found " 1-2", want a number, or a range of numbers such as "5-7"`},
-		{[]any{"1-9223372036854775808"}, nil, `spec.reserveOrdinals[0]: found "1-9223372036854775808", want a number, or a range of numbers such as "5-7"`},
-		{[]any{"7-5"}, nil, `spec.reserveOrdinals[0]: found "7-5", want a range that begins with the lower number`},
-	} {
-		got, err := ParseReserved(entries(test.entries...))
-		message := ""
-		if err != nil {
-			message = err.Error()
+	datadriven.RunTest(t, "testdata/ordinals.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var out strings.Builder
+		for line := range strings.Lines(d.Input) {
+			line = strings.TrimSpace(line)
+			text, start, n := line, 0, 0
+			if before, rest, found := strings.Cut(line, " of "); found {
+				var from string
+				text, from, _ = strings.Cut(rest, " from ")
+				if _, err := fmt.Sscan(before+" "+from, &n, &start); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var list []intstr.IntOrString
+			if err := yaml.Unmarshal([]byte(text), &list); err != nil {
+				t.Fatal(err)
+			}
+			r, err := ParseReserved(list)
+			fmt.Fprintf(&out, "%s: ", line)
+			if d.Cmd == "wanted" {
+				wanted, end := r.Wanted(start, n)
+				fmt.Fprintln(&out, wanted, end)
+				continue
+			}
+			fmt.Fprint(&out, r)
+			if err != nil {
+				fmt.Fprintf(&out, ", %v", err)
+			}
+			fmt.Fprintln(&out)
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" || message != test.err {
-			t.Errorf("%v: error %q, want %q (-want +got):\n%s", test.entries, message, test.err, diff)
-		}
-	}
-}
-
-func TestWanted(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		entries  []any
-		start, n int
-		want     string
-	}{
-		{nil, 0, 0, "[] 0"},
-		{nil, 4, 0, "[] 4"},
-		{nil, 0, 3, "[0 1 2] 3"},
-		{[]any{1}, 0, 3, "[0 2 3] 4"},
-		{[]any{0}, 0, 1, "[1] 2"},
-		{[]any{1, "4-6"}, 2, 4, "[2 3 7 8] 9"},
-		{[]any{"0-3"}, 2, 2, "[4 5] 6"},
-		{[]any{"0-1000000000"}, 0, 2, "[1000000001 1000000002] 1000000003"},
-		{[]any{-1}, 0, 2, "[0 1] 2"},
-		{nil, math.MaxInt32 - 1, 3, "[2147483646 2147483647] 2147483648"},
-		{[]any{"1-9223372036854775807"}, 0, 2, "[0] 1"},
-	} {
-		r, err := ParseReserved(entries(test.entries...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		wanted, end := r.Wanted(test.start, test.n)
-		if got := fmt.Sprint(wanted, " ", end); got != test.want {
-			t.Errorf("%v from %d, %d of them: got %s, want %s", test.entries, test.start, test.n, got, test.want)
-		}
-	}
+		return out.String()
+	})
 }
 
 // What one ordinal after the other says, ranges say too.

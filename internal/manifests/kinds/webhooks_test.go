@@ -3,11 +3,14 @@
 package kinds_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
@@ -72,79 +75,31 @@ func TestWebhooksAreServed(t *testing.T) {
 	}
 }
 
-// What the API server asks, by the names of the webhooks.
+// TestWebhooksAsk shows in testdata/webhooks.txt what the API server asks, by the names of the webhooks: the path, and the rules.
 func TestWebhooksAsk(t *testing.T) {
-	type asked struct {
-		Path       string
-		Operations []admissionregistrationv1.OperationType
-		Groups     []string
-		Versions   []string
-		Resources  []string
-	}
-	const create, update, remove = admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete
-	type operations = []admissionregistrationv1.OperationType
-	changes, all, removals := operations{create, update}, operations{create, update, remove}, operations{remove}
-	kruise, alpha, both := []string{"apps.kruise.io"}, []string{"v1alpha1"}, []string{"v1alpha1", "v1beta1"}
-	want := map[string]asked{
-		"mpod.kb.io":                      {"/mutate-pod", operations{create}, []string{""}, []string{"v1"}, []string{"pods"}},
-		"mcontainerrecreaterequest.kb.io": {recreate.MutatePath, changes, kruise, alpha, []string{"containerrecreaterequests"}},
-		"mcloneset.kb.io":                 {cloneset.MutatePath, changes, kruise, alpha, []string{"clonesets"}},
-		"vcloneset.kb.io":                 {cloneset.ValidatePath, all, kruise, alpha, []string{"clonesets"}},
-		"mstatefulset.kb.io":              {statefulset.MutatePath, changes, kruise, both, []string{"statefulsets"}},
-		"vstatefulset.kb.io":              {statefulset.ValidatePath, all, kruise, both, []string{"statefulsets"}},
-		"mdaemonset.kb.io":                {daemonset.MutatePath, changes, kruise, alpha, []string{"daemonsets"}},
-		"vdaemonset.kb.io":                {daemonset.ValidatePath, changes, kruise, alpha, []string{"daemonsets"}},
-		"mbroadcastjob.kb.io":             {broadcastjob.MutatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
-		"vbroadcastjob.kb.io":             {broadcastjob.ValidatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
-		"madvancedcronjob.kb.io":          {cronjob.MutatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
-		"vadvancedcronjob.kb.io":          {cronjob.ValidatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
-		"muniteddeployment.kb.io":         {uniteddeployment.MutatePath, changes, kruise, alpha, []string{"uniteddeployments"}},
-		"vuniteddeployment.kb.io":         {uniteddeployment.ValidatePath, all, kruise, alpha, []string{"uniteddeployments"}},
-		"mimagepulljob.kb.io":             {imagepulljob.MutatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
-		"vimagepulljob.kb.io":             {imagepulljob.ValidatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
-		"mimagelistpulljob.kb.io":         {imagelistpulljob.MutatePath, changes, kruise, alpha, []string{"imagelistpulljobs"}},
-		"vimagelistpulljob.kb.io":         {imagelistpulljob.ValidatePath, changes, kruise, alpha, []string{"imagelistpulljobs"}},
-		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},
-		"msidecarset.kb.io":               {sidecarset.MutatePath, changes, kruise, alpha, []string{"sidecarsets"}},
-		"vresourcedistribution.kb.io":     {resource.ValidatePath, changes, kruise, alpha, []string{"resourcedistributions"}},
-		"vworkloadspread.kb.io":           {workloadspread.ValidatePath, changes, kruise, alpha, []string{"workloadspreads"}},
-		"vpersistentpodstate.kb.io":       {persistentpodstate.ValidatePath, changes, kruise, alpha, []string{"persistentpodstates"}},
-		"vpodprobemarker.kb.io":           {podprobemarker.ValidatePath, changes, kruise, alpha, []string{"podprobemarkers"}},
-		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
-		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
-
-		"vnamespace.kb.io":                {deletion.NamespacePath, removals, []string{""}, []string{"v1"}, []string{"namespaces"}},
-		"vcustomresourcedefinition.kb.io": {deletion.DefinitionPath, removals, []string{"apiextensions.k8s.io"}, []string{"v1", "v1beta1"}, []string{"customresourcedefinitions"}},
-		"vbuiltindeployment.kb.io":        {deletion.DeploymentPath, removals, []string{"apps"}, []string{"v1"}, []string{"deployments"}},
-		"vbuiltinreplicaset.kb.io":        {deletion.ReplicaSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"replicasets"}},
-		"vbuiltinstatefulset.kb.io":       {deletion.StatefulSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"statefulsets"}},
-		"vservice.kb.io":                  {deletion.ServicePath, removals, []string{""}, []string{"v1"}, []string{"services"}},
-		"vingress.kb.io":                  {deletion.IngressPath, removals, []string{"networking.k8s.io"}, []string{"v1", "v1beta1"}, []string{"ingresses"}},
-		"vpodunavailablebudget.kb.io":     {podunavailablebudget.ValidatePath, changes, []string{"policy.kruise.io"}, alpha, []string{"podunavailablebudgets"}},
-		"vpod.kb.io":                      {podunavailablebudget.ValidatePodPath, operations{update, remove}, []string{""}, []string{"v1"}, []string{"pods"}},
-		"vpodeviction.kb.io":              {podunavailablebudget.ValidatePodPath, operations{create}, []string{""}, []string{"v1"}, []string{"pods/eviction"}},
-	}
-	got := map[string]asked{}
-	add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
-		r := rules[0]
-		got[name] = asked{*client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources}
-	}
-	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks} {
-		mutating, validating := webhooks()
-		for _, w := range mutating {
-			add(w.Name, w.ClientConfig, w.Rules)
-		}
-		for _, w := range validating {
-			add(w.Name, w.ClientConfig, w.Rules)
-		}
-		if again, _ := webhooks(); len(again) > 0 {
-			again[0].Rules[0].Resources[0] = "changed"
-			if mutating[0].Rules[0].Resources[0] == "changed" {
-				t.Error("a change of one caller is seen by another")
+	datadriven.RunTest(t, "testdata/webhooks.txt", func(t *testing.T, _ *datadriven.TestData) string {
+		var asked []string
+		add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
+			for _, r := range rules {
+				asked = append(asked, fmt.Sprintln(name, *client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources))
 			}
 		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("webhooks (-want +got):\n%s", diff)
-	}
+		for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks} {
+			mutating, validating := webhooks()
+			for _, w := range mutating {
+				add(w.Name, w.ClientConfig, w.Rules)
+			}
+			for _, w := range validating {
+				add(w.Name, w.ClientConfig, w.Rules)
+			}
+			if again, _ := webhooks(); len(again) > 0 {
+				again[0].Rules[0].Resources[0] = "changed"
+				if mutating[0].Rules[0].Resources[0] == "changed" {
+					t.Error("a change of one caller is seen by another")
+				}
+			}
+		}
+		slices.Sort(asked)
+		return strings.Join(asked, "")
+	})
 }
