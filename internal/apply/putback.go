@@ -100,23 +100,29 @@ func noted(pod *corev1.Pod, patch []byte) (found, sent string, err error) {
 // Difference is what a write of a status changes: to which values, and what goes. Times that are written do not count: they are those of the write.
 // Other writers change a shared status, too, as webhooks that book in it: there it tells apart what goes by the values that it had.
 func Difference(before, after any, shared bool) (string, error) {
+	gone, is, err := difference(before, after, shared)
+	return gone + Wanted([]byte(is)), err
+}
+
+// difference is what goes and to which values a write of a status changes it, with its times.
+func difference(before, after any, shared bool) (gone, is string, err error) {
 	old, err := fields(before)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	wanted, err := fields(after)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	old, wanted = byName(old).(map[string]any), byName(wanted).(map[string]any)
 	differ(old, wanted)
 	onlyGone(old, wanted, shared)
-	gone, err := json.Marshal(old)
+	from, err := json.Marshal(old)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	is, err := json.Marshal(wanted)
-	return string(gone) + Wanted(is), err
+	into, err := json.Marshal(wanted)
+	return string(from), string(into), err
 }
 
 // onlyGone leaves of what was before only what is not there any more, without its values unless they count.

@@ -25,11 +25,14 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	if last.version != "" && last.version == p.Version && equality.Semantic.DeepEqual(last.status, after) {
 		return nil
 	}
-	difference, err := Difference(before, after, p.SharedStatus)
+	gone, is, err := difference(before, after, p.SharedStatus)
 	if err != nil {
 		return err
 	}
-	wanted := fmt.Sprintf(`{"metadata":{"uid":%q}}%s`, p.Workload.GetUID(), difference) // another workload of the name wants the same: that is no contest
+	if !p.TimedStatus {
+		is = Wanted([]byte(is))
+	}
+	wanted := fmt.Sprintf(`{"metadata":{"uid":%q}}%s%s`, p.Workload.GetUID(), gone, is) // another workload of the name wants the same: that is no contest
 	return p.PutBack(string(p.Workloads)+"/status", wanted, func() error { return p.replaceStatus(ctx, before, after) })
 }
 

@@ -56,6 +56,9 @@ type Writer struct {
 	Keeps []string
 	// SharedStatus says that a webhook books in the status of the workloads, too. (CT-12)
 	SharedStatus bool
+	// TimedStatus says that the times in the status of the workloads are what is wanted, as those of a schedule are. By default they
+	// are those of the write. (CT-12)
+	TimedStatus bool
 	// GeneratedNames says that a pod gets another name with every attempt to
 	// create it. Reports then leave the name out.
 	GeneratedNames bool

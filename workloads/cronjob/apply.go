@@ -35,10 +35,11 @@ func (r *reconciler) seen(key types.NamespacedName, of types.UID, scheduled time
 // newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: resourceCronJobs,
-		Clock:     o.Clock,
-		Merge:     apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
-		Recorder:  o.Recorder,
+		Workloads:   resourceCronJobs,
+		TimedStatus: true,
+		Clock:       o.Clock,
+		Merge:       apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
+		Recorder:    o.Recorder,
 	}
 }
 
