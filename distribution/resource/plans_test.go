@@ -57,7 +57,8 @@ func happen(t *testing.T, s *Snapshot, line string) {
 	switch word, rest, _ := strings.Cut(line, " "); word {
 	case "", "resource":
 	case "copy":
-		object := NewPlan(&Snapshot{Distribution: s.Distribution, Namespaces: s.Namespaces, Now: noon, Sources: s.Sources, Source: s.Source}).Create[0].(*corev1.Secret)
+		empty := &Snapshot{Distribution: s.Distribution, Namespaces: s.Namespaces, Now: noon, Sources: s.Sources, Source: s.Source}
+		object := NewPlan(empty).Create[0].(*corev1.Secret)
 		fixture.Merge(t, object, rest)
 		s.Copies[0] = stored(object)[0]
 	case "missing":

@@ -82,7 +82,8 @@ func (l *line) argument(key string, values []string) {
 	case "open":
 		before(l.ws, first, corev1.ConditionTrue, l.duration(values[1]))
 	case "reserved":
-		l.reserved = append(l.reserved, Reservation{Key: "k-" + first, Subset: first, Owner: "web-1", Revision: "1", Expires: now.Add(ReservedFor - l.duration(values[1]))})
+		expires := now.Add(ReservedFor - l.duration(values[1]))
+		l.reserved = append(l.reserved, Reservation{Key: "k-" + first, Subset: first, Owner: "web-1", Revision: "1", Expires: expires})
 	case "moved":
 		for _, value := range values {
 			n, age := l.times(value)

@@ -90,9 +90,13 @@ func podsOf(d *datadriven.TestData) *Snapshot {
 }
 
 var priorities = map[string]*inplacev1alpha1.UpdatePriorityStrategy{
-	"gold": {WeightPriority: []inplacev1alpha1.UpdatePriorityWeightTerm{{Weight: 10, MatchSelector: metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}}}},
+	"gold": {WeightPriority: []inplacev1alpha1.UpdatePriorityWeightTerm{weightOf(metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}})}},
 	"broken": {WeightPriority: []inplacev1alpha1.UpdatePriorityWeightTerm{
-		{Weight: 10, MatchSelector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}}}},
+		weightOf(metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}})}},
+}
+
+func weightOf(pods metav1.LabelSelector) inplacev1alpha1.UpdatePriorityWeightTerm {
+	return inplacev1alpha1.UpdatePriorityWeightTerm{Weight: 10, MatchSelector: pods}
 }
 
 // snapshotOf is what a line of a script says, beside pods.
@@ -260,7 +264,8 @@ func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
 }
 
 // ownerJSON is a reference to a job, which is shown as its namespace and name.
-var ownerJSON = regexp.MustCompile(`\{"kind":"ImagePullJob","namespace":"([^"]*)","name":"([^"]*)","uid":"[^"]*","apiVersion":"apps.kruise.io/v1alpha1"\}`)
+var ownerJSON = regexp.MustCompile(`\{"kind":"ImagePullJob","namespace":"([^"]*)","name":"([^"]*)",` +
+	`"uid":"[^"]*","apiVersion":"apps.kruise.io/v1alpha1"\}`)
 
 func asJSON(value any) string {
 	data, err := json.Marshal(value)

@@ -194,7 +194,8 @@ func (l *lines) task(words []string, values map[string]string) v1alpha1.ImageTag
 		case name == "namesake":
 			one.OwnerReferences = append(one.OwnerReferences, corev1.ObjectReference{APIVersion: "batch/v1", Kind: "ImagePullJob", Name: "w", UID: "w-uid"})
 		case name == "later":
-			one.OwnerReferences = append(one.OwnerReferences, corev1.ObjectReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "ImagePullJob", Namespace: "x", Name: "a", UID: "z"})
+			later := corev1.ObjectReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "ImagePullJob", Namespace: "x", Name: "a", UID: "z"}
+			one.OwnerReferences = append(one.OwnerReferences, later)
 		case name != "of":
 			one.OwnerReferences = append(one.OwnerReferences, owners(name)...)
 		}
@@ -314,7 +315,8 @@ func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
 }
 
 // ownerJSON is a reference to a job, which is shown as its namespace and name.
-var ownerJSON = regexp.MustCompile(`\{"kind":"ImagePullJob","namespace":"([^"]*)","name":"([^"]*)","uid":"[^"]*","apiVersion":"apps.kruise.io/v1alpha1"\}`)
+var ownerJSON = regexp.MustCompile(`\{"kind":"ImagePullJob","namespace":"([^"]*)","name":"([^"]*)",` +
+	`"uid":"[^"]*","apiVersion":"apps.kruise.io/v1alpha1"\}`)
 
 func asJSON(value any) string {
 	data, err := json.Marshal(value)
