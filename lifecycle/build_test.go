@@ -64,11 +64,6 @@ func finalizer(f string) option {
 	return func(pod *corev1.Pod) { pod.Finalizers = append(pod.Finalizers, f) }
 }
 
-func terminating(pod *corev1.Pod) {
-	deleted := metav1.NewTime(before)
-	pod.DeletionTimestamp = &deleted
-}
-
 func condition(t corev1.PodConditionType, status corev1.ConditionStatus) option {
 	return func(pod *corev1.Pod) {
 		for i := range pod.Status.Conditions {

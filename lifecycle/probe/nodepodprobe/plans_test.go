@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestPlans shows the plans of node-1, which is ready and has an empty NodePodProbe. Lines that follow say what else there is, each
+// with changes after semicolons. "serverless" has the feature, and "one-namespace" a controller of the namespace shop alone.
+//
+//	node virtual             or unready, leaving, gone; and "no-probes" or "probes-leave" is about its NodePodProbe
+//	entry web-0 games#idle   what it asks for of a pod: probes, perhaps "at 10.0.0.1"
+//	says web-0 games#idle=Failed
+//	pod web-0; label idle yes; condition Idle True; words Idle True 3 players; annotation cost 1; ip 10.0.0.1; uid other; leaving; uninitialized
+//	marker games; probe idle Idle; sets Succeeded idle=yes; notes cost=1
+//	                         probes with a condition type or none, and what their states set; further changes are "leaving", "in other",
+//	                         and "selects everything" or "selects badly"
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s := newSnapshot(newProbes(), nil)
+			s.Serverless = d.Cmd == "serverless"
+			if d.Cmd == "one-namespace" {
+				s.Namespace = "shop"
+			}
+			for line := range strings.Lines(d.Input) {
+				s.read(t, strings.Split(strings.TrimSpace(line), "; "))
+			}
+			return strings.Join(append(shown(NewPlan(s)), ""), "\n")
+		})
+	})
+}
+
+// read reads a line.
+func (s *Snapshot) read(t *testing.T, parts []string) {
+	t.Helper()
+	switch words := strings.Fields(parts[0]); words[0] {
+	case "node":
+		s.Node = map[string]func() *corev1.Node{
+			"virtual": virtualNode, "gone": func() *corev1.Node { return nil },
+			"unready": func() *corev1.Node { return newNode(func(n *corev1.Node) { n.Status.Conditions = nil }) },
+			"leaving": func() *corev1.Node {
+				return newNode(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: now} })
+			},
+		}[words[1]]()
+	case "no-probes":
+		s.NodePodProbe = nil
+	case "probes-leave":
+		s.NodePodProbe.DeletionTimestamp = &metav1.Time{Time: now}
+	case "entry":
+		s.NodePodProbe.Spec.PodProbes = append(s.NodePodProbe.Spec.PodProbes, entryOf(words[1], words[2:]))
+	case "says":
+		says(s.NodePodProbe, words[1], words[2:]...)
+	case "pod":
+		pod := newPod(words[1])
+		for _, change := range parts[1:] {
+			changePod(t, pod, strings.Fields(change))
+		}
+		s.Pods = append(s.Pods, pod)
+	case "marker":
+		m := newMarker(words[1])
+		for _, change := range parts[1:] {
+			changeMarker(t, m, strings.Fields(change))
+		}
+		s.Markers[m.Namespace] = append(s.Markers[m.Namespace], m)
+	default:
+		t.Fatalf("unknown line %q", parts)
+	}
+}
+
+// entryOf is what is asked for of a pod, perhaps "namespace/name".
+func entryOf(pod string, words []string) v1alpha1.PodProbe {
+	ip := ""
+	if n := len(words); n > 1 && words[n-2] == "at" {
+		ip, words = words[n-1], words[:n-2]
+	}
+	namespace, name, found := strings.Cut(pod, "/")
+	if !found {
+		namespace, name = "shop", pod
+	}
+	entry := probed(name, words...)
+	entry.Namespace, entry.IP = namespace, ip
+	return entry
+}
+
+func changePod(t *testing.T, pod *corev1.Pod, words []string) {
+	t.Helper()
+	switch words[0] {
+	case "label":
+		labelled(words[1], words[2])(pod)
+	case "no-label":
+		delete(pod.Labels, words[1])
+	case "annotation":
+		annotated(words[1], words[2])(pod)
+	case "condition":
+		has(words[1], corev1.ConditionStatus(words[2]))(pod)
+	case "untyped": // a condition without a type
+		has("", corev1.ConditionStatus(words[1]))(pod)
+	case "words":
+		hasWords(words[1], corev1.ConditionStatus(words[2]), strings.Join(words[3:], " "))(pod)
+	case "ip":
+		pod.Status.PodIP = words[1]
+	case "uid":
+		pod.UID = types.UID(words[1])
+	case "leaving":
+		ending(pod)
+	case "uninitialized":
+		pod.Status.Conditions = nil
+	default:
+		t.Fatalf("unknown change %q of a pod", words)
+	}
+}
+
+func changeMarker(t *testing.T, m *v1alpha1.PodProbeMarker, words []string) {
+	t.Helper()
+	last := len(m.Spec.Probes) - 1
+	switch words[0] {
+	case "probe":
+		m.Spec.Probes = append(m.Spec.Probes, newProbe(words[1], strings.Join(words[2:], "")))
+	case "sets":
+		m.Spec.Probes[last].MarkerPolicy = append(m.Spec.Probes[last].MarkerPolicy, sets(v1alpha1.ProbeState(words[1]), words[2:]...))
+	case "notes": // by the last policy
+		policy := &m.Spec.Probes[last].MarkerPolicy[len(m.Spec.Probes[last].MarkerPolicy)-1]
+		*policy = annotates(*policy, words[1:]...)
+	case "period":
+		m.Spec.Probes[last].Probe.PeriodSeconds = 5
+	case "leaving":
+		m.DeletionTimestamp = &metav1.Time{Time: now}
+	case "in":
+		m.Namespace = words[1]
+	case "selects":
+		if m.Spec.Selector.MatchLabels = nil; words[1] == "badly" {
+			m.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}
+		}
+	default:
+		t.Fatalf("unknown change %q of a marker", words)
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	if got := shown(NewPlan(nil)); len(got) > 0 {
+		t.Errorf("plan %v, want none", got)
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package containermeta
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+// envHashes are the hashes of the environments that pods of tests have.
+var envHashes = map[string]uint64{"A=1": versionHash, "none": noEnvHash, "empty": emptyHash, "?": 0}
+
+// TestPlans shows plans of pods, and whether a pod is "due" for a report or a restart. The argument no-env closes the gate. Lines are:
+//
+//	pod m1 s1; version 2       the IDs in the statuses of main and side, or "-", with changes
+//	container main m1 1        one of the runtime, by its age; perhaps exited, hash=10, restarts=7
+//	known m1 A=1               the environment of a container; "unreadable m1 2 4s" is one that could not be read twice, and is in 4 s
+//	attempt m1 1 3s            how often it was to be stopped, and how long ago
+//
+// Changes of pods are "report main/m1/10/A=1" with what is reported, its hash and that of its environment, and those of changePod.
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s := &Snapshot{Runtime: "containerd", Now: now, Features: Features{NoEnvFromMetadata: d.HasArg("no-env")},
+				Environments: map[string]Environment{}, Attempts: map[string]Attempt{}}
+			for line := range strings.Lines(d.Input) {
+				s.read(t, strings.Split(strings.TrimSpace(line), "; "))
+			}
+			if d.Cmd == "due" {
+				return fmt.Sprintf("report %t, restart %t\n", reportDue(s.Pod, s.Features), restartDue(s.Pod, s.Features))
+			}
+			return showPlan(NewPlan(s))
+		})
+	})
+}
+
+func showPlan(plan *Plan) string {
+	var lines []string
+	if plan.Report != nil {
+		for _, c := range plan.Report.Containers {
+			line := fmt.Sprintf("report %s %s, restarts %d, hash %x, environment", c.Name, c.ContainerID, c.RestartCount, c.Hashes.PlainHash)
+			for name, hash := range envHashes {
+				if hash == c.Hashes.ExtractedEnvFromMetadataHash {
+					line += " " + name
+				}
+			}
+			lines = append(lines, line)
+		}
+	}
+	for _, id := range plan.Read {
+		lines = append(lines, "read "+id)
+	}
+	for _, r := range plan.Restarts {
+		lines = append(lines, "restart "+r.Container+" "+r.ID)
+	}
+	for _, waiting := range plan.Waiting {
+		lines = append(lines, "waits: "+waiting.Name+": "+waiting.Reason.String())
+	}
+	if plan.RequeueAfter > 0 {
+		lines = append(lines, "again after "+plan.RequeueAfter.String())
+	}
+	return strings.Join(append(lines, ""), "\n")
+}
+
+// read reads a line.
+func (s *Snapshot) read(t *testing.T, parts []string) {
+	t.Helper()
+	switch words := strings.Fields(parts[0]); words[0] {
+	case "pod":
+		s.Pod = newPod("web-0", running(words[1:]...))
+		for i := range s.Pod.Status.ContainerStatuses {
+			if words[1+i] == "-" {
+				s.Pod.Status.ContainerStatuses[i].ContainerID = ""
+			}
+		}
+		for _, change := range parts[1:] {
+			word, rest, _ := strings.Cut(change, " ")
+			changePod(t, s.Pod, word, rest)
+		}
+	case "container":
+		c := created(words[1], words[2], int64(number(t, words[3], 10)))
+		for _, word := range words[4:] {
+			key, value, _ := strings.Cut(word, "=")
+			switch key {
+			case "exited":
+				exited(c)
+			case "hash":
+				cri("io.kubernetes.container.hash", value)(c)
+			case "restarts":
+				cri("io.kubernetes.container.restartCount", value)(c)
+			}
+		}
+		s.Containers = append(s.Containers, c)
+	case "known":
+		s.Environments[words[1]] = known(words[1], words[2:]...)[words[1]]
+	case "unreadable":
+		s.Environments[words[1]] = Environment{Err: errors.New("no env"), Failures: int(number(t, words[2], 10)), RetryAt: now.Add(duration(t, words[3]))}
+	case "attempt":
+		s.Attempts[words[1]] = Attempt{Count: int(number(t, words[2], 10)), Last: now.Add(-duration(t, words[3]))}
+	default:
+		t.Fatalf("unknown line %q", parts)
+	}
+}
+
+func number(t *testing.T, text string, base int) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(text, base, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func duration(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func changePod(t *testing.T, pod *corev1.Pod, word, rest string) {
+	t.Helper()
+	field := corev1.EnvVar{Name: "IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}}
+	key := corev1.EnvVar{Name: "C", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "k"}}}
+	switch word {
+	case "version":
+		annotated("version", rest)(pod)
+	case "report":
+		var entries []inplacev1alpha1.RuntimeContainer
+		for entry := range strings.FieldsSeq(rest) {
+			of := strings.Split(entry, "/")
+			entries = append(entries, reportedAs(of[0], of[1], number(t, of[2], 16), envHashes[of[3]]))
+		}
+		reporting(entries...)(pod)
+	case "bad-report":
+		annotated(inplacev1alpha1.RuntimeContainersMetaAnnotation, rest)(pod)
+	case "only-main":
+		pod.Spec.Containers = pod.Spec.Containers[:1]
+	case "status-of-main":
+		pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1]
+	case "runtime":
+		pod.Status.ContainerStatuses[0].ContainerID = rest + "://m1"
+	case "leaving":
+		pod.DeletionTimestamp = &metav1.Time{Time: now}
+	case "phase":
+		pod.Status.Phase = corev1.PodPhase(rest)
+	case "owner-of":
+		pod.OwnerReferences[0].APIVersion = rest
+	case "uncontrolled":
+		pod.OwnerReferences[0].Controller = nil
+	case "unowned":
+		pod.OwnerReferences = nil
+	case "sidecars":
+		annotated(sidecarSetHashAnnotation, "{}")(pod)
+	case "updated": // whether an update is complete
+		condition(corev1.ConditionStatus(rest))(pod)
+	case "no-conditions":
+		pod.Status.Conditions = nil
+	case "both": // containers have the same environment
+		pod.Spec.Containers[1].Env = pod.Spec.Containers[0].Env
+	case "env":
+		env(map[string][]corev1.EnvVar{"none": nil, "field": {field}, "config-map": {key},
+			"hidden": {fromAnnotation("A", "version"), {Name: "A", Value: "x"}}}[rest]...)(pod)
+	default:
+		t.Fatalf("unknown change %s", word)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	var got []time.Duration
+	for _, tries := range []int{-1, 0, 1, 2, 7, 8, 1000} {
+		got = append(got, retryAfter(tries))
+	}
+	want := []time.Duration{3 * time.Second, 3 * time.Second, 6 * time.Second, 12 * time.Second, 384 * time.Second, 10 * time.Minute, 10 * time.Minute}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil, {}} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
+	}
+}
