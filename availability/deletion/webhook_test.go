@@ -7,19 +7,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/availability/deletion"
-	"github.com/podwright/podwright/internal/testing/conformance"
 )
 
 // request asks for the deletion of shop, an object with this JSON.
@@ -67,131 +66,40 @@ func (c *cluster) List(_ context.Context, r schema.GroupVersionResource, namespa
 	return list, nil
 }
 
-const definitionSpec = `"group":"shop.io","names":{"plural":"carts","kind":"Cart","listKind":"CartList"},"scope":"Namespaced","versions":[{"name":"v2","served":true,"storage":false},{"name":"v1","served":true,"storage":true}]`
-
-// Every kind with every value of the label, as requests.
-func TestWebhook(t *testing.T) {
-	for _, kind := range deletion.Kinds() {
-		t.Run(kind.String(), func(t *testing.T) {
-			spec := `"replicas":3`
-			waits, free := "403 "+forbidden+"Cascading and replicas 3>0", `"replicas":0`
-			children := &cluster{objects: 2}
-			if count := counts[kind.Kind]; count != "" {
-				spec, free = definitionSpec, definitionSpec
-				waits = fmt.Sprintf("403 %sCascading and %s 2>0", forbidden, count)
-			}
-			if kind.Kind == "Service" || kind.Kind == "Ingress" { // DP-14
-				spec, waits = "", ""
-			}
-			webhook := &deletion.Webhook{List: children.List}
-			changed := func(change func(*admissionv1.AdmissionRequest)) *admissionv1.AdmissionRequest {
-				r := request(kind, object("Always", "", spec))
-				change(r)
-				return r
-			}
-			for _, test := range []struct {
-				name    string
-				webhook *deletion.Webhook
-				request *admissionv1.AdmissionRequest
-				want    string // code and message; "" is allowed
-			}{
-				{"no label", webhook, request(kind, `{"metadata":{"name":"shop"},"spec":{`+spec+`}}`), ""},
-				{"DP-5: Always", webhook, request(kind, object("Always", "", free)), "403 " + always},
-				{"DP-5: Cascading", webhook, request(kind, object("Cascading", "", spec)), waits},
-				{"DP-E8: Cascading, without children", &deletion.Webhook{List: (&cluster{}).List}, request(kind, object("Cascading", "", free)), ""},
-				{"DP-E4: lower case", webhook, request(kind, object("always", "", spec)), ""},
-				{"DP-4: being deleted", webhook, request(kind, object("Cascading", `"deletionTimestamp":"2026-01-01T00:00:00Z",`, spec)), ""},
-				{"DP-E6: Always, being deleted", webhook, request(kind, object("Always", `"deletionTimestamp":"2026-01-01T00:00:00Z",`, spec)), ""},
-				{"DP-1: a dry run", webhook, changed(func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }), "403 " + always},
-				{"DP-1: another version", webhook, changed(func(r *admissionv1.AdmissionRequest) { r.Kind.Version = "v1beta1" }), "403 " + always},
-				{"DP-1: an update", webhook, changed(func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Update }), ""},
-				{"DP-1: another group", webhook, changed(func(r *admissionv1.AdmissionRequest) { r.Kind.Group = "shop.io" }), ""},
-				{"DP-2: a subresource", webhook, changed(func(r *admissionv1.AdmissionRequest) { r.SubResource = "status" }), ""},
-				{"DP-2: no old object", webhook, request(kind, ""), ""},
-				{"DP-2: no JSON", webhook, request(kind, "{"), "400 oldObject: want a " + kind.Kind + " as JSON: unexpected end of JSON input"},
-				{"gate off", &deletion.Webhook{Disabled: true}, changed(func(*admissionv1.AdmissionRequest) {}), ""},
-			} {
-				if diff := cmp.Diff(test.want, conformance.Verdict(test.webhook.Validate(t.Context(), test.request))); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", test.name, diff)
-				}
-			}
-			denied := webhook.Validate(t.Context(), request(kind, object("Always", "", spec)))
-			if d := denied.Result.Details; denied.Result.Reason != metav1.StatusReasonForbidden || d == nil || d.Name != "shop" || d.Kind != strings.ToLower(kind.Kind)+"s" {
-				t.Errorf("the refusal does not name the object: %+v", denied.Result)
-			}
-			if kind.Kind == "Namespace" || kind.Kind == "CustomResourceDefinition" {
-				return
-			}
-			if len(children.asked) > 0 {
-				t.Errorf("DP-3: asked the API server: %q", children.asked)
-			}
-		})
-	}
+// claims is an API server that lists claims: a letter each, of Bound, Pending, and Deleted ones that are Bound.
+type claims struct {
+	phases string
+	broken bool
+	asked  []string
 }
 
-// What is listed, and what comes of it.
-func TestWebhookCounts(t *testing.T) {
-	const (
-		notFinished = `"status.phase!=Succeeded,status.phase!=Failed"`
-		pods        = `/v1 pods in "shop", ` + notFinished + `, limit `
-		carts       = `shop.io/v1 carts in "", "", limit `
-		anyPods     = forbidden + "Cascading and active pods "
-		anyCarts    = forbidden + "Cascading and active CRs "
-	)
-	version := func(served string, versions string) string {
-		_, end, _ := strings.Cut(definitionSpec, `"versions":`)
-		return strings.Replace(definitionSpec, end, versions, 1) + served
+func (c *claims) List(_ context.Context, namespace string, o metav1.ListOptions) (*corev1.PersistentVolumeClaimList, error) {
+	c.asked = append(c.asked, fmt.Sprintf("claims in %q, limit %d, from %q", namespace, o.Limit, o.Continue))
+	if c.broken {
+		return nil, errors.New("no connection")
 	}
-	for _, test := range []struct {
-		name, kind string
-		cluster    cluster
-		spec, want string
-		asked      []string
-	}{
-		{"DP-6: no pods", "Namespace", cluster{}, "", "", []string{pods + `1, from ""`}},
-		{"DP-7: a pod", "Namespace", cluster{objects: 1}, "", "403 " + anyPods + "1>0", []string{pods + `1, from ""`}},
-		{"DP-7: pods", "Namespace", cluster{objects: 3}, "", "403 " + anyPods + "3>0", []string{pods + `1, from ""`, pods + `500, from "1"`}},
-		{"DP-7: many pods", "Namespace", cluster{objects: 5000}, "", "403 " + anyPods + "501>0", []string{pods + `1, from ""`, pods + `500, from "1"`}},
-		{"DP-6: pods that are being deleted", "Namespace", cluster{objects: 600, leaving: 600}, "", "", []string{pods + `1, from ""`, pods + `500, from "1"`, pods + `500, from "501"`}},
-		{"DP-6: the last one is not", "Namespace", cluster{objects: 600, leaving: 599}, "", "403 " + anyPods + "1>0", []string{pods + `1, from ""`, pods + `500, from "1"`, pods + `500, from "501"`}},
-		{"DP-7: no answer", "Namespace", cluster{broken: 1}, "", "403 forbidden by ResourcesProtectionDeletion for list pods error: no connection", []string{pods + `1, from ""`}},
-		{"DP-7: no second answer", "Namespace", cluster{objects: 3, broken: 2}, "", "403 " + anyPods + "1>0", []string{pods + `1, from ""`, pods + `500, from "1"`}},
-		{"DP-7: no second answer about what is left", "Namespace", cluster{objects: 3, leaving: 1, broken: 2}, "",
-			"403 forbidden by ResourcesProtectionDeletion for list pods error: no connection", []string{pods + `1, from ""`, pods + `500, from "1"`}},
-
-		{"DP-7: no objects", "CustomResourceDefinition", cluster{}, definitionSpec, "", []string{carts + `1, from ""`}},
-		{"DP-7: objects", "CustomResourceDefinition", cluster{objects: 2}, definitionSpec, "403 " + anyCarts + "2>0", []string{carts + `1, from ""`, carts + `500, from "1"`}},
-		{"DP-7: objects that are being deleted", "CustomResourceDefinition", cluster{objects: 1, leaving: 1}, definitionSpec, "", []string{carts + `1, from ""`}},
-		{"DP-7: objects, no answer", "CustomResourceDefinition", cluster{broken: 1}, definitionSpec, "403 failed to list CRs of shop.io/v1, Kind=CartList: no connection", []string{carts + `1, from ""`}},
-		{"DP-7: the stored version is not served", "CustomResourceDefinition", cluster{objects: 1},
-			version("", `[{"name":"v1","served":false,"storage":true},{"name":"v2","served":true},{"name":"v3","served":true}]`),
-			"403 " + anyCarts + "1>0", []string{`shop.io/v2 carts in "", "", limit 1, from ""`}},
-		{"DP-7: no version is served", "CustomResourceDefinition", cluster{}, version("", `[{"name":"v1","storage":true}]`),
-			"403 failed to list CRs of shop.io/, Kind=CartList: no version of it is served; serve one, or take the label away", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			kind := deletion.Kinds()[slices.IndexFunc(deletion.Kinds(), func(k schema.GroupKind) bool { return k.Kind == test.kind })]
-			webhook := &deletion.Webhook{List: test.cluster.List}
-			if diff := cmp.Diff(test.want, conformance.Verdict(webhook.Validate(t.Context(), request(kind, object("Cascading", "", test.spec))))); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.asked, test.cluster.asked); diff != "" {
-				t.Errorf("lists (-want +got):\n%s", diff)
-			}
-		})
+	from := 0
+	if o.Continue != "" {
+		_, _ = fmt.Sscan(o.Continue, &from)
 	}
-}
-
-// Without a list nothing that has to be counted goes.
-func TestWebhookWithoutList(t *testing.T) {
-	const why = "the webhook was given nothing that lists; take the label away"
-	for _, kind := range deletion.Kinds()[:2] {
-		got := conformance.Verdict((&deletion.Webhook{}).Validate(t.Context(), request(kind, object("Cascading", "", definitionSpec))))
-		if !strings.HasPrefix(got, "403 ") || !strings.HasSuffix(got, ": "+why) {
-			t.Errorf("%s: %s", kind.Kind, got)
+	list := &corev1.PersistentVolumeClaimList{}
+	for _, phase := range c.phases[from:min(from+int(o.Limit), len(c.phases))] {
+		claim := corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+		switch phase {
+		case 'P':
+			claim.Status.Phase = corev1.ClaimPending
+		case 'D':
+			claim.DeletionTimestamp = &metav1.Time{}
 		}
+		list.Items = append(list.Items, claim)
 	}
+	if next := from + len(list.Items); next < len(c.phases) {
+		list.Continue = fmt.Sprint(next)
+	}
+	return list, nil
 }
+
+const definitionSpec = `"group":"shop.io","names":{"plural":"carts","kind":"Cart","listKind":"CartList"},"scope":"Namespaced","versions":[{"name":"v2","served":true,"storage":false},{"name":"v1","served":true,"storage":true}]`
 
 // DP-9: what may be listed.
 func TestRules(t *testing.T) {
@@ -204,10 +112,12 @@ func TestRules(t *testing.T) {
 		webhook deletion.Webhook
 		want    []rbacv1.PolicyRule
 	}{
-		"nothing to list with":       {deletion.Webhook{Resources: carts}, nil},
-		"disabled":                   {deletion.Webhook{Disabled: true, List: list, Resources: carts}, nil},
-		"DP-9: pods":                 {deletion.Webhook{List: list}, []rbacv1.PolicyRule{verb("", "pods")}},
-		"DP-9: and custom resources": {deletion.Webhook{List: list, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods"), verb("shop.io", "carts"), verb("bank.io", "*")}},
+		"nothing to list with":             {deletion.Webhook{Resources: carts}, nil},
+		"disabled":                         {deletion.Webhook{Disabled: true, List: list, Resources: carts}, nil},
+		"DP-9: pods":                       {deletion.Webhook{List: list}, []rbacv1.PolicyRule{verb("", "pods")}},
+		"DP-13: and claims":                {deletion.Webhook{List: list, Claims: (&claims{}).List}, []rbacv1.PolicyRule{verb("", "pods"), verb("", "persistentvolumeclaims")}},
+		"DP-15: none that it does not use": {deletion.Webhook{List: list, NoDefinitions: true, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods")}},
+		"DP-9: and custom resources":       {deletion.Webhook{List: list, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods"), verb("shop.io", "carts"), verb("bank.io", "*")}},
 	} {
 		if diff := cmp.Diff(test.want, test.webhook.Rules()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -3,224 +3,141 @@
 package apiwriter
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 )
 
-var web = types.NamespacedName{Namespace: "default", Name: "web"}
+var (
+	web     = types.NamespacedName{Namespace: "default", Name: "web"}
+	errDown = errors.New("connection refused")
+)
 
-func at(version string) Synced { return func(podwright.Resource) string { return version } }
+// TestStore shows in testdata/store.txt what a Store says:
+//
+//	wrote 12, reset 10                    a version that the object has written, or whose server has gone back; none is none
+//	pending 11 1s                         what a cache at a version lacks, a time after the beginning
+//	lost web-1                            a write of it had no answer
+//	settle web-1=12 web-2=20:gone         what is asked for, and how it is found, or "down"
+//	left web-1                            what caches still show, or "down"
+//	created pods/web-0, unseen pods/web-0 what was created, and what is not seen by caches that have the named
+//	forget                                the object is gone
+//
+// Writes of another object are beside it all the time, and change nothing.
+func TestStore(t *testing.T) {
+	datadriven.RunTest(t, "testdata/store.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var store Store
+		store.Wrote(types.NamespacedName{Name: "other"}, "pods", "50")
+		var out strings.Builder
+		for line := range strings.Lines(d.Input) {
+			words := strings.Fields(line)
+			if said := step(t, &store, words[0], words[1:]); said != "" {
+				fmt.Fprintf(&out, "%s: %s\n", strings.TrimSpace(line), said)
+			}
+		}
+		return out.String()
+	})
+}
 
-// pending says what is waited for, and fails if that cannot be known.
-func pending(t *testing.T, tracker *Store, version string) string {
+// step does a step, and returns what the store says.
+func step(t *testing.T, store *Store, name string, words []string) string {
 	t.Helper()
-	missing, err := tracker.Pending(web, at(version), time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if missing == (Missing{}) {
-		return ""
-	}
-	return missing.String()
-}
-
-func TestPending(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		writes []string
-		synced string
-		want   bool
-	}{
-		{"nothing was written", nil, "", false},
-		{"the cache is behind", []string{"12"}, "11", true},
-		{"the cache has it", []string{"12"}, "12", false},
-		{"the cache is ahead", []string{"12"}, "100", false},
-		{"the newest write counts, in any order", []string{"9", "12", "10"}, "11", true},
-		{"versions are numbers, not text", []string{"9"}, "10", false},
-		{"a write without a version", []string{""}, "1", false},
-		{"the cache cannot tell", []string{"12"}, "", false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var tracker Store
-			for _, version := range test.writes {
-				tracker.Wrote(web, "pods", version)
-			}
-			if got := pending(t, &tracker, test.synced); (got != "") != test.want {
-				t.Errorf("pending: %q", got)
-			}
+	first := strings.Join(words[:min(1, len(words))], "")
+	down := first == "down"
+	switch name {
+	case "wrote":
+		store.Wrote(web, "pods", first)
+	case "reset":
+		store.Reset(web, "pods", first)
+	case "forget":
+		store.Forget(web)
+	case "lost":
+		store.Lost(web, "pods", first)
+	case "created":
+		store.Created(web, creation(first))
+	case "unseen":
+		unseen := store.Unseen(web, func(resource podwright.Resource, name string) bool {
+			return slices.Contains(words, string(resource)+"/"+name)
 		})
-	}
-}
-
-func TestPendingForgetsWhatWasSeen(t *testing.T) {
-	var tracker Store
-	tracker.Wrote(web, "pods", "12")
-	tracker.Wrote(types.NamespacedName{Name: "other"}, "pods", "50")
-	if pending(t, &tracker, "11") == "" || pending(t, &tracker, "12") != "" {
-		t.Error("a write is pending until the cache has it")
-	}
-	if got := pending(t, &tracker, "1"); got != "" {
-		t.Errorf("the cache had it, and it is pending again: %s", got)
-	}
-	tracker.Wrote(web, "pods", "60")
-	tracker.Forget(web)
-	if got := pending(t, &tracker, "1"); got != "" {
-		t.Errorf("forgotten, and pending: %s", got)
-	}
-}
-
-func TestSettle(t *testing.T) {
-	var tracker Store
-	asked := 0
-	find := func(version string, err error) func(podwright.Resource, string) (string, bool, error) {
-		return func(resource podwright.Resource, name string) (string, bool, error) {
-			if asked++; resource != "pods" || name != "web-1" {
-				t.Errorf("asked for %s %s", resource, name)
+		return cmp.Or(strings.Trim(fmt.Sprint(unseen), "[]"), "nothing")
+	case "pending":
+		return pending(t, store, first, words)
+	case "settle":
+		return settle(store, words, down)
+	case "left":
+		err := store.Left(web, func(_ podwright.Resource, name string) (bool, error) {
+			if down {
+				return false, errDown
 			}
-			return version, false, err
-		}
-	}
-	if err := tracker.Settle(web, find("", nil)); err != nil || asked > 0 {
-		t.Errorf("nothing was lost: asked %d times, error %v", asked, err)
-	}
-	tracker.Lost(web, "pods", "web-1")
-	tracker.Lost(web, "pods", "web-1")
-	down := errors.New("connection refused")
-	if err := tracker.Settle(web, find("", down)); !errors.Is(err, down) || !strings.Contains(err.Error(), "web-1") {
-		t.Errorf("error %v", err)
-	}
-	if err := tracker.Settle(web, find("12", nil)); err != nil || asked != 2 {
-		t.Errorf("asked %d times, error %v", asked, err)
-	}
-	if pending(t, &tracker, "11") == "" {
-		t.Error("what was found is not waited for")
-	}
-	if err := tracker.Settle(web, find("", down)); err != nil {
-		t.Errorf("what was found is asked for again: %v", err)
-	}
-}
-
-// CT-13: what is gone is waited for until the caches do not show it, or are further. Own writes before and after it are waited for all the same.
-func TestLeft(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		before, after string // versions that the controller has written
-		shown         string
-		at            string // how far the cache is
-		want          string
-	}{
-		{"both are shown", "", "", "web-1 web-2", "11", "21"},
-		{"one is shown", "", "", "web-2", "11", "21"},
-		{"none is shown", "", "", "", "11", ""},
-		{"shown, and the cache is further: another has the name", "", "", "web-1 web-2", "21", ""},
-		{"a write before", "15", "", "", "11", "15"},
-		{"a write before, which is shown", "15", "", "", "15", ""},
-		{"a write after", "", "30", "", "25", "30"},
-		{"writes before and after", "15", "30", "", "25", "30"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var tracker Store
-			tracker.Wrote(web, "pods", test.before)
-			tracker.Lost(web, "pods", "web-1")
-			tracker.Lost(web, "pods", "web-2")
-			versions := map[string]string{"web-1": "20", "web-2": "21"}
-			if err := tracker.Settle(web, func(_ podwright.Resource, name string) (string, bool, error) { return versions[name], true, nil }); err != nil {
-				t.Fatal(err)
-			}
-			tracker.Wrote(web, "pods", test.after)
-			for range 2 {
-				if err := tracker.Left(web, func(_ podwright.Resource, name string) (bool, error) { return strings.Contains(test.shown, name), nil }); err != nil {
-					t.Fatal(err)
-				}
-				missing, err := tracker.Pending(web, at(test.at), time.Unix(0, 0))
-				if missing.Wrote != test.want || err != nil {
-					t.Errorf("waits for %q, want %q; error %v", missing.Wrote, test.want, err)
-				}
-			}
+			return slices.Contains(words, name), nil
 		})
+		return said(err, down)
+	default:
+		t.Fatalf("unknown step %s", name)
 	}
-	var tracker Store
-	tracker.Lost(web, "pods", "web-1")
-	if err := tracker.Settle(web, func(podwright.Resource, string) (string, bool, error) { return "20", true, nil }); err != nil {
-		t.Fatal(err)
-	}
-	down := errors.New("no cache")
-	if err := tracker.Left(web, func(podwright.Resource, string) (bool, error) { return false, down }); !errors.Is(err, down) {
-		t.Errorf("error %v", err)
-	}
-	tracker.Forget(web)
-	if err := tracker.Left(web, func(podwright.Resource, string) (bool, error) { return false, down }); err != nil {
-		t.Errorf("forgotten, and asked: %v", err)
-	}
+	return ""
 }
 
-// What cannot be compared is said, not passed over.
-func TestVersionsThatCannotBeCompared(t *testing.T) {
-	for _, test := range [][2]string{{"x", "1"}, {"1", "x"}, {"abc", "abd"}, {"0", "1"}} {
-		var tracker Store
-		tracker.Wrote(web, "pods", test[0])
-		if missing, err := tracker.Pending(web, at(test[1]), time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), "versions are numbers") {
-			t.Errorf("wrote %q, the cache is at %q: missing %v, error %v", test[0], test[1], missing, err)
-		}
-	}
+func creation(text string) Creation {
+	resource, name, _ := strings.Cut(text, "/")
+	return Creation{Resource: podwright.Resource(resource), Name: name, Owner: "uid"}
 }
 
-func TestPendingTellsForHowLong(t *testing.T) {
-	var tracker Store
-	tracker.Wrote(web, "pods", "12")
-	start := time.Unix(0, 0)
-	for _, after := range []time.Duration{0, time.Second, time.Hour} {
-		if missing, err := tracker.Pending(web, at("11"), start.Add(after)); err != nil || missing.For != after {
-			t.Errorf("after %v: %v, waited for %v, error %v", after, missing, missing.For, err)
-		}
+// said is an error, or that there is none although the API server is down.
+func said(err error, down bool) string {
+	switch {
+	case err != nil && !errors.Is(err, errDown):
+		return "another error: " + err.Error()
+	case err != nil:
+		return err.Error()
+	case down:
+		return "nothing is asked"
 	}
-	tracker.Reset(web, "pods", "10") // the server has gone back
-	if got := pending(t, &tracker, "9"); !strings.Contains(got, "last own write at 10") {
-		t.Errorf("pending: %q", got)
-	}
-	if missing, err := tracker.Pending(web, at("9"), start.Add(time.Minute)); err != nil || missing.For != time.Minute {
-		t.Errorf("the new wait has lasted for %v, error %v", missing.For, err)
-	}
-	tracker.Reset(web, "pods", "")
-	if got := pending(t, &tracker, "9"); got != "" {
-		t.Errorf("pending: %q", got)
-	}
+	return ""
 }
 
-func TestUnseen(t *testing.T) {
-	var store Store
-	shows := func(names ...string) func(podwright.Resource, string) bool {
-		return func(resource podwright.Resource, name string) bool {
-			return resource == "pods" && slices.Contains(names, name)
+func pending(t *testing.T, store *Store, version string, words []string) string {
+	t.Helper()
+	var after time.Duration
+	if len(words) > 1 {
+		var err error
+		if after, err = time.ParseDuration(words[1]); err != nil {
+			t.Fatal(err)
 		}
 	}
-	pod := func(name string) Creation { return Creation{Resource: "pods", Name: name, Owner: "uid"} }
-	if got := store.Unseen(web, shows()); len(got) > 0 {
-		t.Errorf("nothing was created, and unseen is %v", got)
+	missing, err := store.Pending(web, func(podwright.Resource) string { return version }, time.Unix(0, 0).Add(after))
+	switch {
+	case err != nil:
+		return err.Error()
+	case missing == (Missing{}):
+		return "nothing"
 	}
-	store.Created(web, pod("web-0"))
-	store.Created(web, pod("web-1"))
-	for range 2 {
-		if got := store.Unseen(web, shows("web-0")); len(got) != 1 || got[0] != pod("web-1") {
-			t.Errorf("unseen is %v, want web-1", got)
+	return fmt.Sprintf("%s, for %s", missing, missing.For)
+}
+
+func settle(store *Store, answers []string, down bool) string {
+	var asked []string
+	err := store.Settle(web, func(resource podwright.Resource, name string) (string, bool, error) {
+		if asked = append(asked, fmt.Sprint(resource, " ", name)); down {
+			return "", false, errDown
 		}
-	}
-	if got := store.Unseen(web, shows("web-1")); len(got) > 0 {
-		t.Errorf("what was seen is unseen again: %v", got)
-	}
-	job := Creation{Resource: "jobs", Name: "web-0", Owner: "uid"}
-	store.Created(web, job)
-	if got := store.Unseen(web, shows("web-0")); len(got) != 1 || got[0] != job {
-		t.Errorf("unseen is %v, want a job that has the name of a pod", got)
-	}
-	if store.Forget(web); len(store.Unseen(web, shows())) > 0 {
-		t.Error("what is forgotten is unseen")
-	}
+		for _, answer := range answers {
+			if version, found := strings.CutPrefix(answer, name+"="); found {
+				version, gone := strings.CutSuffix(version, ":gone")
+				return version, gone, nil
+			}
+		}
+		return "", false, nil
+	})
+	slices.Sort(asked)
+	return strings.TrimSpace(fmt.Sprint("asked for ", asked, " ", said(err, down && len(asked) == 0)))
 }

@@ -14,12 +14,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
@@ -35,74 +38,61 @@ const prioritised = `{"metadata":{"name":"web"},"spec":{"containers":[
 	{"name":"main","newField":{"a":1}},
 	{"name":"proxy","env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"100"}]}]}}`
 
-func barrierJSON(configMap, key string) string {
-	return fmt.Sprintf(`{"name":"KRUISE_CONTAINER_BARRIER","valueFrom":{"configMapKeyRef":{"key":%q,"name":%q}}}`, key, configMap)
+// given is what a script says: the pod, in YAML as it is; what the step of sidecars adds to it; and what is another about the request.
+type given struct {
+	Pod         json.RawMessage
+	Sidecar     corev1.Container
+	Annotations map[string]string
+	Request     json.RawMessage
 }
 
-func TestLaunchPriority(t *testing.T) {
-	webhook := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
-	for _, test := range []struct {
-		name, pod string
-		want      string // the patch
-	}{
-		{"LP-5: a barrier for each, and nothing else", prioritised, `[` +
-			`{"op":"add","path":"/spec/containers/0/env","value":[` + barrierJSON("web-barrier", "p_0") + `]},` +
-			`{"op":"replace","path":"/spec/containers/1/env","value":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"100"},` + barrierJSON("web-barrier", "p_100") + `]}]`},
-		{"LP-2: one container", `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main","env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"abc"}]}]}}`, ""},
-		{"LP-4: no order is asked for", `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main"},{"name":"proxy"}]}}`, ""},
-		{"LP-6: the name stays empty where nothing is injected", `{"metadata":{"generateName":"web-"},"spec":{"containers":[{"name":"main"},{"name":"proxy"}]}}`, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			response := webhook.Default(t.Context(), create(test.pod))
-			if !response.Allowed {
-				t.Fatalf("refused: %+v", response.Result)
+// steps are those of a webhook, by the words of scripts.
+func (g *given) steps(words []datadriven.CmdArg) *podwebhook.Webhook {
+	w := &podwebhook.Webhook{}
+	for _, word := range words {
+		switch word.Key {
+		case "launch":
+			w.LaunchPriority = launchpriority.Mutate
+		case "readiness":
+			w.Readiness = podreadiness.Mutate
+		case "readiness-of-all":
+			w.Readiness = podreadiness.MutateAll
+		case "sidecar":
+			w.Sidecars = func(_ context.Context, _ *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
+				pod.Spec.Containers, pod.Annotations = append(pod.Spec.Containers, g.Sidecar), g.Annotations
+				return nil
 			}
-			if diff := cmp.Diff(test.want, string(response.Patch)); diff != "" {
-				t.Errorf("patch (-want +got):\n%s", diff)
+		case "forbids":
+			w.Sidecars = func(context.Context, *admissionv1.AdmissionRequest, *corev1.Pod) error {
+				return fmt.Errorf("step: %w", apierrors.NewForbidden(corev1.Resource("pods"), "web", errors.New("no")))
 			}
-		})
-	}
-}
-
-func TestReadiness(t *testing.T) {
-	const owned = `{"metadata":{"name":"web","ownerReferences":[{"apiVersion":"apps.kruise.io/v1alpha1","kind":"BroadcastJob","name":"j","uid":"j","controller":true}]},"spec":{}}`
-	const alone = `{"metadata":{"name":"web"},"spec":{"readinessGates":[{"conditionType":"a"}]}}`
-	const gate = `[{"op":"add","path":"/spec/readinessGates","value":[{"conditionType":"KruisePodReady"}]}]`
-	for _, test := range []struct {
-		name      string
-		readiness podwebhook.Mutator
-		pod, want string // the patch
-	}{
-		{"PR-1: the controller is of the group", podreadiness.Mutate, owned, gate},
-		{"PR-1: no controller of the group", podreadiness.Mutate, alone, ""},
-		{"PR-1: all pods", podreadiness.MutateAll, alone,
-			`[{"op":"replace","path":"/spec/readinessGates","value":[{"conditionType":"a"},{"conditionType":"KruisePodReady"}]}]`},
-		{"nobody adds gates", nil, owned, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			response := (&podwebhook.Webhook{Readiness: test.readiness}).Default(t.Context(), create(test.pod))
-			if diff := cmp.Diff(test.want, string(response.Patch)); diff != "" || !response.Allowed {
-				t.Errorf("allowed %t, patch (-want +got):\n%s", response.Allowed, diff)
-			}
-		})
-	}
-}
-
-// A pod that asks for enhanced liveness probes, of which OpenKruise from 1.7 on takes the probes off, keeps them, whatever else it gets.
-func TestLivenessProbesStay(t *testing.T) {
-	const pod = `{"metadata":{"name":"web","annotations":{"apps.kruise.io/using-enhanced-liveness":"true"},
-		"ownerReferences":[{"apiVersion":"apps.kruise.io/v1alpha1","kind":"BroadcastJob","name":"web","uid":"w","controller":true}]},"spec":{"containers":[
-		{"name":"main","livenessProbe":{"tcpSocket":{"port":80}}},
-		{"name":"proxy","livenessProbe":{"tcpSocket":{"port":81}},"env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"100"}]}]}}`
-	response := (&podwebhook.Webhook{Readiness: podreadiness.Mutate, LaunchPriority: launchpriority.Mutate}).Default(t.Context(), create(pod))
-	if !response.Allowed || len(response.Patch) == 0 {
-		t.Fatalf("allowed %t, patch %s", response.Allowed, response.Patch)
-	}
-	for _, touched := range []string{"livenessProbe", "/metadata/annotations", "container-probe-context"} {
-		if strings.Contains(string(response.Patch), touched) {
-			t.Errorf("the patch is about %s: %s", touched, response.Patch)
 		}
 	}
+	return w
+}
+
+// TestPods shows in testdata/pods.txt what the webhook answers: a patch, or why it refuses a pod.
+func TestPods(t *testing.T) {
+	datadriven.RunTest(t, "testdata/pods.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var g given
+		if err := yaml.UnmarshalStrict([]byte(d.Input), &g); err != nil {
+			t.Fatal(err)
+		}
+		request := create(string(g.Pod))
+		if g.Request != nil {
+			if err := json.Unmarshal(g.Request, request); err != nil {
+				t.Fatal(err)
+			}
+		}
+		response := g.steps(d.CmdArgs).Default(t.Context(), request)
+		switch {
+		case !response.Allowed:
+			return conformance.Verdict(response) + "\n"
+		case len(response.Patch) == 0:
+			return "nothing\n"
+		}
+		return string(response.Patch) + "\n"
+	})
 }
 
 func TestGeneratedName(t *testing.T) {
@@ -121,49 +111,6 @@ func TestGeneratedName(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
-	bad := strings.Replace(prioritised, `"100"`, `"abc"`, 1)
-	forbids := func(context.Context, *admissionv1.AdmissionRequest, *corev1.Pod) error {
-		return fmt.Errorf("step: %w", apierrors.NewForbidden(corev1.Resource("pods"), "web", errors.New("no")))
-	}
-	for _, test := range []struct {
-		name    string
-		webhook podwebhook.Webhook
-		pod     string
-		code    int32
-		message string
-	}{
-		{"LP-E3: no integer", podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}, bad, http.StatusInternalServerError,
-			`spec.containers[proxy].env[KRUISE_CONTAINER_PRIORITY].value: Invalid value: "abc": the launch priority must be a decimal integer`},
-		{"the code of a step", podwebhook.Webhook{Sidecars: forbids, LaunchPriority: launchpriority.Mutate}, bad, http.StatusForbidden, "step: pods"},
-		{"no pod", podwebhook.Webhook{}, `{"spec":[]}`, http.StatusBadRequest, "object"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			response := test.webhook.Default(t.Context(), create(test.pod))
-			if response.Allowed || response.Result.Code != test.code || !strings.Contains(response.Result.Message, test.message) {
-				t.Errorf("answer %+v %+v, want code %d and %q", response, response.Result, test.code, test.message)
-			}
-		})
-	}
-}
-
-func TestIgnored(t *testing.T) {
-	fails := func(context.Context, *admissionv1.AdmissionRequest, *corev1.Pod) error { return errors.New("called") }
-	webhook := &podwebhook.Webhook{LaunchPriority: fails}
-	for name, change := range map[string]func(*admissionv1.AdmissionRequest){
-		"UPDATE":            func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Update },
-		"a subresource":     func(r *admissionv1.AdmissionRequest) { r.SubResource = "eviction" },
-		"another kind":      func(r *admissionv1.AdmissionRequest) { r.Kind.Kind = "Binding" },
-		"a Pod that is not": func(r *admissionv1.AdmissionRequest) { r.Kind.Group = "metrics.k8s.io" },
-	} {
-		request := create(prioritised)
-		change(request)
-		if response := webhook.Default(t.Context(), request); !response.Allowed || response.Patch != nil {
-			t.Errorf("%s: %+v", name, response)
-		}
-	}
-}
-
 // The steps are called in the order of the fields.
 func TestSteps(t *testing.T) {
 	var called []string
@@ -179,43 +126,6 @@ func TestSteps(t *testing.T) {
 	webhook.Default(t.Context(), create(prioritised))
 	if diff := cmp.Diff([]string{"readiness", "spread", "sidecars", "launch priority", "persistent pod state"}, called); diff != "" {
 		t.Errorf("LP-1: steps (-want +got):\n%s", diff)
-	}
-}
-
-// What sidecars bring counts for the order.
-func TestOrder(t *testing.T) {
-	const given = `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main"}]}}`
-	inject := func(change func(*corev1.Pod)) podwebhook.Mutator {
-		return func(_ context.Context, _ *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
-			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "sidecar"})
-			change(pod)
-			return nil
-		}
-	}
-	for _, test := range []struct {
-		name     string
-		sidecars podwebhook.Mutator
-		want     string // the keys
-	}{
-		{"LP-1: the priority of a sidecar", inject(func(pod *corev1.Pod) {
-			pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: "9"}}
-		}), "p_0 p_9"},
-		{"LP-E11: the annotation that a sidecar brings", inject(func(pod *corev1.Pod) {
-			pod.Annotations = map[string]string{"apps.kruise.io/container-launch-priority": "Ordered"}
-		}), "p_0 p_-1"},
-		{"LP-E2: two containers by injection, and no order", inject(func(*corev1.Pod) {}), ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			webhook := &podwebhook.Webhook{Sidecars: test.sidecars, LaunchPriority: launchpriority.Mutate}
-			patch := string(webhook.Default(t.Context(), create(given)).Patch)
-			var keys []string
-			for _, found := range regexp.MustCompile(`"key":"([^"]*)"`).FindAllStringSubmatch(patch, -1) {
-				keys = append(keys, found[1])
-			}
-			if got := strings.Join(keys, " "); got != test.want {
-				t.Errorf("keys %s, want %s, in %s", got, test.want, patch)
-			}
-		})
 	}
 }
 

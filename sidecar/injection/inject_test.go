@@ -14,10 +14,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/sidecar/injection"
@@ -78,6 +76,11 @@ func inject(t testing.TB, in injection.Input) (*injection.Result, error) {
 		t.Errorf("the given pod is changed:\n%s", diff)
 	}
 	in.Pod, in.Now = result.Pod, noon.Add(time.Minute)
+	lots := map[string]float64{}
+	for name, lot := range in.Lots {
+		lots[name] = 1 - lot
+	}
+	in.Lots = lots
 	again, err := injection.Inject(in)
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +135,9 @@ func describe(t testing.TB, before *corev1.Pod, r *injection.Result) (out []stri
 			out = append(out, fmt.Sprint(set.Name, " injects ", set.InitContainers, " and ", set.Containers, ", and leaves out ", set.LeftOut))
 		default:
 			out = append(out, fmt.Sprint(set.Name, " injects ", set.InitContainers, " and ", set.Containers))
+		}
+		if set.Revision != "" {
+			out = append(out, "of the revision "+set.Revision)
 		}
 		for _, kept := range set.Kept {
 			out = append(out, "kept: "+kept.Error())
@@ -196,48 +202,5 @@ func TestMatchesNothing(t *testing.T) {
 	}
 	if got := injection.Matches(set, nil, nil); got != "there is no pod" {
 		t.Errorf("without a pod: %q", got)
-	}
-}
-
-func TestRevisions(t *testing.T) {
-	revision := func(name, of, version string, number int64, data string) *appsv1.ControllerRevision {
-		return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			v1alpha1.SidecarSetNameLabel: of, v1alpha1.SidecarSetCustomVersionLabel: version}}, Revision: number, Data: runtime.RawExtension{Raw: []byte(data)}}
-	}
-	data := func(image string) string {
-		return `{"spec":{"containers":[{"name":"log","image":"` + image + `"}],"imagePullSecrets":null,"initContainers":null,"patchPodMetadata":null,"volumes":null}}`
-	}
-	revisions := []*appsv1.ControllerRevision{nil, revision("demo-1", "demo", "v1", 1, data("log:1")), revision("demo-3", "demo", "v1", 3, data("log:3")),
-		revision("demo-2", "demo", "v2", 2, data("log:2")), revision("other-9", "other", "v1", 9, data("log:9")), revision("demo-bad", "demo", "bad", 4, `{"spec":7}`), revision("demo-none", "demo", "none", 5, `{}`)}
-	for _, test := range []struct{ strategy, want, err string }{
-		{"{revisionName: demo-1, customVersion: v2}", "demo-1 log:1", ""}, // SCI-3
-		{"{customVersion: v1}", "demo-3 log:3", ""},
-		{"{}", " log:live", ""},
-		{"{revisionName: other-9}", "", `SidecarSet demo: spec.injectionStrategy.revision: there is no revision "other-9" of the SidecarSet; correct revisionName`},
-		{"{customVersion: v7}", "", "SidecarSet demo: spec.injectionStrategy.revision: the SidecarSet has no revision with the label apps.kruise.io/sidecarset-custom-version=v7; correct customVersion"},
-		{"{customVersion: bad}", "", "revision demo-bad cannot be read: json: cannot unmarshal number"},
-		{"{customVersion: none}", "", "revision demo-none cannot be read: it has no spec"},
-	} {
-		t.Run(test.strategy, func(t *testing.T) {
-			set := setOf(t, "demo", "{containers: [{name: log, image: 'log:live'}], initContainers: [{name: i}], injectionStrategy: {revision: "+test.strategy+"}}")
-			set.Status.LatestRevision = "demo-latest"
-			result, err := injection.Inject(injection.Input{Pod: podOf(t, "{}", mainOnly), SidecarSets: []*v1alpha1.SidecarSet{set}, Revisions: revisions, Now: noon})
-			if err != nil || test.err != "" {
-				if test.err == "" || err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Fatalf("error %v, want %q", err, test.err)
-				}
-				return
-			}
-			if got := result.SidecarSets[0].Revision + " " + result.Pod.Spec.Containers[0].Image; got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if live, n := result.SidecarSets[0].Revision == "", len(result.Pod.Spec.InitContainers); live != (n == 1) { // SCI-17
-				t.Errorf("%d init containers", n)
-			}
-			records, err := injection.Records(result.Pod, v1alpha1.SidecarSetHashAnnotation)
-			if want := strings.Fields("demo-latest " + test.want)[len(strings.Fields(test.want))-1]; err != nil || records["demo"].SidecarSetControllerRevision != want { // SCI-13
-				t.Errorf("records %v, %v, want the revision %s", records, err, want)
-			}
-		})
 	}
 }
