@@ -28,7 +28,7 @@ import (
 // TestStories plays the stories in testdata: see fixture.PlayStories. The option "room" is the RoomTimeout. "pod web 1" creates a pod,
 // the only one of a CloneSet with that maxSurge, and "more web web-b" another one of it. "surge" and "replicas" change a CloneSet,
 // "other-set" puts another of the name in its place, and "room" has CloneSets make room. "evict web" makes an Eviction of a pod, with
-// the name that follows or the pod's, "turn" changes the state of the responder, and "gone" deletes an Eviction. "answer" is what the
+// the name that follows or the pod's. "turn" changes the state of the responder, and "gone" deletes an Eviction. "answer" is what the
 // API server says to evictions from now on. Before the next report, "before-report" has the entries of an Eviction change places, or
 // another one take its name. "state" shows pods and reports, "asked" when the responder has asked for evictions since "answer", and
 // "count" how often.
