@@ -121,7 +121,8 @@ func (o *others) answer(words ...string) {
 		}
 		o.asked = append(o.asked, time.Since(begin).Truncate(time.Second).String())
 		var eviction policyv1.Eviction
-		if err := json.Unmarshal(r.Body, &eviction); err != nil || eviction.DeleteOptions.Preconditions == nil || eviction.DeleteOptions.Preconditions.UID == nil {
+		err := json.Unmarshal(r.Body, &eviction)
+		if err != nil || eviction.DeleteOptions.Preconditions == nil || eviction.DeleteOptions.Preconditions.UID == nil {
 			o.T.Errorf("error %v, and %s has no UID", err, r.Body)
 		}
 		return answer
@@ -145,7 +146,8 @@ func (o *others) beforeReport(what string) {
 		o.asked = append(o.asked, what)
 		if what == "places" {
 			o.status("web", map[string]any{"status": map[string]any{"responders": []any{
-				map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now()}, map[string]any{"name": "imperative-eviction.k8s.io/evictor"}}}})
+				map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now()},
+				map[string]any{"name": "imperative-eviction.k8s.io/evictor"}}}})
 			return nil
 		}
 		o.Hold("evictions")
