@@ -21,11 +21,11 @@ import (
 // keyNames are short names of the reasons for which a pod is out of service.
 var keyNames = strings.NewReplacer(deleteKey, "delete", updateKey, "update", otherKey, "other")
 
-// TestScripts shows what a step changes about a pod. The steps are "delete", "cancel" (a deletion), "update" and "refresh", the last with
-// the arguments target (the pod has the update revision) and complete (the update in place is). The first line is the pod: its state, or
-// "-", and then labels that it has (a), finalizer=f, specified (for deletion), leaving, unready, gate, out=other,update (the reasons for
-// which it is out of service) and no-gate. The second line has the hooks: "preDelete a finalizer=f; inPlaceUpdate b unready", where
-// unready marks pods as not ready. "none" stands for no lifecycle, and "empty" for one without hooks.
+// TestScripts shows what a step changes about a pod. The steps are "delete", "cancel" (a deletion), "update" and "refresh". With "target"
+// a pod has the update revision, and with "complete" its update in place is complete. The first line is the pod, by its state or "-".
+// Further words are labels that it has (a), finalizer=f, specified (for deletion), leaving, unready, gate and no-gate. out=other,update
+// are the reasons for which it is out of service. The second line has the hooks: "preDelete a finalizer=f; inPlaceUpdate b unready". The
+// last word marks pods as not ready. "none" stands for no lifecycle, and "empty" for one without hooks.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -28,7 +28,7 @@ import (
 // TestStories plays the stories in testdata: see fixture.PlayStories. The option "room" is the RoomTimeout. "pod web 1" creates a pod,
 // the only one of a CloneSet with that maxSurge, and "more web web-b" another one of it. "surge" and "replicas" change a CloneSet,
 // "other-set" puts another of the name in its place, and "room" has CloneSets make room. "evict web" makes an Eviction of a pod, with
-// the name that follows or the pod's, "turn" changes the state of the responder, and "gone" deletes an Eviction. "answer" is what the
+// the name that follows or the pod's. "turn" changes the state of the responder, and "gone" deletes an Eviction. "answer" is what the
 // API server says to evictions from now on. Before the next report, "before-report" has the entries of an Eviction change places, or
 // another one take its name. "state" shows pods and reports, "asked" when the responder has asked for evictions since "answer", and
 // "count" how often.
@@ -121,7 +121,8 @@ func (o *others) answer(words ...string) {
 		}
 		o.asked = append(o.asked, time.Since(begin).Truncate(time.Second).String())
 		var eviction policyv1.Eviction
-		if err := json.Unmarshal(r.Body, &eviction); err != nil || eviction.DeleteOptions.Preconditions == nil || eviction.DeleteOptions.Preconditions.UID == nil {
+		err := json.Unmarshal(r.Body, &eviction)
+		if err != nil || eviction.DeleteOptions.Preconditions == nil || eviction.DeleteOptions.Preconditions.UID == nil {
 			o.T.Errorf("error %v, and %s has no UID", err, r.Body)
 		}
 		return answer
@@ -145,7 +146,8 @@ func (o *others) beforeReport(what string) {
 		o.asked = append(o.asked, what)
 		if what == "places" {
 			o.status("web", map[string]any{"status": map[string]any{"responders": []any{
-				map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now()}, map[string]any{"name": "imperative-eviction.k8s.io/evictor"}}}})
+				map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now()},
+				map[string]any{"name": "imperative-eviction.k8s.io/evictor"}}}})
 			return nil
 		}
 		o.Hold("evictions")

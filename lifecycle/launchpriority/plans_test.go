@@ -98,7 +98,9 @@ func changePod(t *testing.T, pod *corev1.Pod, what string, words []string) {
 	case "also": // the first container waits for another key
 		first.Env = append([]corev1.EnvVar{waits(words[0], words[1])}, first.Env...)
 	case "native": // sidecar
-		pod.Spec.InitContainers = []corev1.Container{{Name: "native", RestartPolicy: new(corev1.ContainerRestartPolicyAlways), Env: []corev1.EnvVar{waits("web-barrier", "p_999")}}}
+		native := corev1.Container{Name: "native", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}
+		native.Env = []corev1.EnvVar{waits("web-barrier", "p_999")}
+		pod.Spec.InitContainers = []corev1.Container{native}
 		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "native"}}
 		pod.Status.Conditions[0].Status = corev1.ConditionFalse
 	case "ephemeral":

@@ -23,8 +23,8 @@ const (
 //
 //	ask web-0 idle        a probe that is asked for, with the words of asked
 //	says web-0 idle X     a state that is reported of it, a minute ago
-//	told 4s               how long ago the last of these was
-//	reports secret        what the first of these says
+//	told 4s               how long ago the last one was
+//	reports secret        what the first one says
 //	hidden                the first probe hides its output from the next generation on
 //	seen 6 of 7           the generation that is reported, and that of the spec
 //	knows web-0 idle      what the agent knows of a probe: ran=4s ago, first=2m ago, retry=2s, is=Failed, prints=words, running,

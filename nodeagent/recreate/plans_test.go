@@ -24,8 +24,7 @@ import (
 //	started m2 4s                  since when one runs
 //	label side|sandbox key value, annotate sandbox key value, unlabel main, no-sandbox, away
 //
-// Further commands are "late", which shows the answer to a request that has not begun, and "grace", which shows how long the
-// container main may take to stop.
+// The command "late" shows the answer to a request that has not begun. "grace" shows how long the container main may take to stop.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
