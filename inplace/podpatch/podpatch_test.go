@@ -29,7 +29,7 @@ func testPod() *corev1.Pod {
 		Spec: corev1.PodSpec{
 			InitContainers: []corev1.Container{{Name: "init", Image: "init:1"},
 				{Name: "proxy", Image: "proxy:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
-			Containers:     []corev1.Container{{Name: "web", Image: "web:1", Resources: cpu("1", "1")},
+			Containers: []corev1.Container{{Name: "web", Image: "web:1", Resources: cpu("1", "1")},
 				{Name: "log", Image: "log:1", Resources: cpu("", "1")}},
 		},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
