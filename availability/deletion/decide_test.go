@@ -23,7 +23,9 @@ func TestCounted(t *testing.T) {
 // DP-1: other kinds are not protected, those of the same name in other groups neither.
 func TestDecideOtherKinds(t *testing.T) {
 	always := &metav1.ObjectMeta{Labels: map[string]string{"policy.kruise.io/delete-protection": "Always"}}
-	for _, kind := range []schema.GroupKind{{Group: "apps", Kind: "DaemonSet"}, {Kind: "Pod"}, {Group: "shop.io", Kind: "StatefulSet"}, {Group: "extensions", Kind: "Ingress"}, {}} {
+	for _, kind := range []schema.GroupKind{
+		{Group: "apps", Kind: "DaemonSet"}, {Kind: "Pod"}, {Group: "shop.io", Kind: "StatefulSet"}, {Group: "extensions", Kind: "Ingress"}, {},
+	} {
 		if got := deletion.Decide(kind, always, new(int32(3))); got != (deletion.Decision{}) {
 			t.Errorf("%v: %+v", kind, got)
 		}

@@ -94,7 +94,8 @@ func (g *given) ask(t *testing.T, kind schema.GroupKind) (verdict string, asked 
 	}
 	response := webhook.Validate(t.Context(), g.request(t, kind))
 	if !response.Allowed && response.Result.Code == 403 {
-		if d := response.Result.Details; response.Result.Reason != metav1.StatusReasonForbidden || d == nil || d.Name != "shop" || d.Kind != strings.ToLower(kind.Kind)+"s" {
+		d := response.Result.Details
+		if response.Result.Reason != metav1.StatusReasonForbidden || d == nil || d.Name != "shop" || d.Kind != strings.ToLower(kind.Kind)+"s" {
 			t.Errorf("the refusal does not name the object: %+v", response.Result)
 		}
 	}

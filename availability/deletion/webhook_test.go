@@ -112,10 +112,11 @@ func TestRules(t *testing.T) {
 		webhook deletion.Webhook
 		want    []rbacv1.PolicyRule
 	}{
-		"nothing to list with":             {deletion.Webhook{Resources: carts}, nil},
-		"disabled":                         {deletion.Webhook{Disabled: true, List: list, Resources: carts}, nil},
-		"DP-9: pods":                       {deletion.Webhook{List: list}, []rbacv1.PolicyRule{verb("", "pods")}},
-		"DP-13: and claims":                {deletion.Webhook{List: list, Claims: (&claims{}).List}, []rbacv1.PolicyRule{verb("", "pods"), verb("", "persistentvolumeclaims")}},
+		"nothing to list with": {deletion.Webhook{Resources: carts}, nil},
+		"disabled":             {deletion.Webhook{Disabled: true, List: list, Resources: carts}, nil},
+		"DP-9: pods":           {deletion.Webhook{List: list}, []rbacv1.PolicyRule{verb("", "pods")}},
+		"DP-13: and claims": {deletion.Webhook{List: list, Claims: (&claims{}).List},
+			[]rbacv1.PolicyRule{verb("", "pods"), verb("", "persistentvolumeclaims")}},
 		"DP-15: none that it does not use": {deletion.Webhook{List: list, NoDefinitions: true, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods")}},
 		"DP-9: and custom resources":       {deletion.Webhook{List: list, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods"), verb("shop.io", "carts"), verb("bank.io", "*")}},
 	} {

@@ -27,8 +27,10 @@ func testPod() *corev1.Pod {
 			OwnerReferences: []metav1.OwnerReference{{UID: "o1", Name: "web"}, {UID: "o2", Name: "other"}},
 		},
 		Spec: corev1.PodSpec{
-			InitContainers: []corev1.Container{{Name: "init", Image: "init:1"}, {Name: "proxy", Image: "proxy:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
-			Containers:     []corev1.Container{{Name: "web", Image: "web:1", Resources: cpu("1", "1")}, {Name: "log", Image: "log:1", Resources: cpu("", "1")}},
+			InitContainers: []corev1.Container{{Name: "init", Image: "init:1"},
+				{Name: "proxy", Image: "proxy:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
+			Containers: []corev1.Container{{Name: "web", Image: "web:1", Resources: cpu("1", "1")},
+				{Name: "log", Image: "log:1", Resources: cpu("", "1")}},
 		},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
 			{Type: "A", Status: "True", ObservedGeneration: 7},

@@ -104,7 +104,8 @@ func checkApplied(t *testing.T, p *podpatch.Patch, after *corev1.Pod) {
 		t.Errorf("patch %s (-API server +Apply):\n%s", p, diff)
 	}
 	for _, kind := range []corev1.PodConditionType{"A", "B", "C"} {
-		if diff := cmp.Diff((&podpatch.Patch{}).Condition(after, kind), p.Condition(testPod(), kind), cmpopts.IgnoreFields(corev1.PodCondition{}, "ObservedGeneration", "LastTransitionTime")); diff != "" {
+		applied, told := (&podpatch.Patch{}).Condition(after, kind), p.Condition(testPod(), kind)
+		if diff := cmp.Diff(applied, told, cmpopts.IgnoreFields(corev1.PodCondition{}, "ObservedGeneration", "LastTransitionTime")); diff != "" {
 			t.Errorf("condition %s (-applied +told):\n%s", kind, diff)
 		}
 	}

@@ -169,7 +169,8 @@ func show(t *testing.T, d rollout.PreDownload, whole bool) string {
 	t.Helper()
 	var out strings.Builder
 	for _, job := range d.Create {
-		fmt.Fprintf(&out, "create %s of %s, parallelism %s, timeout %ds\n", job.Name, job.Spec.Image, job.Spec.Parallelism, *job.Spec.PullPolicy.TimeoutSeconds)
+		fmt.Fprintf(&out, "create %s of %s, parallelism %s, timeout %ds\n",
+			job.Name, job.Spec.Image, job.Spec.Parallelism, *job.Spec.PullPolicy.TimeoutSeconds)
 		if c := job.Spec.SandboxConfig; c != nil {
 			fmt.Fprintln(&out, "  sandbox with labels", c.Labels, "and annotations", c.Annotations)
 		}

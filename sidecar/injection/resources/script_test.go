@@ -61,7 +61,8 @@ func TestPolicies(t *testing.T) {
 		case "aggregate":
 			containers := read[[]corev1.Container](t, d.Input)
 			sum, largest := resources.Sum(containers), resources.Max(containers)
-			return fmt.Sprintf("sum: requests %s, limits %s\nmax: requests %s, limits %s\n", show(t, sum.Requests), show(t, sum.Limits), show(t, largest.Requests), show(t, largest.Limits))
+			return fmt.Sprintf("sum: requests %s, limits %s\nmax: requests %s, limits %s\n",
+				show(t, sum.Requests), show(t, sum.Limits), show(t, largest.Requests), show(t, largest.Limits))
 		case "targets":
 			return eachLine(d.Input, func(line string) string { return targets(t, &spec, strings.Trim(line, `"`)) })
 		case "try":
