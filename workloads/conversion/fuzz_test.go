@@ -15,7 +15,9 @@ import (
 func FuzzDaemonSet(f *testing.F) {
 	for _, fields := range []string{
 		`"spec":{}`, `"metadata":null,"spec":null,"status":{"daemonSetHash":"a","updateRevision":"b"}`,
-		partition(`"30%"`), partition("1e400"), `"spec":{"scaleStrategy":{"partitionedScaling":true}}`, `"spec":{"scaleStrategy":7}`,
+		`"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":"30%"}}}`,
+		`"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":1e400}}}`,
+		`"spec":{"scaleStrategy":{"partitionedScaling":true}}`, `"spec":{"scaleStrategy":7}`,
 		`"metadata":{"annotations":` + former(`{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`) + `},"spec":{}`, `"metadata":{"annotations":` + former(`{"spec":{"scaleStrategy":7}}`) + `}`,
 		`"metadata":{"annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`, `{"spec":{"scaleStrategy":7}}`) + `}`,
 		`"metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{"}},"spec":{"scaleStrategy":null}`,
