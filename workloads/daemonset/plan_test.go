@@ -36,7 +36,7 @@ func ready10(text string) string {
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf. backOff=n1:5s
 // has a pod that ended wait so long, disrupted names nodes, taint=key:effect is of all nodes, and with gates pods have the readiness gate. "waits"
-// shows by which limit pods wait, "current" the image of the current revision.
+// shows by which limit pods wait.
 // Those in testdata/status.txt show the status, or the condition by which consumers wait; with everything the selector selects all pods.
 func TestPlans(t *testing.T) {
 	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
@@ -51,9 +51,6 @@ func TestPlans(t *testing.T) {
 			switch d.Cmd {
 			case "plan":
 				return showPlan(t, s)
-			case "current":
-				s.Set.Status.ObservedGeneration = -1 // there is a status to write
-				return imageOf(t, s, NewPlan(s).Status.CurrentRevision) + "\n"
 			case "waits":
 				return showWaits(NewPlan(s))
 			case "status":
@@ -84,16 +81,6 @@ func showPlan(t *testing.T, s *Snapshot) (out string) {
 		out += fmt.Sprintln("again after", plan.RequeueAfter)
 	}
 	return out
-}
-
-// imageOf is the image of a revision.
-func imageOf(t *testing.T, s *Snapshot, name string) string {
-	t.Helper()
-	i := slices.IndexFunc(versions, func(image string) bool { return revisionOf(t, s.Set, image).Name == name })
-	if i < 0 {
-		return name
-	}
-	return versions[i]
 }
 
 func showWaits(plan *Plan) (out string) {

@@ -3,10 +3,14 @@
 package daemonset
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -24,78 +28,6 @@ func TestNewRevision(t *testing.T) {
 	if hash != revision.Hash(r.Data.Raw, nil) || r.Labels["controller-revision-hash"] != hash || len(r.Labels) != 2 || r.Annotations["a"] != "b" ||
 		!metav1.IsControlledBy(r, set) || plan.Status.DaemonSetHash != hash || plan.Status.CurrentRevision != r.Name {
 		t.Errorf("revision %s with labels %v and annotations %v, status %+v", r.Name, r.Labels, r.Annotations, plan.Status)
-	}
-}
-
-// TestRevisions finds and drops revisions. (DS-CR4, DS-CR5, DS-CR6)
-func TestRevisions(t *testing.T) {
-	s := place(t, setOf(t, "spec: {revisionHistoryLimit: 0}"), "n1:v2")
-	s.Revisions[0].OwnerReferences = nil
-	if plan := NewPlan(s); len(plan.Revisions.Adopt) != 1 || plan.Revisions.Adopt[0] != s.Revisions[0] {
-		t.Errorf("DS-CR4: adopts %v", plan.Revisions.Adopt)
-	}
-	s = place(t, setOf(t, "spec: {revisionHistoryLimit: 0}"), "n1:v2")
-	if plan := NewPlan(s); len(plan.Revisions.Delete) != 2 || plan.Status.CurrentRevision != plan.Revisions.Update.Name {
-		t.Errorf("DS-CR6: deletes %v, current %s", plan.Revisions.Delete, plan.Status.CurrentRevision)
-	}
-	s = place(t, setOf(t, "spec: {revisionHistoryLimit: 0}"), "n1:v2 n2:v1")
-	if plan := NewPlan(s); len(plan.Revisions.Delete) != 1 || plan.Revisions.Delete[0] != s.Revisions[0] {
-		t.Errorf("DS-CR6: deletes %v", plan.Revisions.Delete)
-	}
-
-	back := place(t, newSet(), "n1:v2 n2:v1")
-	back.Set.Spec.Template.Spec.Containers[0].Image = "v1"
-	if plan := NewPlan(back); plan.Revisions.Raise == nil || plan.Revisions.Raise.Name != back.Revisions[1].Name || plan.Revisions.RaiseTo != 4 || show(plan) != "-n1:v2 Update" {
-		t.Errorf("DS-CR5: a rollback raises %v, and does %s", plan.Revisions.Raise, show(plan))
-	}
-}
-
-// TestDuplicates: pods of a revision with the same data only get another label. (DS-CR5)
-func TestDuplicates(t *testing.T) {
-	s := place(t, newSet(), "n1:v2 n2:v2")
-	twin := s.Revisions[2].DeepCopy()
-	twin.Name, twin.Revision, twin.UID = "web-twin", 0, "uid-of-twin"
-	s.Revisions = append(s.Revisions, twin)
-	s.Pods[0].Labels["controller-revision-hash"] = "twin"
-	plan := NewPlan(s)
-	if show(plan) != "~n1 Identify" || plan.Status.UpdatedNumberScheduled != 2 || slices.Contains(plan.Revisions.Delete, twin) {
-		t.Fatalf("plan %s, status %s, deletes %v", show(plan), showStatus(plan.Status), plan.Revisions.Delete)
-	}
-	if label := plan.Patch[0].Patch.Labels["controller-revision-hash"]; label == nil || *label != plan.Status.DaemonSetHash {
-		t.Errorf("the label becomes %v", label)
-	}
-	s.Pods[0].Labels["controller-revision-hash"] = plan.Status.DaemonSetHash
-	if plan := NewPlan(s); !slices.Contains(plan.Revisions.Delete, twin) {
-		t.Errorf("deletes %v, want %s too", plan.Revisions.Delete, twin.Name)
-	}
-}
-
-// TestCurrentThatFitsNoNode: a node that only the present template fits gets a pod of it. (DS-5)
-func TestCurrentThatFitsNoNode(t *testing.T) {
-	set := setOf(t, rolling+"partition: 2}}}")
-	s := place(t, set, "other n1:v1")
-	old := set.Spec.Template.DeepCopy()
-	old.Spec.Containers[0].Image, old.Spec.NodeSelector = "v1", map[string]string{"zone": "a"}
-	data, err := revision.Data(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Revisions[1].Data.Raw = data
-	if got := show(NewPlan(s)); got != "+other:v2" {
-		t.Errorf("plan %s", got)
-	}
-	s.Revisions[1].Data.Raw = []byte("{}")
-	if got := show(NewPlan(s)); !strings.HasPrefix(got, "+other:v2 problem FailedCreatePod: create pods of revision ") {
-		t.Errorf("with a revision that cannot be read: plan %s", got)
-	}
-}
-
-// TestRevisionOfInPlaceUpdateIsGone: its pods are recreated. (DS-13)
-func TestRevisionOfInPlaceUpdateIsGone(t *testing.T) {
-	s := place(t, setOf(t, inPlace), "n1:v1+gate")
-	s.Revisions = s.Revisions[2:]
-	if got := show(NewPlan(s)); got != "-n1:v1 Update" {
-		t.Errorf("plan %s", got)
 	}
 }
 
@@ -135,61 +67,108 @@ func TestCollision(t *testing.T) {
 	})
 }
 
-// TestPreDownload pulls images ahead for all kinds of updates, while old pods are there. (DS-18)
-func TestPreDownload(t *testing.T) {
-	for text, nodes := range map[string]string{"{}": "n1:v1 n2:v2", surge: "n1:v1 n2:v1 n3:v0"} {
-		s := place(t, setOf(t, text), nodes)
-		s.Features.PreDownload = true
-		plan := NewPlan(s)
-		if len(plan.PreDownload.Create) != 1 || plan.PreDownload.Create[0].Spec.Image != "v2" {
-			t.Errorf("%s: pulls %v, since %s", nodes, plan.PreDownload.Create, plan.PreDownload.Reason)
+// TestHistories shows what is planned for revisions and for images ahead, for the states in testdata/revisions.txt: nodes in the notation of place, and
+// lines of the DaemonSet, see setOf. There are revisions of the images v0, v1 and v2, which is the present one. Of them
+//
+//	orphan=v0, gone=v0        has no owner, or is gone
+//	unreadable=v1, zoned=v1   cannot be read, or has pods of the zone a alone
+//	twin                      there is another one of v2, which the first pod has, or has no more if it is unused
+//	named-by-others=hash      only the present one is there, and has a name and a label as OpenKruise gives them, and so have the pods
+//
+// With ahead, images are pulled ahead; jobs=name are there that do so.
+func TestHistories(t *testing.T) {
+	datadriven.RunTest(t, "testdata/revisions.txt", func(t *testing.T, d *datadriven.TestData) string {
+		nodes, lines, _ := strings.Cut(d.Input, "\n")
+		s := place(t, setOf(t, lines), nodes)
+		s.Set.Status.ObservedGeneration = -1 // there is a status to write
+		names := map[string]string{}
+		for _, image := range []string{"v0", "v1", "v2"} {
+			names[revisionOf(t, s.Set, image).Name] = image
 		}
-	}
-	s := place(t, newSet(), "n1:v2 n2")
-	s.Features.PreDownload, s.Jobs = true, []string{"web-main"}
-	if plan := NewPlan(s); !slices.Equal(plan.PreDownload.Delete, s.Jobs) {
-		t.Errorf("deletes %v", plan.PreDownload.Delete)
-	}
-	s = place(t, setOf(t, rolling+"maxUnavailable: 100%}}}"), "n1:v1 n2:v1")
-	s.Features.PreDownload = true
-	if plan := NewPlan(s); len(plan.PreDownload.Create) > 0 || plan.PreDownload.Label == "" {
-		t.Errorf("all at once: pulls %v", plan.PreDownload.Create)
-	}
-	for limit, pulls := range map[string]bool{"90%": false, "80%": true, "4": true, "5": false} { // rounded up, as the update does (IP-29)
-		s = place(t, setOf(t, rolling+"maxUnavailable: "+limit+"}}}"), "n1:v1 n2:v1 n3:v1 n4:v1 n5:v1")
-		s.Features.PreDownload = true
-		if plan := NewPlan(s); (len(plan.PreDownload.Create) == 1) != pulls || plan.PreDownload.Label == "" {
-			t.Errorf("maxUnavailable %s of 5: pulls %v, since %s", limit, plan.PreDownload.Create, plan.PreDownload.Reason)
+		for _, arg := range d.CmdArgs {
+			for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
+				changeHistory(t, s, arg.Key, value, slices.IndexFunc(s.Revisions, func(r *appsv1.ControllerRevision) bool { return names[r.Name] == value }))
+			}
 		}
-	}
-	s = place(t, setOf(t, "{spec: {updateStrategy: {type: OnDelete}}}"), "n1:v1 n2:v1") // without rollingUpdate, which OpenKruise reads
-	s.Features.PreDownload = true
-	if plan := NewPlan(s); len(plan.PreDownload.Create) != 1 {
-		t.Errorf("OnDelete: pulls %v, since %s", plan.PreDownload.Create, plan.PreDownload.Reason)
+		return showPlan(t, s) + showHistory(NewPlan(s), names)
+	})
+}
+
+func changeHistory(t *testing.T, s *Snapshot, key, value string, at int) {
+	t.Helper()
+	switch key {
+	case "orphan":
+		s.Revisions[at].OwnerReferences = nil
+	case "gone":
+		s.Revisions = slices.Delete(s.Revisions, at, at+1)
+	case "unreadable":
+		s.Revisions[at].Data.Raw = []byte("{}")
+	case "zoned":
+		template := s.Set.Spec.Template.DeepCopy()
+		template.Spec.Containers[0].Image, template.Spec.NodeSelector = value, map[string]string{"zone": "a"}
+		data, err := revision.Data(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Revisions[at].Data.Raw = data
+	case "twin":
+		twin := s.Revisions[2].DeepCopy()
+		twin.Name, twin.Revision, twin.UID = "web-twin", 0, "uid-of-twin"
+		s.Revisions = append(s.Revisions, twin)
+		s.Pods[0].Labels["controller-revision-hash"] = "twin"
+	case "unused":
+		s.Pods[0].Labels["controller-revision-hash"] = s.Pods[1].Labels["controller-revision-hash"]
+	case "named-by-others":
+		s.Revisions = s.Revisions[2:]
+		s.Revisions[0].Name, s.Revisions[0].Labels = "web-"+value, map[string]string{"app": "web", "controller-revision-hash": value}
+		for _, pod := range s.Pods {
+			pod.Labels["controller-revision-hash"], pod.Labels["pod-template-generation"] = value, "3"
+		}
+		s.Set.Status.CurrentRevision = "" // which OpenKruise does not know
+	case "ahead":
+		s.Features.PreDownload = true
+	case "jobs":
+		s.Jobs = append(s.Jobs, value)
+	default:
+		t.Fatalf("unknown argument %s", key)
 	}
 }
 
-// TestTakeOver has revisions of other hashes and names, as OpenKruise gives them. Pods have such a hash and a template
-// generation. The pods stay, and the status is the only write. (DS-CR3)
-func TestTakeOver(t *testing.T) {
-	const hash = "85d9f6c4b7"
-	s := place(t, newSet(), "n1:v2 n2:v2 n3:v2")
-	ours := strings.TrimPrefix(s.Revisions[2].Name, "web-")
-	s.Revisions = s.Revisions[2:]
-	s.Revisions[0].Name, s.Revisions[0].Labels = "web-"+hash, map[string]string{"app": "web", "controller-revision-hash": hash}
-	for _, pod := range s.Pods {
-		if pod.Labels["controller-revision-hash"] != ours || ours == hash {
-			t.Fatalf("labels %v of a pod, want the hash %s", pod.Labels, ours)
+// showHistory shows what a plan makes of revisions, by their images.
+func showHistory(plan *Plan, names map[string]string) string {
+	var out strings.Builder
+	note := func(what string, r *appsv1.ControllerRevision) {
+		fmt.Fprintln(&out, what, cmp.Or(names[r.Name], r.Name))
+	}
+	for _, r := range plan.Revisions.Adopt {
+		note("adopts", r)
+	}
+	for _, r := range plan.Revisions.Delete {
+		note("deletes", r)
+	}
+	if r := plan.Revisions.Raise; r != nil {
+		note(fmt.Sprint("raises to ", plan.Revisions.RaiseTo), r)
+	}
+	for _, p := range plan.Patch {
+		if label := p.Patch.Labels["controller-revision-hash"]; label != nil {
+			fmt.Fprintln(&out, "the label becomes", names["web-"+*label])
 		}
-		pod.Labels["controller-revision-hash"] = hash
-		pod.Labels["pod-template-generation"] = "3"
 	}
-	s.Set.Status.CurrentRevision = "" // which OpenKruise does not know
-	plan := NewPlan(s)
-	if got := show(plan); got != "" || plan.Revisions.Any() {
-		t.Errorf("planned %q, revisions %+v", got, plan.Revisions)
+	if status := plan.Status; status != nil {
+		current := cmp.Or(names[status.CurrentRevision], status.CurrentRevision)
+		fmt.Fprintln(&out, "current", current, "updated", status.UpdatedNumberScheduled, "to", cmp.Or(names["web-"+status.DaemonSetHash], status.DaemonSetHash))
 	}
-	if plan.Status == nil || plan.Status.DaemonSetHash != hash || plan.Status.CurrentRevision != "web-"+hash || plan.Status.UpdatedNumberScheduled != 3 {
-		t.Errorf("status %+v", plan.Status)
+	for _, job := range plan.PreDownload.Create {
+		fmt.Fprintln(&out, "pulls", job.Spec.Image)
 	}
+	if plan.PreDownload.Reason != "" {
+		fmt.Fprintln(&out, "pulls no more:", plan.PreDownload.Reason)
+	}
+	if plan.PreDownload.Label != "" {
+		fmt.Fprintln(&out, "pulls are decided")
+	}
+	for _, job := range plan.PreDownload.Delete {
+		fmt.Fprintln(&out, "ends the job", job)
+	}
+	return out.String()
 }
