@@ -7,108 +7,43 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// TestPatched shows the patches for the objects in testdata/patches.txt. Behind "change" stands what a webhook changes in the decoded CloneSet, as a merge
+// patch of it; then, what it is with the patch.
 func TestPatched(t *testing.T) {
-	type cloneSet = v1alpha1.CloneSet
-	container := func(cs *cloneSet, i int) *corev1.Container { return &cs.Spec.Template.Spec.Containers[i] }
-	for _, test := range []struct {
-		name, original string
-		change         func(*cloneSet)
-		patch, want    string // both "": no patch
-	}{
-		{"nothing changed", `{"spec":{"replicas":3,"new":1}}`, func(*cloneSet) {}, "", ""},
-		{"a zero value that was never written is not added", `{"spec":{}}`, func(cs *cloneSet) { cs.Status.Replicas = 0 }, "", ""},
-		{"a value is set", `{"spec":{}}`, func(cs *cloneSet) { cs.Spec.Replicas = ptr.To[int32](1) },
-			`[{"op":"add","path":"/spec/replicas","value":1}]`, `{"spec":{"replicas":1}}`},
-		{"a null is set", `{"spec":{"replicas":null}}`, func(cs *cloneSet) { cs.Spec.Replicas = ptr.To[int32](1) },
-			`[{"op":"replace","path":"/spec/replicas","value":1}]`, `{"spec":{"replicas":1}}`},
-		{"a value is changed", `{"spec":{"replicas":3}}`, func(cs *cloneSet) { cs.Spec.Replicas = ptr.To[int32](1) },
-			`[{"op":"replace","path":"/spec/replicas","value":1}]`, `{"spec":{"replicas":1}}`},
-		{"a value is removed", `{"spec":{"replicas":3}}`, func(cs *cloneSet) { cs.Spec.Replicas = nil },
-			`[{"op":"remove","path":"/spec/replicas"}]`, `{"spec":{}}`},
-		{"a value below an object that was never written", `{"spec":{}}`, func(cs *cloneSet) { cs.Spec.UpdateStrategy.MaxSurge = ptr.To(intstr.FromInt32(0)) },
-			`[{"op":"add","path":"/spec/updateStrategy","value":{"maxSurge":0}}]`, `{"spec":{"updateStrategy":{"maxSurge":0}}}`},
-		{"a key with special characters", `{"metadata":{"labels":{"a/b~c":"x"}}}`, func(cs *cloneSet) { cs.Labels["a/b~c"] = "y" },
-			`[{"op":"replace","path":"/metadata/labels/a~1b~0c","value":"y"}]`, `{"metadata":{"labels":{"a/b~c":"y"}}}`},
-		{"a value in another spelling stays as it was written", `{"spec":{"template":{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"1000m"}}}]}}}}`,
-			func(cs *cloneSet) { container(cs, 0).Image = "i" },
-			`[{"op":"add","path":"/spec/template/spec/containers/0/image","value":"i"}]`,
-			`{"spec":{"template":{"spec":{"containers":[{"name":"a","image":"i","resources":{"limits":{"cpu":"1000m"}}}]}}}}`},
-		{"unknown fields stay: beside a change", `{"spec":{"template":{"spec":{"new":{"x":1},"containers":[{"name":"a","new":2}]}},"new":3},"new":4}`,
-			func(cs *cloneSet) {
-				cs.Spec.Replicas = ptr.To[int32](1)
-				cs.Spec.Template.Spec.RestartPolicy = "Always"
-				container(cs, 0).Image = "i"
-			},
-			`[{"op":"add","path":"/spec/replicas","value":1},{"op":"add","path":"/spec/template/spec/containers/0/image","value":"i"},{"op":"add","path":"/spec/template/spec/restartPolicy","value":"Always"}]`,
-			`{"spec":{"replicas":1,"template":{"spec":{"new":{"x":1},"restartPolicy":"Always","containers":[{"name":"a","image":"i","new":2}]}},"new":3},"new":4}`},
-		{"unknown fields stay: an element is put first", `{"spec":{"template":{"spec":{"containers":[{"name":"a","new":2}]}}}}`,
-			func(cs *cloneSet) {
-				pod := &cs.Spec.Template.Spec
-				pod.Containers = append([]corev1.Container{{Name: "first"}}, pod.Containers...)
-				container(cs, 1).Image = "i"
-			},
-			`[{"op":"replace","path":"/spec/template/spec/containers","value":[{"name":"first","resources":{}},{"image":"i","name":"a","new":2}]}]`,
-			`{"spec":{"template":{"spec":{"containers":[{"name":"first","resources":{}},{"image":"i","name":"a","new":2}]}}}}`},
-		{"unknown fields stay: elements change places", `{"spec":{"template":{"spec":{"containers":[{"name":"a","new":1},{"name":"b","new":2}]}}}}`,
-			func(cs *cloneSet) {
-				pod := &cs.Spec.Template.Spec
-				pod.Containers[0], pod.Containers[1] = pod.Containers[1], pod.Containers[0]
-			},
-			`[{"op":"replace","path":"/spec/template/spec/containers/0/name","value":"b"},{"op":"replace","path":"/spec/template/spec/containers/0/new","value":2},{"op":"replace","path":"/spec/template/spec/containers/1/name","value":"a"},{"op":"replace","path":"/spec/template/spec/containers/1/new","value":1}]`,
-			`{"spec":{"template":{"spec":{"containers":[{"name":"b","new":2},{"name":"a","new":1}]}}}}`},
-		{"unknown fields stay: an element without a name is added", `{"spec":{"template":{"spec":{"tolerations":[{"key":"k","new":1}]}}}}`,
-			func(cs *cloneSet) {
-				pod := &cs.Spec.Template.Spec
-				pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: "l"})
-			},
-			`[{"op":"replace","path":"/spec/template/spec/tolerations","value":[{"key":"k","new":1},{"key":"l"}]}]`,
-			`{"spec":{"template":{"spec":{"tolerations":[{"key":"k","new":1},{"key":"l"}]}}}}`},
-		{"unknown fields stay: an element without a name changes", `{"spec":{"template":{"spec":{"tolerations":[{"key":"k","new":1}]}}}}`,
-			func(cs *cloneSet) { cs.Spec.Template.Spec.Tolerations[0].Key = "l" },
-			`[{"op":"replace","path":"/spec/template/spec/tolerations/0/key","value":"l"}]`,
-			`{"spec":{"template":{"spec":{"tolerations":[{"key":"l","new":1}]}}}}`},
-		{"a removed element goes with its unknown fields", `{"spec":{"template":{"spec":{"containers":[{"name":"a","new":1},{"name":"b","new":2}]}}}}`,
-			func(cs *cloneSet) { cs.Spec.Template.Spec.Containers = cs.Spec.Template.Spec.Containers[1:] },
-			`[{"op":"replace","path":"/spec/template/spec/containers","value":[{"name":"b","new":2}]}]`,
-			`{"spec":{"template":{"spec":{"containers":[{"name":"b","new":2}]}}}}`},
-		{"large integers keep their digits", `{"spec":{"template":{"spec":{"securityContext":{"runAsUser":1}}}}}`,
-			func(cs *cloneSet) { cs.Spec.Template.Spec.SecurityContext.RunAsUser = ptr.To[int64](9007199254740993) },
-			`[{"op":"replace","path":"/spec/template/spec/securityContext/runAsUser","value":9007199254740993}]`,
-			`{"spec":{"template":{"spec":{"securityContext":{"runAsUser":9007199254740993}}}}}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			changed := decode(t, test.original)
-			test.change(changed)
-			response := admission.Patched([]byte(test.original), changed)
-			if !response.Allowed {
-				t.Fatalf("refused: %v", response.Result)
-			}
-			if diff := cmp.Diff(canonical(test.patch), canonical(string(response.Patch))); diff != "" {
-				t.Errorf("patch (-want +got):\n%s", diff)
-			}
-			if (response.PatchType != nil) != (test.patch != "") {
-				t.Errorf("patch type %v with the patch %s", response.PatchType, response.Patch)
-			}
-			if test.patch == "" {
-				return
-			}
-			if diff := cmp.Diff(canonical(test.want), canonical(apply(t, response.Patch, test.original))); diff != "" {
-				t.Errorf("patched object (-want +got):\n%s", diff)
-			}
-		})
-	}
+	datadriven.RunTest(t, "testdata/patches.txt", func(t *testing.T, d *datadriven.TestData) string {
+		original, change, _ := strings.Cut(d.Input, "\nchange ")
+		before, err := json.Marshal(decode(t, original))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := jsonpatch.MergePatch(before, []byte(change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response := admission.Patched([]byte(original), decode(t, string(after)))
+		if !response.Allowed {
+			t.Fatalf("refused: %v", response.Result)
+		}
+		if (response.PatchType != nil) != (response.Patch != nil) {
+			t.Errorf("patch type %v with the patch %s", response.PatchType, response.Patch)
+		}
+		if response.Patch == nil {
+			return "no patch\n"
+		}
+		steps := strings.ReplaceAll(canonical(string(response.Patch)), `},{"op"`, "},\n{\"op\"")
+		return steps + "\n" + canonical(apply(t, response.Patch, original)) + "\n"
+	})
 }
 
 func TestPatchedRefusesWhatIsNoObject(t *testing.T) {

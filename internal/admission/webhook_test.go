@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,55 +80,34 @@ var sets = admission.Webhook[set]{
 	},
 }
 
+// TestKind shows what Mutate and Validate answer to the requests in testdata/webhook.txt: an operation, a kind or kind/subresource, and the objects. Webhooks
+// are for new objects only, with new-only; with none they have nothing to do.
 func TestKind(t *testing.T) {
-	const create, update, remove, connect = admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect
-	none := admission.Webhook[set]{GroupKind: sets.GroupKind}
 	newOnly := sets
 	newOnly.CreateOnly = true
-	for _, test := range []struct {
-		name              string
-		kind              admission.Webhook[set]
-		operation         admissionv1.Operation
-		about             string // kind, or kind/subresource
-		object, old       string
-		mutated, verified string
-	}{
-		{"a new object", sets, create, "Set", `{"other":2}`, ``, `add /size 1`, `confirmed 0`},
-		{"that is complete", sets, create, "Set", `{"size":2}`, ``, ``, `confirmed 2`},
-		{"that is wrong", sets, create, "Set", `{"size":4}`, ``, ``, `422 Set.shop.io "web" is invalid: size: Invalid value: 4: must be 3 or less`},
-		{"a change", sets, update, "Set", `{}`, `{"size":2}`, `add /size 2`, `422 Set.shop.io "web" is invalid: size: Invalid value: 0: must be 2 or more`},
-		{"a change that is right", sets, update, "Set", `{"size":9}`, `{"size":2}`, ``, `confirmed 9`},
-		{"errors", sets, create, "Set", `{"size":13}`, ``, `500 Internal error occurred: no luck`, `403 sets.shop.io "web" is forbidden: no luck`},
-		{"another version", sets, create, "Set", `{"count":4}`, ``, `add /size 1`, `422 Set.shop.io "web" is invalid: size: Invalid value: 4: must be 3 or less`},
-		{"an unknown version", sets, create, "Set", `{"total":4}`, ``, `add /size 1`, `500 Internal error occurred: no such version`},
-		{"no JSON", sets, create, "Set", `{`, ``, `400 object: want a Set as JSON: unexpected end of JSON input`, `400 object: want a Set as JSON: unexpected end of JSON input`},
-		{"no JSON before", sets, update, "Set", `{}`, `{`, `400 oldObject: want a Set as JSON: unexpected end of JSON input`, `400 oldObject: want a Set as JSON: unexpected end of JSON input`},
-		{"a deletion", sets, remove, "Set", ``, `{}`, ``, ``},
-		{"a deletion that is not allowed", sets, remove, "Set", ``, `{"locked":true}`, ``, `403 it is locked`},
-		{"another operation", sets, connect, "Set", `{"size":4}`, ``, ``, ``},
-		{"another kind", sets, create, "Pod", `{"size":4}`, ``, ``, ``},
-		{"deletion of another kind", sets, remove, "Pod", ``, `{"locked":true}`, ``, ``},
-		{"a subresource", sets, update, "Set/status", `{"size":1}`, `{"size":2}`, ``, ``},
-		{"deletion of a subresource", sets, remove, "Set/status", ``, `{"locked":true}`, ``, ``},
-		{"new objects only: a new one", newOnly, create, "Set", `{}`, ``, `add /size 1`, `confirmed 0`},
-		{"new objects only: a change", newOnly, update, "Set", `{`, `{"size":2}`, ``, ``},
-		{"nothing to do", none, create, "Set", `{`, ``, ``, ``},
-		{"nothing to do: a deletion", none, remove, "Set", ``, `{`, ``, ``},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			about, subresource, _ := strings.Cut(test.about, "/")
-			request := &admissionv1.AdmissionRequest{
-				Operation: test.operation, Name: "web", SubResource: subresource,
-				Kind:     metav1.GroupVersionKind{Group: "shop.io", Version: "v1", Kind: about},
-				Resource: metav1.GroupVersionResource{Group: "shop.io", Version: "v1", Resource: "sets"},
+	datadriven.RunTest(t, "testdata/webhook.txt", func(t *testing.T, d *datadriven.TestData) string {
+		kind := &sets
+		if d.HasArg("new-only") {
+			kind = &newOnly
+		} else if d.HasArg("none") {
+			kind = &admission.Webhook[set]{GroupKind: sets.GroupKind}
+		}
+		about, subresource, _ := strings.Cut(d.CmdArgs[0].Key, "/")
+		request := &admissionv1.AdmissionRequest{
+			Operation: admissionv1.Operation(strings.ToUpper(d.Cmd)), Name: "web", SubResource: subresource,
+			Kind:     metav1.GroupVersionKind{Group: "shop.io", Version: "v1", Kind: about},
+			Resource: metav1.GroupVersionResource{Group: "shop.io", Version: "v1", Resource: "sets"},
+		}
+		for line := range strings.SplitSeq(d.Input, "\n") {
+			if object, is := strings.CutPrefix(line, "object "); is {
+				request.Object.Raw = []byte(object)
+			} else if old, is := strings.CutPrefix(line, "old "); is {
+				request.OldObject.Raw = []byte(old)
 			}
-			request.Object.Raw, request.OldObject.Raw = []byte(test.object), []byte(test.old)
-			got := [2]string{summary(t, test.kind.Mutate(t.Context(), request)), summary(t, test.kind.Validate(t.Context(), request))}
-			if diff := cmp.Diff([2]string{test.mutated, test.verified}, got); diff != "" {
-				t.Errorf("answers of Mutate and Validate (-want +got):\n%s", diff)
-			}
-		})
-	}
+		}
+		mutated := strings.TrimSpace("Mutate: " + summary(t, kind.Mutate(t.Context(), request)))
+		return mutated + "\n" + strings.TrimSpace("Validate: "+summary(t, kind.Validate(t.Context(), request))) + "\n"
+	})
 }
 
 // summary is what an answer says, "" for one that allows the request.
