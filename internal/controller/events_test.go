@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -44,115 +46,84 @@ func (q *queue) handler(read Read, wrote wroteStatus) *dispatcher {
 	return d
 }
 
-func TestEventsOfItself(t *testing.T) {
-	set := func(version string, edit func(*v1alpha1.CloneSet)) *v1alpha1.CloneSet {
-		s := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u", Generation: 1, ResourceVersion: version}}
-		edit(s)
-		return s
-	}
-	same := func(*v1alpha1.CloneSet) {}
-	status := func(s *v1alpha1.CloneSet) { s.Status.Replicas = 7 }
-	before := set("1", same)
-	var enqueued queue
-	handler := enqueued.handler(Read{Fields: Workload, IsReconciled: true}, func(key types.NamespacedName, version string, status any) bool {
+// TestEvents shows which keys the events in testdata/events.txt enqueue. The lines that follow change the object that comes, or goes.
+//
+//	itself add|update|delete|gone [version=own]
+//	                            a CloneSet; its controller has written the version own, and statuses of 8 replicas
+//	owned add|update|… [before=(web,db)] [after=web]
+//	                            a pod with these owners, web if none is said; the name or the kind of an owner tells whom it concerns
+//	owned unknown, itself text  a pod is gone of which nothing is known; and what is no object
+func TestEvents(t *testing.T) {
+	wrote := func(key types.NamespacedName, version string, status any) bool {
 		return key.String() == "shop/web" && (version == "own" || status.(*v1alpha1.CloneSetStatus).Replicas == 8)
-	})
-	for _, test := range []struct {
-		name   string
-		change func()
-		want   []string
-	}{
-		{"it appears", func() { handler.OnAdd(before, true) }, []string{"shop/web"}},
-		{"its spec changes", func() { handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Generation = 2 })) }, []string{"shop/web"}},
-		{"nothing changes", func() { handler.OnUpdate(before, set("2", same)) }, nil},
-		{"what is not declared changes", func() {
-			handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Finalizers = []string{"a/b"} }))
-		}, nil},
-		{"the controller writes the status", func() { handler.OnUpdate(before, set("own", status)) }, nil},
-		{"the controller's write comes with a new label", func() {
-			handler.OnUpdate(before, set("own", func(s *v1alpha1.CloneSet) { status(s); s.Labels = map[string]string{"a": "b"} }))
-		}, []string{"shop/web"}},
-		{"the controller's write is not answered yet", func() { handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Status.Replicas = 8 })) }, nil},
-		{"somebody else writes the status", func() { handler.OnUpdate(before, set("2", status)) }, []string{"shop/web"}},
-		{"it goes", func() { handler.OnDelete(before) }, []string{"shop/web"}},
-		{"it is gone", func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: before}) }, []string{"shop/web"}},
-		{"what is no object", func() { handler.OnDelete("text"); handler.OnAdd("text", false); handler.OnUpdate("text", "text") }, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.change()
-			if diff := cmp.Diff(test.want, enqueued.take()); diff != "" {
-				t.Errorf("enqueued (-want +got):\n%s", diff)
-			}
-		})
 	}
+	byName := EachOf(func(pod metav1.Object) (keys []types.NamespacedName) {
+		for _, owner := range pod.GetOwnerReferences() {
+			if groupKind(&owner) == cloneSets {
+				keys = append(keys, types.NamespacedName{Namespace: "shop", Name: owner.Name})
+			}
+		}
+		return keys
+	})
+	reads := map[string][]Read{"itself": {{Fields: Workload, IsReconciled: true}}, "owned": {{Fields: Labels, owner: cloneSets}, {Fields: Labels | Owners, Concern: byName}}}
+	datadriven.RunTest(t, "testdata/events.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var shown []string
+		for i, read := range reads[d.Cmd] {
+			var enqueued queue
+			before, after := eventObject(t, d, "before", ""), eventObject(t, d, "after", d.Input)
+			switch handler := enqueued.handler(read, wrote); d.CmdArgs[0].Key {
+			case "add":
+				handler.OnAdd(after, false)
+			case "initial":
+				handler.OnAdd(after, true)
+			case "update":
+				handler.OnUpdate(before, after)
+			case "delete":
+				handler.OnDelete(after)
+			case "gone":
+				handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: after})
+			case "unknown":
+				handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web"})
+			case "text":
+				handler.OnDelete("text")
+				handler.OnAdd("text", false)
+				handler.OnUpdate("text", "text")
+			}
+			got := enqueued.take()
+			if i > 0 && !slices.Equal(got, shown) {
+				t.Errorf("%s: by name %v, by owner %v", d.Pos, got, shown)
+			}
+			shown = got
+		}
+		return fmt.Sprintln(shown)
+	})
 }
 
-func TestEventsOfOwned(t *testing.T) {
-	pod := func(owners ...string) *corev1.Pod {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0"}}
-		for _, name := range owners {
-			p.OwnerReferences = append(p.OwnerReferences,
-				metav1.OwnerReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: name, UID: types.UID("uid-" + name)})
-		}
-		return p
-	}
-	edited := func(edit func(*corev1.Pod)) *corev1.Pod {
-		p := pod("web")
-		edit(p)
-		return p
-	}
-	labelled := edited(func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} })
-	recreated := edited(func(p *corev1.Pod) { p.OwnerReferences[0].UID = "another" })
-	controlled := edited(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = new(true) })
-	otherVersion := edited(func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "apps.kruise.io/v1beta1" })
-	otherKind := edited(func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "StatefulSet" })
-	otherGroup := edited(func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "apps.kruise.io.example.com/v1" })
-	core := edited(func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "v1" })
-	for name, read := range map[string]Read{
-		"by owner": {Fields: Labels, owner: cloneSets},
-		"by name": {Fields: Labels | Owners, Concern: EachOf(func(pod metav1.Object) (keys []types.NamespacedName) {
-			for _, owner := range pod.GetOwnerReferences() {
-				if groupKind(&owner) == cloneSets {
-					keys = append(keys, types.NamespacedName{Namespace: "shop", Name: owner.Name})
-				}
-			}
-			return keys
-		})},
-	} {
-		var enqueued queue
-		handler := enqueued.handler(read, nil)
-		for _, test := range []struct {
-			name   string
-			change func()
-			want   []string
-		}{
-			{"it appears", func() { handler.OnAdd(pod("web"), false) }, []string{"shop/web"}},
-			{"it is nobody's", func() { handler.OnAdd(pod(), false) }, nil},
-			{"it has two owners", func() { handler.OnAdd(pod("web", "db"), false) }, []string{"shop/web", "shop/db"}},
-			{"its owner is named in another version", func() { handler.OnAdd(otherVersion, false) }, []string{"shop/web"}},
-			{"its owner is of another kind", func() { handler.OnAdd(otherKind, false) }, nil},
-			{"its owner is of another group", func() { handler.OnAdd(otherGroup, false) }, nil},
-			{"its owner is of the core group", func() { handler.OnAdd(core, false) }, nil},
-			{"a declared field changes", func() { handler.OnUpdate(pod("web"), labelled) }, []string{"shop/web"}},
-			{"nothing changes", func() { handler.OnUpdate(pod("web"), pod("web")) }, nil},
-			{"another field changes", func() { handler.OnUpdate(pod("web"), edited(func(p *corev1.Pod) { p.Status.Phase = "Running" })) }, nil},
-			{"it is adopted", func() { handler.OnUpdate(pod(), pod("web")) }, []string{"shop/web"}},
-			{"it is released", func() { handler.OnUpdate(pod("web"), pod()) }, []string{"shop/web"}},
-			{"it passes over to another owner", func() { handler.OnUpdate(pod("web"), pod("db")) }, []string{"shop/web", "shop/db"}},
-			{"its owner is another one of the name", func() { handler.OnUpdate(pod("web"), recreated) }, []string{"shop/web", "shop/web"}},
-			{"its owner takes control", func() { handler.OnUpdate(pod("web"), controlled) }, []string{"shop/web", "shop/web"}},
-			{"it goes", func() { handler.OnDelete(pod("web")) }, []string{"shop/web"}},
-			{"it is gone", func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web-0", Obj: pod("web")}) }, []string{"shop/web"}},
-			{"nothing is known of it", func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web-0"}) }, nil},
-		} {
-			t.Run(name+": "+test.name, func(t *testing.T) {
-				test.change()
-				if diff := cmp.Diff(test.want, enqueued.take()); diff != "" {
-					t.Errorf("enqueued (-want +got):\n%s", diff)
-				}
-			})
+// eventObject is an object before or after an event.
+func eventObject(t *testing.T, d *datadriven.TestData, when, lines string) metav1.Object {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0"}}
+	set := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u", Generation: 1, ResourceVersion: "2"}}
+	owners := []string{"web"}
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case when:
+			owners = slices.DeleteFunc(slices.Clone(arg.Vals), func(name string) bool { return name == "" })
+		case "version":
+			set.ResourceVersion = arg.Vals[0]
 		}
 	}
+	for _, name := range owners {
+		pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: name, UID: types.UID("uid-" + name)})
+	}
+	var object metav1.Object = pod
+	if d.Cmd == "itself" {
+		object = set
+	}
+	if err := yaml.Unmarshal([]byte(lines), object); err != nil {
+		t.Fatal(err)
+	}
+	return object
 }
 
 // A kind hears of the fields that it declares, whatever others declare.
