@@ -43,8 +43,8 @@ func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if jobs.asked != 1 || len(s.events.events) > 0 {
-		t.Errorf("%d creations, want 1; events %q", jobs.asked, s.events.events)
+	if jobs.asked != 1 || len(s.events.All()) > 0 {
+		t.Errorf("%d creations, want 1; events %q", jobs.asked, s.events.All())
 	}
 	if diff := cmp.Diff([]string(nil), s.requests()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -5,10 +5,8 @@ package apply
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +23,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -43,7 +42,7 @@ type fixture struct {
 	t      *testing.T
 	user   kubernetes.Interface // the client of another user
 	set    *v1beta1.StatefulSet
-	events recorder
+	events fakefixture.Recorder
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -201,24 +200,4 @@ func (s *fixture) lost() (lost []string) {
 	}))
 	slices.Sort(lost)
 	return lost
-}
-
-// recorder keeps events as "type reason: message".
-type recorder struct {
-	lock   sync.Mutex
-	events []string
-}
-
-func (r *recorder) Event(_ runtime.Object, kind, reason, message string) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	r.events = append(r.events, kind+" "+reason+": "+message)
-}
-
-func (r *recorder) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
-	r.Event(object, kind, reason, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) AnnotatedEventf(object runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
-	r.Eventf(object, kind, reason, format, args...)
 }

@@ -38,7 +38,7 @@ func TestCreationSlowsDown(t *testing.T) {
 			if err := s.createPods(creations...); err != nil {
 				t.Error(err)
 			}
-			if recorded := len(s.events.events); recorded != test.requests+eventsPerReason {
+			if recorded := len(s.events.All()); recorded != test.requests+eventsPerReason {
 				t.Errorf("%d events of %d failures and 100 successes, want 25 of these", recorded, test.requests)
 			}
 		})
@@ -65,12 +65,12 @@ func TestMessages(t *testing.T) {
 		"Normal SuccessfulCreate: Create Claim data-web-0 Pod web-0 in StatefulSet web: <nil>",
 		"Normal SuccessfulCreate: Create Pod web-0 in StatefulSet web: <nil>, 100%",
 	}
-	if diff := cmp.Diff(want, s.events.events); diff != "" {
+	if diff := cmp.Diff(want, s.events.All()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	s.Recorder = nil
 	s.must(s.createPods(rollout.PodCreation{Pod: pod("web-1")}))
-	if len(s.events.events) != 2 {
-		t.Errorf("without a recorder, it records %q", s.events.events)
+	if len(s.events.All()) != 2 {
+		t.Errorf("without a recorder, it records %q", s.events.All())
 	}
 }

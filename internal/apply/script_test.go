@@ -148,12 +148,12 @@ func (w *world) came(err error) {
 	if err != nil && WorthRetrying(err) == nil {
 		fmt.Fprintln(&w.out, "not worth retrying")
 	}
-	slices.Sort(w.events.events)
-	for _, line := range slices.Concat(w.requests(), w.events.events) {
+	events := slices.Sorted(slices.Values(w.events.All()))
+	for _, line := range slices.Concat(w.requests(), events) {
 		fmt.Fprintln(&w.out, line)
 	}
 	w.ForgetRequests()
-	w.events.events = nil
+	w.events.Forget()
 	written := map[podwright.Resource]string{}
 	for {
 		missing, err := w.Own.Pending(w.Key, func(resource podwright.Resource) string {

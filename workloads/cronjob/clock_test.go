@@ -5,15 +5,8 @@ package cronjob
 import (
 	"flag"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 var everyMinute = flag.Bool("every-minute", false, "look at every minute of 2024 to 2029, and not only at the days on which clocks are set")
@@ -170,26 +163,4 @@ func matches(match func(time.Time) bool, from, to time.Time) bool {
 		}
 	}
 	return false
-}
-
-// ACJ-19: what is said about times that are skipped or come twice.
-func TestWallClockIsTold(t *testing.T) {
-	template := v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}}}
-	for _, test := range []struct{ schedule, at, want string }{
-		{"30 2 * * *", "2026-03-29T01:00:00Z", "the clock of the time zone Europe/Berlin goes from 2026-03-29 02:00:00 to 2026-03-29 03:00:00: what is scheduled between is skipped by the clock, and is run once at that moment"},
-		{"*/30 * * * *", "2026-03-29T01:00:00Z", "the clock of the time zone Europe/Berlin goes from 2026-03-29 02:00:00 to 2026-03-29 03:00:00: what is scheduled between is skipped by the clock, and is not run, as the schedule names all hours"},
-		{"30 2 * * *", "2026-10-25T00:30:00Z", "the clock of the time zone Europe/Berlin goes from 2026-10-25 03:00:00 to 2026-10-25 02:00:00: what is scheduled between comes twice, and is run the first time alone"},
-		{"*/30 * * * *", "2026-10-25T01:00:00Z", "the clock of the time zone Europe/Berlin goes from 2026-10-25 03:00:00 to 2026-10-25 02:00:00: what is scheduled between comes twice, and is run twice, as the schedule names all hours"},
-		{"30 2 * * *", "2026-03-28T01:30:00Z", ""},
-		{"*/30 * * * *", "2026-10-25T01:30:00Z", ""},
-		{"@every 1h", "2026-10-25T01:00:00Z", ""},
-	} {
-		at := mustTime(t, test.at)
-		plan := NewPlan(&Snapshot{Now: at, CronJob: &v1alpha1.AdvancedCronJob{
-			ObjectMeta: metav1.ObjectMeta{Name: "web", CreationTimestamp: metav1.NewTime(at.Add(-time.Hour))},
-			Spec:       v1alpha1.AdvancedCronJobSpec{Schedule: test.schedule, TimeZone: new("Europe/Berlin"), Template: template}}})
-		if plan.Start == nil || plan.Start.WallClock != test.want || !strings.Contains(plan.String(), test.want) {
-			t.Errorf("%q at %s: %v, want %q", test.schedule, test.at, plan, test.want)
-		}
-	}
 }

@@ -65,22 +65,12 @@ func parseTime(t *testing.T, text string) time.Time {
 
 // newClient returns a client of the workload kinds.
 func newClient(t *testing.T, server *fakecluster.Server, user string) client.Interface {
-	t.Helper()
-	c, err := client.NewForConfig(server.Config(user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return fixture.Connect(t, server, user, client.NewForConfig)
 }
 
 // newDistribution returns a client of the kinds about images.
 func newDistribution(t *testing.T, server *fakecluster.Server, user string) distributionclient.Interface {
-	t.Helper()
-	c, err := distributionclient.NewForConfig(server.Config(user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return fixture.Connect(t, server, user, distributionclient.NewForConfig)
 }
 
 // job is one that a cron job has.

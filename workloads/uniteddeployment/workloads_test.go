@@ -58,12 +58,7 @@ func newSet(t testing.TB, kind uniteddeployment.TemplateKind, name, lines string
 }
 
 func newClient(t testing.TB, server *fakecluster.Server, user string) client.Interface {
-	t.Helper()
-	c, err := client.NewForConfig(server.Config(user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return fixture.Connect(t, server, user, client.NewForConfig)
 }
 
 // workload is what all kinds of workloads have.
