@@ -5,15 +5,16 @@ package uniteddeployment
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -161,23 +162,11 @@ func (w *world) update(u *Update) {
 // patched is an object after a merge patch.
 func (w *world) patched(object metav1.Object, data []byte) metav1.Object {
 	w.Helper()
-	tree, err := treeOf(object)
+	live, err := json.Marshal(object)
 	w.must(err)
-	var patch map[string]any
-	w.must(utiljson.Unmarshal(data, &patch))
-	raw, err := json.Marshal(merge(tree, patch))
+	raw, err := jsonpatch.MergePatch(live, data)
 	w.must(err)
-	var into metav1.Object
-	switch object.(type) {
-	case *appsv1.StatefulSet:
-		into = &appsv1.StatefulSet{}
-	case *v1beta1.StatefulSet:
-		into = &v1beta1.StatefulSet{}
-	case *v1alpha1.CloneSet:
-		into = &v1alpha1.CloneSet{}
-	default:
-		into = &appsv1.Deployment{}
-	}
+	into := reflect.New(reflect.TypeOf(object).Elem()).Interface().(metav1.Object)
 	w.must(json.Unmarshal(raw, into))
 	return into
 }
@@ -187,25 +176,6 @@ func (w *world) must(err error) {
 	if err != nil {
 		w.Fatal(err)
 	}
-}
-
-// merge applies a JSON merge patch.
-func merge(object, patch map[string]any) map[string]any {
-	if object == nil {
-		object = map[string]any{}
-	}
-	for key, value := range patch {
-		switch value := value.(type) {
-		case nil:
-			delete(object, key)
-		case map[string]any:
-			within, _ := object[key].(map[string]any)
-			object[key] = merge(within, value)
-		default:
-			object[key] = value
-		}
-	}
-	return object
 }
 
 // pod is a pod of a workload at a revision.

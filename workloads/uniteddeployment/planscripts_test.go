@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -127,16 +128,13 @@ func (w *scripted) change(input string) {
 	w.Helper()
 	patch, err := yaml.YAMLToJSON([]byte(strings.Join(withTemplates(input), "\n")))
 	w.must(err)
-	var fields map[string]any
-	w.must(json.Unmarshal(patch, &fields))
-	data, err := json.Marshal(w.Set.Spec)
-	w.must(err)
-	var spec map[string]any
-	w.must(json.Unmarshal(data, &spec))
-	if fields["template"] != nil { // a template is another one as a whole
-		delete(spec, "template")
+	before := w.Set.Spec.DeepCopy()
+	if strings.Contains(string(patch), `"template":`) { // a template is another one as a whole
+		before.Template = v1alpha1.SubsetTemplate{}
 	}
-	data, err = json.Marshal(merge(spec, fields))
+	data, err := json.Marshal(before)
+	w.must(err)
+	data, err = jsonpatch.MergePatch(data, patch)
 	w.must(err)
 	w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
 		*s = v1alpha1.UnitedDeploymentSpec{}

@@ -37,6 +37,9 @@ import (
 //	image nginx:2               changes the image of its template
 //	edit-workload a             changes the workload of a subset by the merge patch that follows
 //	orphan a                    takes the owner from the workload of a subset
+//	taken-name, taken-revision label
+//	                            an object that others own, or that has no owner, has the name of the first workload, or of the first revision
+//	meanwhile a                 an app becomes an owner of the workload of a subset before the controller patches it
 //	delete                      deletes it, and orphans what it has if the word orphan follows
 //	delete-workload a           deletes the workload of a subset
 //	sleep 1h                    lets time go by
@@ -50,7 +53,8 @@ import (
 //	hold, release what          keeps events about a resource from the controller
 //	end-namespace               begins its deletion
 //	heal                        has it answer again
-//	workloads, status, metrics  show them
+//	workloads, status, metrics, owners a
+//	                            show them
 //	zones                       shows of each subset how many pods it has, ready of those that it is to have
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -188,6 +192,14 @@ func (w *world) command(d *datadriven.TestData) error {
 		return w.each(what, func(c *workload) { patch(w.Cluster, w.kind, c.Name, d.Input) })
 	case "orphan":
 		return w.each(what, func(c *workload) { patch(w.Cluster, w.kind, c.Name, `{"metadata":{"ownerReferences":null}}`) })
+	case "taken-name", "taken-revision", "meanwhile":
+		return w.others(d.Cmd, what)
+	case "owners":
+		return w.each(what, func(c *workload) {
+			for _, owner := range c.OwnerReferences {
+				w.note("owned by %s %s", owner.Kind, owner.Name)
+			}
+		})
 	case "delete":
 		if what == "orphan" {
 			w.Orphan()
