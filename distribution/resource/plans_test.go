@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestPlans shows what is planned for a ResourceDistribution of a Secret, or with "sourced" of the source base/registry, to the namespaces ns-1
-// and ns-2, which have their copies. To accept a change of behaviour, run the test with -rewrite and read the difference.
+// TestPlans shows what is planned for a ResourceDistribution to the namespaces ns-1 and ns-2, which have their copies. It is of a Secret, or
+// with "sourced" of the source base/registry. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
 //	plan [sourced]       plans after what the lines below say:
 //	resource PATCH       merges into the resource, before the copies are made

@@ -29,10 +29,19 @@ import (
 //	moves             shows only how many go, and stay
 //	assign            shows the subset of a new pod of the ReplicaSet web-1, or with pod=2 of web-2
 //
-// Arguments are wants=7 (nothing is known of the workload without it), revision=2, kind=Job or StatefulSet, mayfail=3, closed=(a, 100s) (it
-// takes no pods since then), open=(a, 1h), reserved=(a, 31s) (since then), moved=(4s, 3s, 10*5s), and pods=(3*a, x@b). A pod has options:
-// r2 (of the ReplicaSet web-2), cost=300, ended, failed, deleting, pending=2s and stuck=31s (so long without a node, and told so), new, restarted,
-// on-node, job, volcano (of a Job of others), tracked, and says=TEXT (of its annotation).
+// Arguments are:
+//
+//	wants=7, revision=2, kind=Job, mayfail=3   of the workload, of which nothing is known without wants; kind=StatefulSet is another
+//	closed=(a, 100s), open=(a, 1h)             the subset takes no pods since then, or does again
+//	reserved=(a, 31s), moved=(4s, 3s, 10*5s)   when a place was kept, and when pods were moved
+//	pods=(3*a, x@b)                            the pods, by name and subset
+//
+// Options of a pod are:
+//
+//	r2, job, volcano              it is of the ReplicaSet web-2, of a Job, or of a Job of others
+//	pending=2s, stuck=31s         it has been so long without a node, and stuck is told so
+//	cost=300, says=TEXT, tracked  annotations and the finalizer
+//	new, on-node, restarted, ended, failed, deleting
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		var spec string

@@ -92,7 +92,7 @@ func show(t *testing.T, out *strings.Builder, writes []podpatch.Write) {
 	}
 }
 
-// checkApplied checks that testPod after a patch is what an API server makes of it, has the conditions that the patch tells, and is not
+// checkApplied checks that testPod after a patch is what an API server makes of it. It has the conditions that the patch tells, and is not
 // written again.
 func checkApplied(t *testing.T, p *podpatch.Patch, after *corev1.Pod) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// lettered makes a pod of each letter, labelled with it; "C" is a pod that has
+// lettered makes a pod of each letter, labelled with it. "C" is a pod that has
 // the labels of both A and B, and "D" has another value of A. The names are the positions.
 func lettered(letters string) []*corev1.Pod {
 	var pods []*corev1.Pod

@@ -22,8 +22,8 @@ import (
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newPod builds a pod that runs on node n-<name>, and has been there and Ready since the epoch, unless the words say otherwise: "unready",
-// and otherwise a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
+// newPod builds a pod that runs on node n-<name>, and has been there and Ready since the epoch, unless the words say otherwise. They are "unready",
+// or a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
 func newPod(name string, words ...string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},

@@ -33,8 +33,8 @@ var annotations = map[string]string{
 }
 
 // TestDecide shows what is decided. The words behind the command change input. "from" and "to" begin lines with the templates of old
-// revisions and of the new one. Their words are images of containers, "none" for no container; images of volumes, nothing for another kind
-// of volume and "none" for no image; and else annotations. "broken" and "nothing" are data that cannot be read, and "bare" is a template
+// revisions and of the new one. Their words are images of containers, or "none" for no container. They are also images of volumes: nothing for another kind
+// of volume, "none" for no image. All others are annotations. "broken" and "nothing" are data that cannot be read, and "bare" is a template
 // of one container without anything else. With "whole", jobs are shown with labels, pull secrets and selector.
 func TestDecide(t *testing.T) {
 	datadriven.RunTest(t, "testdata/decisions.txt", func(t *testing.T, d *datadriven.TestData) string {

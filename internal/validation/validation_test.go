@@ -29,9 +29,8 @@ func read[T any](t *testing.T, text string) (out T) {
 	return out
 }
 
-// TestErrors shows in testdata/errors.txt what is wrong with a selector of pods with the label app=demo, with another selector than that
-// label, with templates, with a template that takes the place of one of zone a and image a:1, with a priority, and with words for a pull
-// policy that may be Always or Never.
+// TestErrors shows in testdata/errors.txt what is wrong with fields. Selectors are for pods with the label app=demo, alone or as one of
+// several. A template may take the place of one of zone a and image a:1. A pull policy may be Always or Never.
 func TestErrors(t *testing.T) {
 	labels := map[string]string{"app": "demo"}
 	datadriven.RunTest(t, "testdata/errors.txt", func(t *testing.T, d *datadriven.TestData) string {

@@ -14,7 +14,7 @@ import (
 )
 
 // Every difference is named in testdata/planted.txt, with its place and with what was wanted and found. The place is that of edit.at, or a
-// version and what it has, or a version, the path of a field and what its schema has.
+// version and what it has. For a field it is a version, the path of the field and what its schema has.
 func TestPlantedDifferences(t *testing.T) {
 	wanted, originals := contracts(t), embedded()
 	datadriven.RunTest(t, "testdata/planted.txt", func(t *testing.T, d *datadriven.TestData) string {

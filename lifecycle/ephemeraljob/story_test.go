@@ -24,7 +24,7 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "add" creates pods, one a second, and "many" pods of one age. With "nodes" the
-// kubelets make a step for every ephemeral container, or n, one a second; "ends" is a step after which containers that run have ended so, as "exit1",
+// kubelets make a step for every ephemeral container, or n, one a second. "ends" is a step after which containers that run have ended so, as "exit1",
 // or have not, as "running". "inject" is what another client does. After "trace", "shown" lets half a second pass. It shows what the
 // controller has written,
 // events, and then the ephemeral containers of all pods and the job.

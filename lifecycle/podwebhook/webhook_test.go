@@ -38,7 +38,7 @@ const prioritised = `{"metadata":{"name":"web"},"spec":{"containers":[
 	{"name":"main","newField":{"a":1}},
 	{"name":"proxy","env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"100"}]}]}}`
 
-// given is what a script says: the pod, in YAML as it is; what the step of sidecars adds to it; and what is another about the request.
+// given is what a script says in YAML: the pod, what the step of sidecars adds to it, and what differs about the request.
 type given struct {
 	Pod         json.RawMessage
 	Sidecar     corev1.Container

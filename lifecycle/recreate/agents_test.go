@@ -18,7 +18,7 @@ import (
 )
 
 // replay sends the requests of an agent of OpenKruise, as they were written down, to the status of a request. It shows what the manager has reported of
-// the containers before each of them, and at last whether the agent was told since when the pod is out of service.
+// the containers before each of them. At last it shows whether the agent was told since when the pod is out of service.
 func (s *story) replay(file, name string) (reported string) {
 	s.T.Helper()
 	text, err := os.ReadFile("testdata/agents/" + file)

@@ -32,9 +32,8 @@ import (
 // a pod fail, and "forget" deletes all revisions. "plan" shows the plan, and "step" shows it and reconciles once. "hot" shows what a pod records
 // of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and
 // "create-namespace" are about others. "matched" shows
-// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" has something else get the name of
-// the last revision:
-// one of this SidecarSet with other data, or that cannot be read, or one of another, or of none.
+// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" gives the name of
+// the last revision to another one. That is of this SidecarSet, with other data or unreadable, or of another, or of none.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{}

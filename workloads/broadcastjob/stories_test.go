@@ -21,7 +21,7 @@ import (
 // TestStories plays the stories in testdata: see fixture.PlayStories. "ends" says how pods end, by node: Failed, Succeeded, or never; without
 // arguments all succeed. The argument "other" is for the nodes that are not named. "work" lets nodes, garbage collector and controller work for
 // a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job, "measured" what JobMetrics were told. "inject" has
-// the API server put JSON into a field of the spec of new pods, of those for a node if it is named; without arguments it does not any more.
+// the API server put JSON into a field of the spec of new pods, of those for a node if it is named. Without arguments it does not any more.
 // "created" is how many pods the controller has created. "stored" shows the status as the API server has it, without the time of the start.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {

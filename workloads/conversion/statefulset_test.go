@@ -91,7 +91,7 @@ func encode(annotations map[string]string) string {
 // becomes of that, if it is not the object that it was.
 //
 //	convert Kind v1beta1         of an object in a version
-//	error Kind to=version        shows the error of what follows, as it is
+//	error Kind to=version        shows the error of what follows, unchanged
 func TestConversions(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

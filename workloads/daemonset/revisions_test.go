@@ -67,8 +67,8 @@ func TestCollision(t *testing.T) {
 	})
 }
 
-// TestHistories shows what is planned for revisions and for images ahead, for the states in testdata/revisions.txt: nodes in the notation of place, and
-// lines of the DaemonSet, see setOf. There are revisions of the images v0, v1 and v2, which is the present one. Of them
+// TestHistories shows what is planned for revisions and for images ahead, for the states in testdata/revisions.txt. These are nodes in the notation
+// of place, and lines of the DaemonSet, see setOf. There are revisions of the images v0, v1 and v2, which is the present one. Of them
 //
 //	orphan=v0, gone=v0        has no owner, or is gone
 //	unreadable=v1, zoned=v1   cannot be read, or has pods of the zone a alone

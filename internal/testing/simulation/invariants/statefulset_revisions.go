@@ -141,8 +141,8 @@ func (j *statefulSetJudge) history() *history {
 	return &history{uid: j.set.UID, selector: j.set.Spec.Selector, limit: j.set.Spec.RevisionHistoryLimit, needed: j.neededRevisions}
 }
 
-// neededRevisions says by short hash for what a revision is needed: the present template, the current revision, or a pod that has a name of
-// the set's, however it is counted.
+// neededRevisions says by short hash for what a revision is needed: the present template, the current revision, or a pod. Each pod that has
+// a name of the set's counts.
 func (j *statefulSetJudge) neededRevisions(s *State) map[string]string {
 	needed := map[string]string{j.update: "the template", shortHash(j.set.Status.CurrentRevision): "status.currentRevision"}
 	for _, pod := range j.members(s) {
