@@ -51,7 +51,7 @@ func (w *world) inquire(what, name string, named map[string]string) {
 	}
 }
 
-// requestFor is what the API server sends about an operation, on a pod as it is now.
+// requestFor is what the API server sends about an operation, on the present pod.
 func (w *world) requestFor(what string, pod *corev1.Pod, named map[string]string) *admissionv1.AdmissionRequest {
 	options := metav1.DeleteOptions{}
 	switch named["uid"] {

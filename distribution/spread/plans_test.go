@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// TestPlans shows what is computed for the WorkloadSpread web of a Deployment, and where new pods go. To accept a change of behaviour, run
+// TestPlans shows what is computed for the WorkloadSpread web of a Deployment, and to which subsets new pods go. To accept a change of behaviour, run
 // the test with -rewrite and read the difference.
 //
 //	spec              has the WorkloadSpread have the spec that follows

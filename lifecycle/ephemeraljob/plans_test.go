@@ -79,7 +79,7 @@ func TestPlans(t *testing.T) {
 //	again                      the job was deleted, and created again
 //	pods p1 p2:running         are all pods from then on
 //	filled pod n               a pod has n ephemeral containers of others
-//	owned pod names…           it has containers of these names that this job has injected; of another job with name=uid, and of none with name=
+//	owned pod names…           it has such containers, injected by this job; of another job with name=uid, and of none with name=
 //	refused pod after n text   the injection was refused n times, and is tried again after that time
 //	until time, forgotten, tried
 //	                           nothing is tried before that time; nothing is known of refusals; something was tried since

@@ -28,7 +28,7 @@ import (
 // behaviour, run the test with -rewrite and read the difference. Behind # in a step stands what it shows.
 //
 //	new [spec]             begins anew with the SidecarSet demo; without a spec it has the container log, with image log:v1
-//	many M U R strategy    begins anew with M pods, of which U are updated from log:v1 to log:v2, and R of these serve
+//	many M U R strategy    begins anew with M pods, of which U are updated from log:v1 to log:v2, and R of the latter serve
 //	add pods, bare pod     adds pods that are injected, or one that is not
 //	old pod number         adds a pod that has a revision
 //	other name spec        has another SidecarSet injected into pods that are added from then on
