@@ -136,9 +136,6 @@ func anyShared(r *rand.Rand) *v1alpha1.PodUnavailableBudget {
 	for range r.IntN(3) {
 		simulation.Merge(b, simulation.AnyEdit(r, budgetEdits))
 	}
-	if b.Spec.MinAvailable != nil { // what is merged is not taken away
-		b.Spec.MaxUnavailable = nil
-	}
 	return b
 }
 

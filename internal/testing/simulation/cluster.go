@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"time"
 
@@ -336,18 +337,21 @@ func (u *User) tell(what string, err error) {
 	u.history.say("%s: %s", u.name, what)
 }
 
-// Merge changes an object by a merge patch. It panics if either is none.
+// Merge changes an object by a merge patch: what that has null for is gone. It panics if either is none.
 func Merge(object Object, patch string) {
 	data, err := json.Marshal(object)
+	is := reflect.ValueOf(object).Elem()
+	merged := reflect.New(is.Type())
 	if err == nil {
 		data, err = jsonpatch.MergePatch(data, []byte(patch))
 	}
 	if err == nil {
-		err = json.Unmarshal(data, object)
+		err = json.Unmarshal(data, merged.Interface())
 	}
 	if err != nil {
 		panic(fmt.Sprintf("merge %s: %v", patch, err))
 	}
+	is.Set(merged.Elem())
 }
 
 // path is that of the objects of the kind.
