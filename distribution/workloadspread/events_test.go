@@ -86,12 +86,7 @@ func TestEventsThatMatter(t *testing.T) {
 					p := NewPlan(s)
 					return fmt.Sprintf("%s again after %s", p, p.RequeueAfter)
 				},
-				Matters: func(before, after *corev1.Pod) (enqueued bool) {
-					if controller.Changed(before, after, podFields) != 0 {
-						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
-					}
-					return enqueued
-				},
+				Matters: mutation.Concerned(ws.Name, podFields, o.podChanged),
 			}.Check(t, reads, pod)
 		}
 	}
