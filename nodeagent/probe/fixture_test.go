@@ -102,7 +102,9 @@ func told(ago time.Duration) change {
 
 // shown shows a plan, one line for every thing that it does.
 func shown(p *Plan) (lines []string) {
-	add := func(format string, args ...any) { lines = append(lines, strings.TrimSpace(fmt.Sprintf(format, args...))) }
+	add := func(format string, args ...any) {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf(format, args...)))
+	}
 	for _, q := range p.Begin {
 		add("begin %s %s in %v %s", q.Pod, q.ID.Probe, q.First.Sub(now), q.State)
 	}
