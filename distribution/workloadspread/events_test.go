@@ -151,12 +151,3 @@ func TestPodsOfOthersCostNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-// Owners that go round in circles end somewhere.
-func TestOwnersInCircles(t *testing.T) {
-	deployment, replicaSet := webWorkloads()
-	deployment.OwnerReferences = []metav1.OwnerReference{*ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")}
-	if n := len(reading(deployment, replicaSet).above(webPod("a"))); n != workload.MostOwners {
-		t.Errorf("%d owners", n)
-	}
-}
