@@ -19,9 +19,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// plenty is room for more pods than any subset asks for.
-const plenty = 1000
-
 // zones is a world in which each subset has room for so many pods. The controllers of the
 // workloads, the scheduler and the kubelets work there, and time goes by.
 type zones struct {
@@ -207,6 +204,16 @@ func Unscheduled(pod *corev1.Pod) bool {
 
 func ready(pod *corev1.Pod) bool {
 	return len(pod.Status.Conditions) == 1 && pod.Status.Conditions[0].Type == corev1.PodReady
+}
+
+// ready counts the ready pods.
+func (z *zones) ready() (n int32) {
+	for _, pod := range z.Pods {
+		if ready(pod) {
+			n++
+		}
+	}
+	return n
 }
 
 // String shows the zones: what each is to have, and what it has ready.
