@@ -25,9 +25,6 @@ func start() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
 
 func after(seconds int) time.Time { return start().Add(time.Duration(seconds) * time.Second) }
 
-// started is the condition InPlaceUpdateReady of a pod that is being updated.
-const started = "False StartInPlaceUpdate"
-
 // change alters a template.
 type change func(*corev1.PodTemplateSpec)
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -53,8 +52,6 @@ func newPods(n int, changes ...func(*corev1.Pod)) (pods []*corev1.Pod) {
 }
 
 func unready(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse }
-
-func marked(pod *corev1.Pod) { pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" }
 
 func deleting(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: start} }
 

@@ -87,12 +87,7 @@ func TestEventsThatMatter(t *testing.T) {
 				Of: func(pod *corev1.Pod) string {
 					return describe(NewPlan(snapshotOf(b, pod, workloadOf(deployment), workloadOf(replicaSet))))
 				},
-				Matters: func(before, after *corev1.Pod) (enqueued bool) {
-					if controller.Changed(before, after, podFields) != 0 {
-						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
-					}
-					return enqueued
-				},
+				Matters: mutation.Concerned(b.Name, podFields, o.podChanged),
 			}.Check(t, reads, pod)
 		}
 	}

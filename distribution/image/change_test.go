@@ -42,7 +42,7 @@ func (p *player) change(command string, args []string, input string) {
 			images[fmt.Sprint("image", i)] = map[string]any{"tags": []any{map[string]any{"tag": "1", "createdAt": time.Now().Format(time.RFC3339)}}}
 		}
 		full, err := yaml.Marshal(map[string]any{"spec": map[string]any{"images": images}})
-		p.must(err)
+		p.Must(err)
 		p.write("patch", []string{"image", args[0]}, full)
 	case "create", "patch", "delete":
 		p.write(command, args, []byte(input))
@@ -61,7 +61,7 @@ var paths = map[string]string{
 // write sends a request about an object: its kind, its name and perhaps a subresource.
 func (p *player) write(verb string, args []string, input []byte) {
 	body, err := yaml.YAMLToJSON(input)
-	p.must(err)
+	p.Must(err)
 	path, rest := paths[args[0]], p.kube.CoreV1().RESTClient()
 	name := args[1]
 	switch name {
@@ -78,7 +78,7 @@ func (p *player) write(verb string, args []string, input []byte) {
 	case "delete":
 		err = rest.Delete().AbsPath(path, name).Do(p.Context()).Error()
 	}
-	p.must(err)
+	p.Must(err)
 }
 
 // addForeignCopy adds a copy of the secret s as OpenKruise 1.9 leaves it.
@@ -89,15 +89,15 @@ func (c *cluster) addForeignCopy(name, references string) {
 			v1alpha1.PullSecretSourceAnnotation: namespace + "/s", v1alpha1.PullSecretReferencesAnnotation: references, "imagepulljobs.kruise.io/mode": "batch"}},
 		Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("one")},
 	}, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 }
 
 // setReady has the node be ready, or not, from now on.
 func (c *cluster) setReady(name string, status corev1.ConditionStatus) {
 	c.Helper()
 	node, err := c.kube.CoreV1().Nodes().Get(c.Context(), name, metav1.GetOptions{})
-	c.must(err)
+	c.Must(err)
 	node.Status.Conditions[0].Status, node.Status.Conditions[0].LastTransitionTime = status, metav1.Now()
 	_, err = c.kube.CoreV1().Nodes().UpdateStatus(c.Context(), node, metav1.UpdateOptions{})
-	c.must(err)
+	c.Must(err)
 }

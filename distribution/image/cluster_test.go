@@ -55,8 +55,7 @@ var (
 
 // cluster is an API server in memory with both controllers, in virtual time.
 type cluster struct {
-	*testing.T
-	*fakecluster.Server
+	*fixture.Bubble
 	kube   kubernetes.Interface // the test's
 	jobs   client.ImagePullJobInterface
 	images client.NodeImageInterface
@@ -66,7 +65,6 @@ type cluster struct {
 	jobReconciles  fixture.Reconciles
 	nodeReconciles fixture.Reconciles
 	events         fixture.Recorder
-	stops          []func()
 	// The reconcilers of the controllers that run, nil for none.
 	jobReconciler  imagepulljob.Reconciler
 	nodeReconciler nodeimage.Reconciler
@@ -78,7 +76,7 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		c := newCluster(t)
-		defer c.stop()
+		defer c.Stop()
 		story(t, c)
 		c.expectSettled()
 	})
@@ -88,18 +86,14 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	server := fakecluster.New(nil, jobResource, nodeImageResource, cloneSetResource, statefulSetResource, secretResource)
-	c := &cluster{T: t, Server: server}
-	c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
+	c := &cluster{Bubble: &fixture.Bubble{T: t, Server: server}}
+	c.kube, c.images = c.Kubernetes(testUser), c.distribution(testUser).NodeImages()
 	c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
 	c.jobOptions = imagepulljob.Options{
-		Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.jobReconciles}}
+		Distribution: c.distribution(jobUser), Kubernetes: c.Kubernetes(jobUser), Workloads: c.workloads(jobUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.jobReconciles}}
 	c.nodeOptions = nodeimage.Options{
-		Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.nodeReconciles}}
+		Distribution: c.distribution(nodeUser), Kubernetes: c.Kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.nodeReconciles}}
 	return c
-}
-
-func (c *cluster) kubernetes(user string) kubernetes.Interface {
-	return kubernetes.NewForConfigOrDie(c.Config(user))
 }
 
 func (c *cluster) distribution(user string) client.Interface {
@@ -112,13 +106,6 @@ func (c *cluster) workloads(user string) workloadsclient.Interface {
 	return fixture.Connect(c.T, c.Server, user, workloadsclient.NewForConfig)
 }
 
-func (c *cluster) must(err error) {
-	c.Helper()
-	if err != nil {
-		c.Fatal(err)
-	}
-}
-
 // start starts both controllers.
 func (c *cluster) start() {
 	c.Helper()
@@ -129,38 +116,38 @@ func (c *cluster) start() {
 func (c *cluster) startJobs() {
 	c.Helper()
 	jobs, err := imagepulljob.New(c.jobOptions)
-	c.must(err)
+	c.Must(err)
 	c.jobReconciler = jobs
-	c.run(jobs.Run)
+	c.Go(jobs.Run)
 }
 
 func (c *cluster) startNodes() {
 	c.Helper()
 	nodes, err := nodeimage.New(c.nodeOptions)
-	c.must(err)
+	c.Must(err)
 	c.nodeReconciler = nodes
-	c.run(nodes.Run)
+	c.Go(nodes.Run)
 }
 
 // expectSettled waits for a moment. Then the controllers must have done everything
 // that can be done: an event that they had missed would have left something.
 func (c *cluster) expectSettled() {
 	c.Helper()
-	c.pause(10 * time.Second)
+	c.Sleep(10 * time.Second)
 	jobs, err := c.jobs.List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for i := range jobs.Items {
 		if c.jobReconciler == nil {
 			break
 		}
 		plan, err := c.jobReconciler.Plan(context.Background(), types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
-		c.must(err)
+		c.Must(err)
 		if plan == nil || busy(plan) {
 			c.Errorf("the controller is settled, and should not be: job %s: %+v", jobs.Items[i].Name, plan)
 		}
 	}
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	names := map[string]bool{}
 	for i := range nodes.Items {
 		names[nodes.Items[i].Name] = true
@@ -170,7 +157,7 @@ func (c *cluster) expectSettled() {
 	}
 	for name := range names {
 		plan, err := c.nodeReconciler.Plan(context.Background(), types.NamespacedName{Name: name})
-		c.must(err)
+		c.Must(err)
 		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
 			c.Errorf("the controller is settled, and should not be: node %s: %+v", name, plan)
 		}
@@ -182,64 +169,20 @@ func busy(plan *imagepulljob.Plan) bool {
 	return len(plan.Assign) > 0 || plan.Status != nil || plan.Delete || len(plan.Copy)+len(plan.Release) > 0
 }
 
-// run runs something until the story ends or stop is called.
-func (c *cluster) run(run func(context.Context) error) {
-	c.Helper()
-	ctx, cancel := context.WithCancel(c.Context())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx) }()
-	synctest.Wait()
-	c.stops = append(c.stops, func() {
-		c.Helper()
-		cancel()
-		if err := <-done; err != nil {
-			c.Errorf("Run: %v", err)
-		}
-	})
-}
-
-// stop stops all that runs.
-func (c *cluster) stop() {
-	c.Helper()
-	for _, stop := range c.stops {
-		stop()
-	}
-	c.stops = nil
-}
-
-// pause lets virtual time pass.
-func (c *cluster) pause(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 // share has the controllers share informers, and finds out who changes objects
 // of their caches.
 func (c *cluster) share() {
 	c.Helper()
 	d := c.distribution("caches")
-	core := caches.NewInformers(c.kubernetes("caches"), "")
-	jobs := c.guarded(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{}))
-	images := c.guarded(client.NewNodeImageInformer(d, 0, cache.Indexers{}))
-	c.jobOptions.ImagePullJobs, c.jobOptions.NodeImages, c.jobOptions.Pods = jobs, images, c.guarded(core.Pods())
-	c.jobOptions.Copies = c.guarded(imagepulljob.NewCopyInformer(c.kubernetes("caches")))
-	c.nodeOptions.ImagePullJobs, c.nodeOptions.NodeImages, c.nodeOptions.Nodes = jobs, images, c.guarded(core.Nodes())
+	core := caches.NewInformers(c.Kubernetes("caches"), "")
+	jobs := c.Guarded(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{}), nil)
+	images := c.Guarded(client.NewNodeImageInformer(d, 0, cache.Indexers{}), nil)
+	c.jobOptions.ImagePullJobs, c.jobOptions.NodeImages, c.jobOptions.Pods = jobs, images, c.Guarded(core.Pods(), nil)
+	c.jobOptions.Copies = c.Guarded(imagepulljob.NewCopyInformer(c.Kubernetes("caches")), nil)
+	c.nodeOptions.ImagePullJobs, c.nodeOptions.NodeImages, c.nodeOptions.Nodes = jobs, images, c.Guarded(core.Nodes(), nil)
 	for _, informer := range []cache.SharedIndexInformer{jobs, images, c.jobOptions.Pods, c.jobOptions.Copies, c.nodeOptions.Nodes} {
-		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
+		c.Go(fixture.Informing(informer))
 	}
-}
-
-// guarded has an informer find out who changes its objects. that finds out who changes its objects.
-func (c *cluster) guarded(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
-	c.Helper()
-	guard := &fakecluster.Guard{}
-	c.must(informer.SetTransform(guard.Transform(nil)))
-	c.Cleanup(func() {
-		if err := guard.Check(); err != nil {
-			c.Error(err)
-		}
-	})
-	return informer
 }
 
 // addNodes adds nodes that are ready from now on: n0000, n0001 and so on.
@@ -257,18 +200,18 @@ func (c *cluster) addNode(name string, labels map[string]string) {
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
 			Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now()}}},
 	}, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 }
 
 // heartbeat has all nodes report that they are as they were.
 func (c *cluster) heartbeat() {
 	c.Helper()
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for i := range nodes.Items {
 		nodes.Items[i].Status.Conditions[0].LastHeartbeatTime = metav1.Now()
 		_, err := c.kube.CoreV1().Nodes().UpdateStatus(c.Context(), &nodes.Items[i], metav1.UpdateOptions{})
-		c.must(err)
+		c.Must(err)
 	}
 	synctest.Wait()
 }
@@ -277,9 +220,9 @@ func (c *cluster) heartbeat() {
 func (c *cluster) addJob(name, spec string) *v1alpha1.ImagePullJob {
 	c.Helper()
 	job := &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:1"}}
-	c.must(yaml.UnmarshalStrict([]byte(spec), &job.Spec))
+	c.Must(yaml.UnmarshalStrict([]byte(spec), &job.Spec))
 	created, err := c.jobs.Create(c.Context(), job, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 	synctest.Wait()
 	return created
 }
@@ -287,21 +230,21 @@ func (c *cluster) addJob(name, spec string) *v1alpha1.ImagePullJob {
 func (c *cluster) job(name string) *v1alpha1.ImagePullJob {
 	c.Helper()
 	job, err := c.jobs.Get(c.Context(), name, metav1.GetOptions{})
-	c.must(err)
+	c.Must(err)
 	return job
 }
 
 func (c *cluster) nodeImages() []v1alpha1.NodeImage {
 	c.Helper()
 	list, err := c.images.List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	return list.Items
 }
 
 func (c *cluster) nodeImage(name string) *v1alpha1.NodeImage {
 	c.Helper()
 	n, err := c.images.Get(c.Context(), name, metav1.GetOptions{})
-	c.must(err)
+	c.Must(err)
 	return n
 }
 

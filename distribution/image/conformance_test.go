@@ -25,7 +25,7 @@ import (
 
 // of is the cluster of this package's tests on that of the suite.
 func of(c *conformance.Cluster) *cluster {
-	own := &cluster{T: c.T, Server: c.Server, kube: c.Kube}
+	own := &cluster{Bubble: &fixture.Bubble{T: c.T, Server: c.Server}, kube: c.Kube}
 	own.images, own.jobs = own.distribution(fixture.TestUser).NodeImages(), own.distribution(fixture.TestUser).ImagePullJobs(namespace)
 	return own
 }
@@ -128,11 +128,11 @@ func TestConformanceOfNodeImage(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	c := &cluster{T: t, Server: fakecluster.New(nil)}
-	conformance.CheckOptions(t, conformance.Options[imagepulljob.Options]{Good: imagepulljob.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution Kubernetes",
+	c := &cluster{Bubble: &fixture.Bubble{T: t, Server: fakecluster.New(nil)}}
+	conformance.CheckOptions(t, conformance.Options[imagepulljob.Options]{Good: imagepulljob.Options{Distribution: c.distribution(testUser), Kubernetes: c.Kubernetes(testUser)}, Required: "Distribution Kubernetes",
 		New:           func(o imagepulljob.Options) error { _, err := imagepulljob.New(o); return err },
 		NewReconciler: func(o imagepulljob.Options) error { _, err := imagepulljob.NewReconciler(o); return err }})
-	conformance.CheckOptions(t, conformance.Options[nodeimage.Options]{Good: nodeimage.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution", RequiredByNew: "Kubernetes", MayBeNegative: "Timing.CreationDelay",
+	conformance.CheckOptions(t, conformance.Options[nodeimage.Options]{Good: nodeimage.Options{Distribution: c.distribution(testUser), Kubernetes: c.Kubernetes(testUser)}, Required: "Distribution", RequiredByNew: "Kubernetes", MayBeNegative: "Timing.CreationDelay",
 		New:           func(o nodeimage.Options) error { _, err := nodeimage.New(o); return err },
 		NewReconciler: func(o nodeimage.Options) error { _, err := nodeimage.NewReconciler(o); return err }})
 }

@@ -30,8 +30,8 @@ func (c *cluster) expectMessage(job, want string) {
 
 func (c *cluster) deleteJob(name string) {
 	c.Helper()
-	c.must(c.jobs.Delete(c.Context(), name, metav1.DeleteOptions{}))
-	c.pause(time.Second)
+	c.Must(c.jobs.Delete(c.Context(), name, metav1.DeleteOptions{}))
+	c.Sleep(time.Second)
 }
 
 // begin has nodes with NodeImages, and both controllers running.
@@ -40,7 +40,7 @@ func (c *cluster) begin(nodes int) {
 	c.addNodes(nodes)
 	c.share()
 	c.start()
-	c.pause(31 * time.Second)
+	c.Sleep(31 * time.Second)
 	c.ForgetRequests()
 }
 

@@ -45,10 +45,10 @@ func TestLostAnswers(t *testing.T) {
 				})
 				c.begin(2)
 				c.addJob("pull", "parallelism: 2\ncompletionPolicy: {ttlSecondsAfterFinished: 5}")
-				c.pause(time.Second)
+				c.Sleep(time.Second)
 				c.expectTasks("IMG-1.4", "n0000 nginx:1 v1 pull", "n0001 nginx:1 v1 pull")
 				c.agents(always(succeeded))
-				c.pause(time.Minute)
+				c.Sleep(time.Minute)
 				c.expectTasks("IMG-2.3")
 				if list, err := c.jobs.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
 					t.Errorf("the job is still there: %+v, %v", list, err)
@@ -76,7 +76,7 @@ func TestConflicts(t *testing.T) {
 			return nil
 		})
 		c.addJob("pull", "")
-		c.pause(time.Second)
+		c.Sleep(time.Second)
 		c.expectTasks("both", "n0000 nginx:0 v1", "n0000 nginx:1 v1 pull")
 	})
 }

@@ -32,14 +32,14 @@ func TestDeletionsAreOfWhatWasRead(t *testing.T) {
 		c.addSecret("s", "one")
 		job := c.addJob("a", "pullSecrets: [s]\ncompletionPolicy: {ttlSecondsAfterFinished: 5}")
 		copied, err := c.kube.CoreV1().Secrets("kruise-daemon-config").Get(t.Context(), copyName("s"), metav1.GetOptions{})
-		c.must(err)
+		c.Must(err)
 		image := c.nodeImage("n0001")
 		for range 2 {
 			c.agents(always(succeeded))
-			c.pause(time.Second)
+			c.Sleep(time.Second)
 		}
-		c.must(c.kube.CoreV1().Nodes().Delete(t.Context(), "n0001", metav1.DeleteOptions{}))
-		c.pause(time.Minute)
+		c.Must(c.kube.CoreV1().Nodes().Delete(t.Context(), "n0001", metav1.DeleteOptions{}))
+		c.Sleep(time.Minute)
 		for resource, want := range map[string]metav1.Object{"imagepulljobs": job, "nodeimages": image, "secrets": copied} {
 			p := asked[resource]
 			if p == nil || p.UID == nil || *p.UID != want.GetUID() {

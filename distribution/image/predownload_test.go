@@ -54,17 +54,17 @@ func cloneSetWorkload() workload {
 						PriorityStrategy: &inplacev1alpha1.UpdatePriorityStrategy{
 							OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: "order"}}}},
 				}}, metav1.CreateOptions{})
-			c.must(err)
+			c.Must(err)
 		},
 		update: func(c *cluster, patch []byte) {
 			_, err := c.workloads(testUser).CloneSets(namespace).Patch(c.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{})
-			c.must(err)
+			c.Must(err)
 		},
 		run: func(c *cluster, jobs workloads.ImagePullJobs) {
-			controller, err := cloneset.New(cloneset.Options{Kubernetes: c.kubernetes("cloneset"), Workloads: c.workloads("cloneset"),
+			controller, err := cloneset.New(cloneset.Options{Kubernetes: c.Kubernetes("cloneset"), Workloads: c.workloads("cloneset"),
 				NoNodes: true, Jobs: jobs, Features: cloneset.Features{PreDownload: true}})
-			c.must(err)
-			c.run(controller.Run)
+			c.Must(err)
+			c.Go(controller.Run)
 		},
 	}
 }
@@ -80,17 +80,17 @@ func statefulSetWorkload() workload {
 					UpdateStrategy: workloadsv1beta1.StatefulSetUpdateStrategy{RollingUpdate: &workloadsv1beta1.RollingUpdateStatefulSetStrategy{
 						PodUpdatePolicy: workloadsv1beta1.InPlaceIfPossiblePodUpdateStrategyType}},
 				}}, metav1.CreateOptions{})
-			c.must(err)
+			c.Must(err)
 		},
 		update: func(c *cluster, patch []byte) {
 			_, err := c.workloads(testUser).StatefulSets(namespace).Patch(c.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{})
-			c.must(err)
+			c.Must(err)
 		},
 		run: func(c *cluster, jobs workloads.ImagePullJobs) {
-			controller, err := statefulset.New(statefulset.Options{Kubernetes: c.kubernetes("statefulset"), Workloads: c.workloads("statefulset"),
+			controller, err := statefulset.New(statefulset.Options{Kubernetes: c.Kubernetes("statefulset"), Workloads: c.workloads("statefulset"),
 				Jobs: jobs, Features: statefulset.Features{PreDownload: true}})
-			c.must(err)
-			c.run(controller.Run)
+			c.Must(err)
+			c.Go(controller.Run)
 		},
 	}
 }
@@ -108,10 +108,10 @@ func TestPreDownload(t *testing.T) {
 func (c *cluster) preDownload(w workload) {
 	c.share()
 	jobs, err := workloads.NewImagePullJobs(c.distribution(w.kind), c.jobOptions.ImagePullJobs)
-	c.must(err)
+	c.Must(err)
 	c.start()
 	w.run(c, jobs)
-	c.pause(time.Second)
+	c.Sleep(time.Second)
 	w.create(c)
 	kubelet := &fakecluster.Kubelet{Client: c.kube}
 	c.steps(kubelet, 20)
@@ -119,12 +119,12 @@ func (c *cluster) preDownload(w workload) {
 	for _, node := range order {
 		c.addNode(node, nil)
 	}
-	c.pause(31 * time.Second)
+	c.Sleep(31 * time.Second)
 
 	w.update(c, []byte(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`))
-	c.pause(time.Second) // the kubelet is slow: no pod is updated yet
+	c.Sleep(time.Second) // the kubelet is slow: no pod is updated yet
 	list, err := c.jobs.List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	if len(list.Items) != 1 {
 		c.Fatalf("jobs: %+v", list.Items)
 	}
@@ -142,7 +142,7 @@ func (c *cluster) preDownload(w workload) {
 			}
 		}
 		c.agents(always(succeeded))
-		c.pause(time.Second)
+		c.Sleep(time.Second)
 	}
 	if diff := cmp.Diff(order[1:], pulled); diff != "" {
 		c.Errorf("IMG-1.3: the order of the update, without the pod that is at the new revision (-want +got):\n%s", diff)
@@ -154,7 +154,7 @@ func (c *cluster) preDownload(w workload) {
 	if left, err := c.jobs.List(c.Context(), metav1.ListOptions{}); err != nil || len(left.Items) > 0 {
 		c.Errorf("IP-32: the update is over, and the jobs stay: %+v, %v", left, err)
 	}
-	c.pause(time.Second)
+	c.Sleep(time.Second)
 	c.expectTasks("IMG-2.3: and so do the tasks")
 }
 
@@ -162,8 +162,8 @@ func (c *cluster) preDownload(w workload) {
 func (c *cluster) steps(kubelet *fakecluster.Kubelet, n int) {
 	c.Helper()
 	for range n {
-		c.must(kubelet.SyncAll(context.Background(), namespace))
-		c.pause(time.Second)
+		c.Must(kubelet.SyncAll(context.Background(), namespace))
+		c.Sleep(time.Second)
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *cluster) steps(kubelet *fakecluster.Kubelet, n int) {
 func (c *cluster) nodesInUpdateOrder(kind string) (nodes []string) {
 	c.Helper()
 	pods, err := c.kube.CoreV1().Pods(namespace).List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	if len(pods.Items) != 5 {
 		c.Fatalf("%d pods", len(pods.Items))
 	}
@@ -184,7 +184,7 @@ func (c *cluster) nodesInUpdateOrder(kind string) (nodes []string) {
 		pod := pods.Items[(i*2)%5]
 		order := fmt.Appendf(nil, `{"metadata":{"labels":{"order":"%d"}}}`, 9-i) // the larger goes first
 		_, err := c.kube.CoreV1().Pods(namespace).Patch(c.Context(), pod.Name, types.MergePatchType, order, metav1.PatchOptions{})
-		c.must(err)
+		c.Must(err)
 		nodes = append(nodes, pod.Spec.NodeName)
 	}
 	return nodes

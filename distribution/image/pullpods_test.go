@@ -31,13 +31,13 @@ func (c *cluster) beginPulling() {
 func (c *cluster) pullPods() (pods []corev1.Pod) {
 	c.Helper()
 	all, err := c.kube.CoreV1().Pods(namespace).List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for _, pod := range all.Items {
 		if pod.DeletionTimestamp == nil {
 			pods = append(pods, pod)
 			continue
 		}
-		c.must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), pod.Name, *metav1.NewDeleteOptions(0)))
+		c.Must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), pod.Name, *metav1.NewDeleteOptions(0)))
 	}
 	return pods
 }
@@ -56,9 +56,9 @@ func (c *cluster) kubelet(waiting *corev1.ContainerStateWaiting) {
 	if pod.Spec.NodeName == "" {
 		err := c.kube.CoreV1().Pods(namespace).Bind(c.Context(), &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: "n0000"}}, metav1.CreateOptions{})
-		c.must(err)
+		c.Must(err)
 		pod, err = c.kube.CoreV1().Pods(namespace).Get(c.Context(), pod.Name, metav1.GetOptions{})
-		c.must(err)
+		c.Must(err)
 	}
 	status := corev1.ContainerStatus{Name: "pause", State: corev1.ContainerState{Waiting: waiting}}
 	if waiting == nil {
@@ -66,8 +66,8 @@ func (c *cluster) kubelet(waiting *corev1.ContainerStateWaiting) {
 	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 	_, err := c.kube.CoreV1().Pods(namespace).UpdateStatus(c.Context(), pod, metav1.UpdateOptions{})
-	c.must(err)
-	c.pause(time.Second)
+	c.Must(err)
+	c.Sleep(time.Second)
 }
 
 // Whatever write fails or loses its answer, the image is pulled, by one pod at a time.
@@ -91,11 +91,11 @@ func TestPullPodsAmidFaults(t *testing.T) {
 						c.FailAfter(inject)
 					}
 					c.addJob("pull", "")
-					c.pause(30 * time.Second)
+					c.Sleep(30 * time.Second)
 					c.kubelet(&corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"})
-					c.pause(30 * time.Second)
+					c.Sleep(30 * time.Second)
 					c.kubelet(nil)
-					c.pause(30 * time.Second)
+					c.Sleep(30 * time.Second)
 					c.expectMessage("pull", "job has completed")
 					if pods := c.pullPods(); len(pods) > 0 {
 						t.Errorf("pod %s is left", pods[0].Name)

@@ -22,15 +22,15 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 		c.addNodes(nodes)
 		c.share()
 		c.start()
-		c.pause(time.Minute)
+		c.Sleep(time.Minute)
 		c.expectSent("the NodeImages are created", nil, []string{"1000 create nodeimages"})
 
 		c.addJob("pull", "parallelism: 25%\ncompletionPolicy: {ttlSecondsAfterFinished: 600}")
 		for range 4 { // 250 nodes at a time, which take 20 s
 			c.agents(always(v1alpha1.ImagePhasePulling))
-			c.pause(20 * time.Second)
+			c.Sleep(20 * time.Second)
 			c.agents(always(v1alpha1.ImagePhaseSucceeded))
-			c.pause(time.Second)
+			c.Sleep(time.Second)
 		}
 		job := c.job("pull")
 		if job.Status.Succeeded != nodes || job.Status.CompletionTime == nil {
@@ -44,24 +44,24 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 
 		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
 		c.heartbeat()
-		c.pause(10 * time.Second)
+		c.Sleep(10 * time.Second)
 		c.expectSent("heartbeats", []string{}, []string{})
 		if n := c.jobReconciles.Count() - jobReconciles + c.nodeReconciles.Count() - nodeReconciles; n != 0 {
 			t.Errorf("heartbeats cost %d reconciles", n)
 		}
 
-		c.pause(10 * time.Minute)
+		c.Sleep(10 * time.Minute)
 		c.expectSent("the job is deleted, and the nodes are cleaned", []string{"1 delete imagepulljobs"},
 			[]string{"1 get imagepulljobs", "1000 patch nodeimages"})
 		if left := c.tasks(); len(left) > 0 {
 			t.Errorf("%d tasks are left", len(left))
 		}
 
-		c.stop()
+		c.Stop()
 		c.ForgetRequests()
 		c.share()
 		c.start()
-		c.pause(time.Minute)
+		c.Sleep(time.Minute)
 		c.expectSent("a restart", []string{}, []string{})
 	})
 }
@@ -83,8 +83,8 @@ func TestOneLookPerJobThatIsGone(t *testing.T) {
 					}
 					return fail(r)
 				})
-				c.must(c.jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
-				c.pause(time.Minute)
+				c.Must(c.jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+				c.Sleep(time.Minute)
 				c.expectTasks("IMG-2.3")
 				c.expectSent("a job is gone", nil, []string{fmt.Sprint(1+fails, " get imagepulljobs"), "9 patch nodeimages"})
 			})

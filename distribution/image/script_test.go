@@ -76,7 +76,7 @@ func (p *player) end() {
 	if p.cluster != nil {
 		p.FailBefore(nil)
 		p.expectSettled()
-		p.stop()
+		p.Stop()
 	}
 }
 
@@ -113,7 +113,7 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 	case "begin":
 		p.begins(d)
 	case "stop":
-		p.stop()
+		p.Stop()
 	case "start":
 		p.jobOptions.ReferToSourceSecrets = d.HasArg("refer")
 		p.share()
@@ -121,8 +121,8 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 		return "done"
 	case "wait":
 		period, err := time.ParseDuration(args[0])
-		p.must(err)
-		p.pause(period)
+		p.Must(err)
+		p.Sleep(period)
 	case "agents":
 		p.agents(func(node, _, _ string) v1alpha1.ImagePullPhase {
 			if len(args) == 1 || args[1] == node {
@@ -141,7 +141,7 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 	case "fail":
 		var times int32
 		_, err := fmt.Sscan(args[1], &times)
-		p.must(err)
+		p.Must(err)
 		what := strings.Join(args[2:], " ")
 		p.FailBefore(failing(map[string]string{"jobs": jobUser, "nodes": nodeUser}[args[0]], what, times, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("a policy"))))
 	case "heal":
@@ -177,7 +177,7 @@ func (p *player) begins(d *datadriven.TestData) {
 		case "response":
 			var err error
 			p.nodeOptions.Timing.ResponseTimeout, err = time.ParseDuration(arg.Vals[0])
-			p.must(err)
+			p.Must(err)
 		case "pull-pods":
 			p.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
 		case "per-namespace":
@@ -192,7 +192,7 @@ func (p *player) begins(d *datadriven.TestData) {
 	if !d.HasArg("nodes-only") {
 		p.startJobs()
 	}
-	p.pause(31 * time.Second)
+	p.Sleep(31 * time.Second)
 	p.ForgetRequests()
 	p.reconciled = p.jobReconciles.Count() + p.nodeReconciles.Count()
 }
@@ -200,20 +200,20 @@ func (p *player) begins(d *datadriven.TestData) {
 // replay sends the requests of an agent, as they were written down, and shows what comes of each.
 func (p *player) replay(file string) string {
 	text, err := os.ReadFile("testdata/agents/" + file)
-	p.must(err)
+	p.Must(err)
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if after, is := strings.CutPrefix(line, "after "); is {
 			d, err := time.ParseDuration(after)
-			p.must(err)
-			p.pause(d)
+			p.Must(err)
+			p.Sleep(d)
 			fmt.Fprintln(&out, line)
 		} else if line != "" && !strings.HasPrefix(line, "#") {
 			_, err := p.distribution(agentUser).NodeImages().Patch(p.Context(), "n0000", types.MergePatchType,
 				[]byte(strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))), metav1.PatchOptions{}, "status")
-			p.must(err)
-			p.pause(time.Second)
+			p.Must(err)
+			p.Sleep(time.Second)
 			out.WriteString(p.relative(p.show()))
 		}
 	}

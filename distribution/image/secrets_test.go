@@ -42,7 +42,7 @@ func (c *cluster) addSecret(name, word string) {
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeDockerConfigJson,
 		Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(word)},
 	}, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 	synctest.Wait()
 }
 
@@ -50,7 +50,7 @@ func (c *cluster) addSecret(name, word string) {
 func (c *cluster) copies() []string {
 	c.Helper()
 	list, err := c.kube.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace).List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	out := []string{}
 	for _, s := range list.Items {
 		var content []string
@@ -115,10 +115,10 @@ func TestSecretsThatCannotBeCopied(t *testing.T) {
 				c.begin(1)
 				test.prepare(c)
 				c.addJob("pull", "pullSecrets: [s]\ncompletionPolicy: {type: Never}")
-				c.pause(time.Second)
+				c.Sleep(time.Second)
 				c.agents(always(v1alpha1.ImagePhasePulling))
 				c.ForgetRequests()
-				c.pause(20 * time.Minute)
+				c.Sleep(20 * time.Minute)
 				c.expectMessage("pull", "job is running, progress 0.0%; pull secret s is left out: "+test.message)
 				c.expectTasks("without the secret", "n0000 nginx:1 v1 pull")
 				c.expectCopies("none")
@@ -135,7 +135,7 @@ func (c *cluster) addSecretOf(secret corev1.Secret) {
 	c.Helper()
 	secret.Name, secret.Data = "s", map[string][]byte{corev1.DockerConfigJsonKey: []byte("{}")}
 	_, err := c.kube.CoreV1().Secrets(namespace).Create(c.Context(), &secret, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 }
 
 // IMG-1.6: whatever answer is lost, and whatever other clients write at the same time, the copies
@@ -164,12 +164,12 @@ func TestCopiesAmidFaults(t *testing.T) {
 					for _, name := range []string{"a", "b", "c"} {
 						c.addJob(name, "pullSecrets: [s]\ncompletionPolicy: {type: Never}")
 					}
-					c.pause(time.Minute)
+					c.Sleep(time.Minute)
 					c.expectCopies("there", "default/s: .dockerconfigjson one, for default/a,default/b,default/c")
 					for _, name := range []string{"a", "b", "c"} {
 						c.deleteJob(name)
 					}
-					c.pause(time.Minute)
+					c.Sleep(time.Minute)
 					c.expectCopies("gone")
 					if happened.Load() == 0 {
 						t.Error("nothing happened")
@@ -190,42 +190,42 @@ func TestOtherManagersKeepTheirCopies(t *testing.T) {
 		{"a manager of one namespace", func(c *cluster) { c.jobOptions.Namespace = namespace }},
 		{"a shared informer of one namespace", func(c *cluster) {
 			c.jobOptions.ImagePullJobs = client.NewImagePullJobInformer(c.distribution("caches"), namespace, 0, cache.Indexers{})
-			c.run(func(ctx context.Context) error { c.jobOptions.ImagePullJobs.RunWithContext(ctx); return nil })
+			c.Go(func(ctx context.Context) error { c.jobOptions.ImagePullJobs.RunWithContext(ctx); return nil })
 		}},
 	} {
 		t.Run(restrict.name, func(t *testing.T) {
 			play(t, func(t *testing.T, c *cluster) {
 				c.startNodes()
 				c.addNodes(1)
-				c.pause(40 * time.Second)
+				c.Sleep(40 * time.Second)
 				jobs := c.distribution(testUser).ImagePullJobs("team-b")
 				_, err := jobs.Create(t.Context(), &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "pull"},
 					Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:1", PullSecrets: []string{"s"},
 						CompletionPolicy: v1alpha1.CompletionPolicy{Type: v1alpha1.Never}}}, metav1.CreateOptions{})
-				c.must(err)
+				c.Must(err)
 				_, err = c.kube.CoreV1().Secrets("team-b").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"},
 					Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("b")}}, metav1.CreateOptions{})
-				c.must(err)
-				other, err := imagepulljob.New(imagepulljob.Options{Distribution: c.distribution("b"), Kubernetes: c.kubernetes("b"), ControllerOptions: podwright.ControllerOptions{Namespace: "team-b"}})
-				c.must(err)
-				c.run(other.Run)
-				c.pause(40 * time.Second)
+				c.Must(err)
+				other, err := imagepulljob.New(imagepulljob.Options{Distribution: c.distribution("b"), Kubernetes: c.Kubernetes("b"), ControllerOptions: podwright.ControllerOptions{Namespace: "team-b"}})
+				c.Must(err)
+				c.Go(other.Run)
+				c.Sleep(40 * time.Second)
 				const copied = "team-b/s: .dockerconfigjson b, for team-b/pull"
 				c.expectCopies("its own manager", copied)
 
 				restrict.to(c)
 				own, err := imagepulljob.New(c.jobOptions)
-				c.must(err)
-				c.run(own.Run)
-				c.pause(time.Minute)
+				c.Must(err)
+				c.Go(own.Run)
+				c.Sleep(time.Minute)
 				c.expectCopies("a manager of another namespace has started", copied)
 				for request, n := range c.Count(jobUser) {
 					if n > 1 && strings.HasSuffix(request, " secrets") && request != "watch secrets" && request != "list secrets" {
 						c.Errorf("it has sent %d times %s", n, request)
 					}
 				}
-				c.must(jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
-				c.pause(time.Minute)
+				c.Must(jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+				c.Sleep(time.Minute)
 				c.expectCopies("the job is deleted")
 			})
 		})

@@ -18,7 +18,7 @@ import (
 // (any more) has a question mark.
 func (p *player) show() string {
 	jobs, err := p.jobs.List(p.Context(), metav1.ListOptions{})
-	p.must(err)
+	p.Must(err)
 	var lines []string
 	for _, n := range p.nodeImages() {
 		lines = append(lines, p.showTasks(&n, jobs.Items)...)
@@ -49,7 +49,7 @@ func (p *player) show() string {
 		lines = append(lines, "copy of "+copied)
 	}
 	pods, err := p.kube.CoreV1().Pods(namespace).List(p.Context(), metav1.ListOptions{})
-	p.must(err)
+	p.Must(err)
 	for _, pod := range pods.Items {
 		if pod.DeletionTimestamp == nil {
 			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("pod %s on %s", pod.Name, pod.Spec.NodeName), " on "))
@@ -92,7 +92,7 @@ var moments = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 func (p *player) relative(text string) string {
 	return moments.ReplaceAllStringFunc(text, func(moment string) string {
 		at, err := time.Parse(time.RFC3339, moment)
-		p.must(err)
+		p.Must(err)
 		return at.Sub(p.began).String()
 	})
 }

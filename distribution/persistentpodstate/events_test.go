@@ -88,12 +88,7 @@ func TestPodsThatMatter(t *testing.T) {
 			Of: func(pod *corev1.Pod) string {
 				return describe(NewPlan(snapshotOf(s, w, pod, webNode("a1", "zone-a"), webNode("b1", "zone-b"))))
 			},
-			Matters: func(before, after *corev1.Pod) (enqueued bool) {
-				if controller.Changed(before, after, podFields) != 0 {
-					o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
-				}
-				return enqueued
-			},
+			Matters: mutation.Concerned(s.Name, podFields, o.podChanged),
 		}.Check(t, reads, pod)
 	}
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Annotations[a]", "pod.ObjectMeta.OwnerReferences[].UID", "pod.Spec.NodeName",
@@ -108,12 +103,7 @@ func TestNodesThatMatter(t *testing.T) {
 	for _, node := range []*corev1.Node{webNode("a1", "zone-a"), webNode("b1", "zone-b"), webNode("c1", "zone-c")} {
 		mutation.Plan[corev1.Node]{
 			What: "node", Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec|Status)`), Of: plan,
-			Matters: func(before, after *corev1.Node) (enqueued bool) {
-				if controller.Changed(before, after, controller.Labels) != 0 {
-					o.nodeChanged(before, after, func(types.NamespacedName) { enqueued = true })
-				}
-				return enqueued
-			},
+			Matters: mutation.Concerned(s.Name, controller.Labels, o.nodeChanged),
 		}.Check(t, reads, node)
 	}
 	reads.Require(t, "node.ObjectMeta.Labels["+zone+"]")

@@ -23,14 +23,14 @@ func benchmark(b *testing.B, run func(pods []*corev1.Pod, n int)) {
 }
 
 func BenchmarkAssign(b *testing.B) {
-	ws := spreadOf(b, specs["percentages"])
+	ws := spreadOf(b, thirds)
 	benchmark(b, func(pods []*corev1.Pod, n int) {
 		assign(Input{Pod: unnamed(), Spread: ws, Workload: deployment(int32(n)), Pods: pods, Now: now})
 	})
 }
 
 func BenchmarkCompute(b *testing.B) {
-	ws := spreadOf(b, specs["percentages"])
+	ws := spreadOf(b, thirds)
 	benchmark(b, func(pods []*corev1.Pod, n int) {
 		Compute(State{Spread: ws, Workload: deployment(int32(n)), Pods: pods, Now: now})
 	})

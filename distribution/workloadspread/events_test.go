@@ -86,12 +86,7 @@ func TestEventsThatMatter(t *testing.T) {
 					p := NewPlan(s)
 					return fmt.Sprintf("%s again after %s", p, p.RequeueAfter)
 				},
-				Matters: func(before, after *corev1.Pod) (enqueued bool) {
-					if controller.Changed(before, after, podFields) != 0 {
-						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
-					}
-					return enqueued
-				},
+				Matters: mutation.Concerned(ws.Name, podFields, o.podChanged),
 			}.Check(t, reads, pod)
 		}
 	}
@@ -154,14 +149,5 @@ func TestPodsOfOthersCostNothing(t *testing.T) {
 	o, before, after := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceSpreads: nil}}}, webPod("a"), webPod("a")
 	if n := testing.AllocsPerRun(100, func() { o.podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// Owners that go round in circles end somewhere.
-func TestOwnersInCircles(t *testing.T) {
-	deployment, replicaSet := webWorkloads()
-	deployment.OwnerReferences = []metav1.OwnerReference{*ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")}
-	if n := len(reading(deployment, replicaSet).above(webPod("a"))); n != workload.MostOwners {
-		t.Errorf("%d owners", n)
 	}
 }

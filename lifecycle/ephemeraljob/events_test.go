@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -23,10 +22,10 @@ import (
 
 // situations are jobs in the midst of something, so that between them the planner reads
 // all that it ever reads.
-func situations(t *testing.T) map[string]*Snapshot {
+func situations(t *testing.T) mutation.Planner[Snapshot] {
 	settled := place(t, newJob(), "p1:running p2")
 	settled.Job.Status = *NewPlan(settled).Status
-	return map[string]*Snapshot{
+	return mutation.Planner[Snapshot]{Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }, Situations: map[string]*Snapshot{
 		"settled":  settled,
 		"running":  place(t, jobOf(t, "spec: {parallelism: 2}"), "p1:running p2 p3:taken p4:exit1"),
 		"waiting":  place(t, jobOf(t, "spec: {parallelism: 3}"), "p1:waiting p2:injected p3:unstartable p4"),
@@ -35,7 +34,7 @@ func situations(t *testing.T) map[string]*Snapshot {
 		"paused":   place(t, jobOf(t, "spec: {paused: true, replicas: 1}"), "p1:running p2"),
 		"error":    place(t, jobOf(t, "spec: {template: {ephemeralContainers: []}}"), "p1"),
 		"finished": place(t, jobOf(t, "status: {completionTime: '2026-01-01T11:50:00Z'}"), "p1:exit0"),
-	}
+	}}
 }
 
 // describe is everything that a plan says, whatever object it says it about.
@@ -58,14 +57,8 @@ func describe(p *Plan) string {
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Spec\.EphemeralContainers$|^\.Status`)
-	for name, s := range situations(t) {
-		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
-			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
-				with := *s
-				with.Pods = pods
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)},
+		func(s *Snapshot) *[]*corev1.Pod { return &s.Pods })
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[app]", ".Spec.EphemeralContainers", ".Status.Phase",
 		".Status.EphemeralContainerStatuses[].Name", ".Status.EphemeralContainerStatuses[].State.Running", ".Status.EphemeralContainerStatuses[].State.Waiting.Reason",
 		".Status.EphemeralContainerStatuses[].State.Terminated.ExitCode", ".Status.EphemeralContainerStatuses[].State.Terminated.Message")
@@ -75,7 +68,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 func TestEverythingThatThePlannerReadsOfAJobMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(strings.Replace(mutation.Metadata, "ResourceVersion|", "", 1) + `|^\.Status`)
-	for name, s := range situations(t) {
+	for name, s := range situations(t).Situations {
 		t.Run(name, func(t *testing.T) {
 			mutation.Plan[v1alpha1.EphemeralJob]{Copy: (*v1alpha1.EphemeralJob).DeepCopy, Can: can,
 				Matters: mutation.Declared[v1alpha1.EphemeralJob](controller.Workload | controller.Finalizers), Of: func(job *v1alpha1.EphemeralJob) string {
@@ -91,7 +84,7 @@ func TestEverythingThatThePlannerReadsOfAJobMatters(t *testing.T) {
 
 // EJ-24: heartbeats and what else changes about a pod concern no job.
 func TestEventsThatDoNotMatter(t *testing.T) {
-	pod := situations(t)["waiting"].Pods[0]
+	pod := situations(t).Situations["waiting"].Pods[0]
 	for name, change := range map[string]func(*corev1.Pod){
 		"an annotation":          func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} },
 		"an address":             func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" },
@@ -131,21 +124,10 @@ func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
 	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: jobs}}
 	web, db := newPod("p1", 0), newPod("p1", 0)
 	db.Labels["app"] = "db"
-	for _, test := range []struct {
-		name          string
-		before, after *corev1.Pod
-		want          string
-	}{
-		{"it appears", nil, web, "all web"},
-		{"it goes", web, nil, "all web"},
-		{"it changes", web, web, "all web"},
-		{"other labels", web, db, "all db web"},
-	} {
-		var got []string
-		o.podChanged(test.before, test.after, func(key types.NamespacedName) { got = append(got, key.Name) })
-		slices.Sort(got)
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: %v, want %s", test.name, got, test.want)
-		}
-	}
+	mutation.CheckEvents(t, o.podChanged,
+		mutation.On("it appears", nil, web, "default/all default/web"),
+		mutation.On("it goes", web, nil, "default/all default/web"),
+		mutation.On("it changes", web, web, "default/all default/web"),
+		mutation.On("other labels", web, db, "default/all default/db default/web"),
+	)
 }

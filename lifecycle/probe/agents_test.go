@@ -20,24 +20,24 @@ import (
 func (c *cluster) replay(file, node, name string, each func()) {
 	c.Helper()
 	text, err := os.ReadFile("testdata/agents/" + file)
-	c.must(err)
+	c.Must(err)
 	pod, err := c.kube.CoreV1().Pods(namespace).Get(c.Context(), name, metav1.GetOptions{})
-	c.must(err)
+	c.Must(err)
 	agent := c.lifecycle(agentUser).NodePodProbes()
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if after, is := strings.CutPrefix(line, "after "); is {
 			d, err := time.ParseDuration(after)
-			c.must(err)
-			c.pause(d)
+			c.Must(err)
+			c.Sleep(d)
 		} else if line != "" && !strings.HasPrefix(line, "#") {
 			result := v1alpha1.ContainerProbeState{}
-			c.must(json.Unmarshal([]byte(strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))), &result))
+			c.Must(json.Unmarshal([]byte(strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))), &result))
 			probes, err := agent.Get(c.Context(), node, metav1.GetOptions{})
-			c.must(err)
+			c.Must(err)
 			probes.Status.PodProbeStatuses = []v1alpha1.PodProbeStatus{{Namespace: namespace, Name: name, UID: pod.UID, ProbeStates: []v1alpha1.ContainerProbeState{result}}}
 			_, err = agent.UpdateStatus(c.Context(), probes, metav1.UpdateOptions{})
-			c.must(err)
+			c.Must(err)
 			synctest.Wait()
 			each()
 		}

@@ -49,8 +49,7 @@ var (
 
 // cluster is an API server in memory with both controllers, in virtual time.
 type cluster struct {
-	*testing.T
-	*fakecluster.Server
+	*fixture.Bubble
 	kube    kubernetes.Interface // the test's
 	markers client.PodProbeMarkerInterface
 	probes  client.NodePodProbeInterface
@@ -59,13 +58,12 @@ type cluster struct {
 	events                           fixture.Recorder
 	node                             nodepodprobe.Reconciler
 	marker                           podprobemarker.Reconciler
-	stops                            []func()
 	serverless                       bool
 	reconciles                       int // that a script has seen
 }
 
 func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
-	c := &cluster{T: t, Server: server, kube: kubernetes.NewForConfigOrDie(server.Config(testUser))}
+	c := &cluster{Bubble: &fixture.Bubble{T: t, Server: server}, kube: kubernetes.NewForConfigOrDie(server.Config(testUser))}
 	c.markers, c.probes = c.lifecycle(testUser).PodProbeMarkers(namespace), c.lifecycle(testUser).NodePodProbes()
 	return c
 }
@@ -80,7 +78,7 @@ func play(t *testing.T, story func(*cluster), prepare ...func(*cluster)) {
 			step(c)
 		}
 		c.start()
-		defer c.stop()
+		defer c.Stop()
 		story(c)
 		c.expectSettled()
 	})
@@ -91,92 +89,42 @@ func (c *cluster) lifecycle(user string) client.Interface {
 	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
 }
 
-func (c *cluster) must(err error) {
-	c.Helper()
-	if err != nil {
-		c.Fatal(err)
-	}
-}
-
 // start starts both controllers.
 func (c *cluster) start() {
 	c.Helper()
 	l, core := c.lifecycle("caches"), caches.NewInformers(kubernetes.NewForConfigOrDie(c.Config("caches")), "")
-	markers := c.share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
-	probes, pods, nodes := c.share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})), c.share(core.Pods()), c.share(core.Nodes())
+	markers := c.Guarded(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), nil)
+	probes, pods, nodes := c.Guarded(client.NewNodePodProbeInformer(l, 0, cache.Indexers{}), nil), c.Guarded(core.Pods(), nil), c.Guarded(core.Nodes(), nil)
 	forMarkers, err := podprobemarker.New(podprobemarker.Options{
 		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(markerUser)), Lifecycle: c.lifecycle(markerUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.markerReconciles},
 		Markers: markers, Pods: pods, NodePodProbes: probes})
-	c.must(err)
+	c.Must(err)
 	forNodes, err := nodepodprobe.New(nodepodprobe.Options{
 		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(nodeUser)), Lifecycle: c.lifecycle(nodeUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.nodeReconciles},
 		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes, Features: nodepodprobe.Features{Serverless: c.serverless}})
-	c.must(err)
+	c.Must(err)
 	c.node, c.marker = forNodes, forMarkers
 	for _, informer := range []cache.SharedIndexInformer{markers, probes, pods, nodes} {
-		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
+		c.Go(fixture.Informing(informer))
 	}
-	c.run(forMarkers.Run)
-	c.run(forNodes.Run)
-}
-
-// share has an informer find out who changes its objects.
-func (c *cluster) share(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
-	c.Helper()
-	guard := &fakecluster.Guard{}
-	c.must(informer.SetTransform(guard.Transform(nil)))
-	c.Cleanup(func() {
-		if err := guard.Check(); err != nil {
-			c.Error(err)
-		}
-	})
-	return informer
-}
-
-// run runs something until the story ends or stop is called.
-func (c *cluster) run(run func(context.Context) error) {
-	c.Helper()
-	ctx, cancel := context.WithCancel(c.Context())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx) }()
-	synctest.Wait()
-	c.stops = append(c.stops, func() {
-		c.Helper()
-		cancel()
-		if err := <-done; err != nil {
-			c.Errorf("Run: %v", err)
-		}
-	})
-}
-
-func (c *cluster) stop() {
-	c.Helper()
-	for _, stop := range c.stops {
-		stop()
-	}
-	c.stops = nil
-}
-
-// pause lets virtual time pass.
-func (c *cluster) pause(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
+	c.Go(forMarkers.Run)
+	c.Go(forNodes.Run)
 }
 
 // expectSettled waits for a moment. Then the controllers must have done everything that can be done: an event that they
 // had missed would have left something.
 func (c *cluster) expectSettled() {
 	c.Helper()
-	c.pause(30 * time.Second)
+	c.Sleep(30 * time.Second)
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for i := range nodes.Items {
 		if next := c.nextOfNode(nodes.Items[i].Name); next != "" {
 			c.Errorf("node %s is not settled: %s", nodes.Items[i].Name, next)
 		}
 	}
 	markers, err := c.markers.List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for i := range markers.Items {
 		if next := nextOf(c.marker, types.NamespacedName{Namespace: namespace, Name: markers.Items[i].Name}); next != "" {
 			c.Errorf("marker %s is not settled: %s", markers.Items[i].Name, next)
@@ -213,7 +161,7 @@ func (c *cluster) addNode(name string) {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 	}, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 }
 
 // addPod adds a pod of app=APP that is initialized.
@@ -223,11 +171,11 @@ func (c *cluster) addPod(node, name, app string) {
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": app}},
 		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
 	}, metav1.CreateOptions{})
-	c.must(err)
+	c.Must(err)
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}}
 	_, err = c.kube.CoreV1().Pods(namespace).UpdateStatus(c.Context(), pod, metav1.UpdateOptions{})
-	c.must(err)
+	c.Must(err)
 }
 
 // mark creates a marker that selects app=APP, with its probes as YAML.
@@ -235,10 +183,10 @@ func (c *cluster) mark(name, app, probes string) {
 	c.Helper()
 	m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	m.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
-	c.must(yaml.UnmarshalStrict([]byte(probes), &m.Spec.Probes))
+	c.Must(yaml.UnmarshalStrict([]byte(probes), &m.Spec.Probes))
 	_, err := c.markers.Create(c.Context(), m, metav1.CreateOptions{})
-	c.must(err)
-	c.pause(time.Second)
+	c.Must(err)
+	c.Sleep(time.Second)
 }
 
 // idle is a probe with everything.
@@ -260,7 +208,7 @@ func (c *cluster) agent(node string, state v1alpha1.ProbeState) {
 		return err
 	})
 	if !apierrors.IsNotFound(err) {
-		c.must(err)
+		c.Must(err)
 	}
 	synctest.Wait()
 }
@@ -282,7 +230,7 @@ func results(n *v1alpha1.NodePodProbe, state v1alpha1.ProbeState) (out v1alpha1.
 func (c *cluster) probed() (out []string) {
 	c.Helper()
 	list, err := c.probes.List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for _, n := range list.Items {
 		for _, pod := range n.Spec.PodProbes {
 			for _, p := range pod.Probes {
@@ -301,7 +249,7 @@ func (c *cluster) pod(name string) string {
 	if apierrors.IsNotFound(err) {
 		return "gone"
 	}
-	c.must(err)
+	c.Must(err)
 	out := fmt.Sprintf("idle=%s cost=%s", pod.Labels["idle"], pod.Annotations["controller.kubernetes.io/pod-deletion-cost"])
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type != corev1.PodInitialized {

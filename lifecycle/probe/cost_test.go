@@ -46,13 +46,13 @@ func TestCostOfTransitions(t *testing.T) {
 		for n := range nodes {
 			c.agent(fmt.Sprint("n", n), v1alpha1.ProbeFailed)
 		}
-		c.pause(10 * time.Second)
+		c.Sleep(10 * time.Second)
 		expect(c, "one write for each pod", []string{fmt.Sprint(nodes*podsOnEach, " patch pods/status")}, c.sent())
 
 		ofNodes, ofMarkers := c.nodeReconciles.Count(), c.markerReconciles.Count()
 		for _, state := range []v1alpha1.ProbeState{v1alpha1.ProbeSucceeded, v1alpha1.ProbeFailed} {
-			c.must(report(c.Context(), c.lifecycle(agentUser).NodePodProbes(), "n3", "web-3-5", state))
-			c.pause(10 * time.Second)
+			c.Must(report(c.Context(), c.lifecycle(agentUser).NodePodProbes(), "n3", "web-3-5", state))
+			c.Sleep(10 * time.Second)
 			expect(c, "one write for the pod", []string{"1 patch pods/status"}, c.sent())
 		}
 		expect(c, "reconciles of nodes", 4, c.nodeReconciles.Count()-ofNodes)

@@ -31,17 +31,17 @@ func TestNodePodProbeOfALiveNode(t *testing.T) {
 		})
 		c.Hold("nodes")
 		_, err := c.kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "late"}}, metav1.CreateOptions{})
-		c.must(err)
+		c.Must(err)
 		probes, err := c.probes.Create(t.Context(), &v1alpha1.NodePodProbe{ObjectMeta: metav1.ObjectMeta{Name: "late"}}, metav1.CreateOptions{})
-		c.must(err)
-		c.pause(time.Minute)
+		c.Must(err)
+		c.Sleep(time.Minute)
 		if found, err := c.probes.Get(t.Context(), "late", metav1.GetOptions{}); err != nil || found.UID != probes.UID || asked != nil {
 			t.Errorf("while the node lives: error %v, %v, deleted by %v", err, found, asked)
 		}
 		c.Release("nodes")
-		c.pause(time.Minute)
-		c.must(c.kube.CoreV1().Nodes().Delete(t.Context(), "late", metav1.DeleteOptions{}))
-		c.pause(time.Minute)
+		c.Sleep(time.Minute)
+		c.Must(c.kube.CoreV1().Nodes().Delete(t.Context(), "late", metav1.DeleteOptions{}))
+		c.Sleep(time.Minute)
 		if found, err := c.probes.Get(t.Context(), "late", metav1.GetOptions{}); err == nil || asked == nil || asked.UID == nil || *asked.UID != probes.UID {
 			t.Errorf("when it is gone: %v, deleted by %v", found, asked)
 		}

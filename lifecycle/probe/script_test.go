@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 					return fmt.Sprintln(c.reconciles - before)
 				}
 				c.do(d.Cmd, args, strings.ReplaceAll(d.Input, "$long", strings.Repeat("x", 5000)))
-				c.pause(time.Second)
+				c.Sleep(time.Second)
 				return c.show()
 			})
 		}, func(c *cluster) { c.serverless = strings.HasPrefix(filepath.Base(path), "serverless") })
@@ -66,11 +66,11 @@ func (c *cluster) do(command string, args []string, text string) {
 	case "node":
 		c.addNode(args[0])
 	case "delete-node":
-		c.must(c.kube.CoreV1().Nodes().Delete(c.Context(), args[0], metav1.DeleteOptions{}))
+		c.Must(c.kube.CoreV1().Nodes().Delete(c.Context(), args[0], metav1.DeleteOptions{}))
 	case "pod":
 		c.addPod(args[0], args[1], args[2])
 	case "delete-pod":
-		c.must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), args[0], metav1.DeleteOptions{GracePeriodSeconds: new(int64(30))}))
+		c.Must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), args[0], metav1.DeleteOptions{GracePeriodSeconds: new(int64(30))}))
 	case "mark":
 		if text == "" {
 			text = idle
@@ -79,11 +79,11 @@ func (c *cluster) do(command string, args []string, text string) {
 	case "agent":
 		c.agent(args[0], v1alpha1.ProbeState(args[1]))
 	case "unmark":
-		c.must(c.markers.Delete(c.Context(), args[0], metav1.DeleteOptions{}))
+		c.Must(c.markers.Delete(c.Context(), args[0], metav1.DeleteOptions{}))
 	case "pause":
 		d, err := time.ParseDuration(args[0])
-		c.must(err)
-		c.pause(d)
+		c.Must(err)
+		c.Sleep(d)
 	case "fail":
 		c.fail(args[0])
 	case "heal":
@@ -97,16 +97,16 @@ func (c *cluster) do(command string, args []string, text string) {
 func (c *cluster) patch(command string, args []string, text string) {
 	c.Helper()
 	patch, err := yaml.YAMLToJSON([]byte(text))
-	c.must(err)
+	c.Must(err)
 	times, subresources := 1, args[1:]
 	if n := len(args) - 1; strings.HasPrefix(args[n], "times=") {
 		times, err = strconv.Atoi(args[n][len("times="):])
-		c.must(err)
+		c.Must(err)
 		subresources = args[1:n]
 	}
 	for i := range times {
 		if i > 0 {
-			c.pause(time.Second)
+			c.Sleep(time.Second)
 		}
 		switch command {
 		case "patch-pod":
@@ -120,7 +120,7 @@ func (c *cluster) patch(command string, args []string, text string) {
 		default:
 			c.Fatalf("unknown command %s", command)
 		}
-		c.must(err)
+		c.Must(err)
 	}
 }
 
@@ -147,7 +147,7 @@ func (c *cluster) show() string {
 		lines = append(lines, "probes "+probed)
 	}
 	markers, err := c.markers.List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for _, m := range markers.Items {
 		line := fmt.Sprintf("%s: matched %d", m.Name, m.Status.MatchedPods)
 		if m.Status.ObservedGeneration != m.Generation {
@@ -159,7 +159,7 @@ func (c *cluster) show() string {
 		lines = append(lines, line)
 	}
 	pods, err := c.kube.CoreV1().Pods(namespace).List(c.Context(), metav1.ListOptions{})
-	c.must(err)
+	c.Must(err)
 	for i := range pods.Items {
 		lines = append(lines, pods.Items[i].Name+": "+c.pod(pods.Items[i].Name))
 	}

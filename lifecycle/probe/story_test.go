@@ -29,9 +29,9 @@ func TestLongScript(t *testing.T) {
 			c.addPod("n1", fmt.Sprint("big-", i), "big")
 		}
 		c.mark("big", "big", `[{name: p, containerName: main, podConditionType: example.com/big, probe: {exec: {command: [sh, -c, "`+strings.Repeat("x", 60<<10)+`"]}}}]`)
-		c.pause(time.Minute)
+		c.Sleep(time.Minute)
 		c.mark("victim", "victim", `[{name: p, containerName: main, podConditionType: example.com/victim, probe: {exec: {command: [ok]}}}]`)
-		c.pause(time.Minute)
+		c.Sleep(time.Minute)
 		expect(c, "the probes of the node", []string{"n1 victim-0 victim#p"}, c.probed())
 		if n := c.events.Count("ProbesLeftOut"); n != 1 {
 			c.Errorf("%d events about probes that are left out", n)

@@ -23,7 +23,7 @@ import (
 func TestConformance(t *testing.T) {
 	nodeOf := func(c *conformance.Cluster) *node {
 		if c.Data == nil {
-			n := &node{T: c.T, api: c.Server, kube: c.Kube, runtime: fakecri.New(nil), events: &fixture.Recorder{}}
+			n := &node{Bubble: &fixture.Bubble{T: c.T, Server: c.Server}, kube: c.Kube, runtime: fakecri.New(nil), events: &fixture.Recorder{}}
 			n.kubelet = &fakecri.Kubelet{Client: c.Kube, Runtime: n.runtime}
 			c.Data = n
 		}

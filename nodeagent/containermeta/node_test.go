@@ -3,17 +3,14 @@
 package containermeta
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,8 +30,7 @@ const agentUser = "agent"
 // node is a node in memory, in virtual time: an API server, a container
 // runtime, a kubelet, and the agent.
 type node struct {
-	*testing.T
-	api     *fakecluster.Server
+	*fixture.Bubble
 	kube    kubernetes.Interface // the test's
 	runtime *fakecri.Runtime
 	kubelet *fakecri.Kubelet
@@ -42,10 +38,8 @@ type node struct {
 	told    int // about how many pods events were shown
 	// uncounted has scripts count no requests and calls.
 	uncounted bool
-	guard     fakecluster.Guard
 	options   Options
 	agent     Controller
-	stop      func() // the agent
 }
 
 // play plays a story on a node whose agent does not run yet.
@@ -53,53 +47,26 @@ func play(t *testing.T, story func(*node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		n := &node{T: t, api: fakecluster.New(nil), runtime: fakecri.New(nil), events: &fixture.Recorder{}, stop: func() {}}
-		n.kube = n.client("test")
+		n := &node{Bubble: &fixture.Bubble{T: t, Server: fakecluster.New(nil)}, runtime: fakecri.New(nil), events: &fixture.Recorder{}}
+		n.kube = n.Kubernetes("test")
 		n.kubelet = &fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}
 		story(n)
-		n.stop()
-		n.must(n.guard.Check())
+		n.Stop()
 	})
-}
-
-func (n *node) must(err error) {
-	n.Helper()
-	if err != nil {
-		n.Fatal(err)
-	}
-}
-
-func (n *node) client(user string) kubernetes.Interface {
-	n.Helper()
-	client, err := kubernetes.NewForConfig(n.api.Config(user))
-	n.must(err)
-	return client
 }
 
 // start starts the agent, and waits until it has settled.
 func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
-	n.must(err)
+	n.Must(err)
 	o := n.options
-	o.Kubernetes, o.Runtime, o.Node, o.Recorders = n.client(agentUser), runtime, "node-1", n.events.Of
+	o.Kubernetes, o.Runtime, o.Node, o.Recorders = n.Kubernetes(agentUser), runtime, "node-1", n.events.Of
 	o.Pods = nodeagent.NewPodInformer(o.Kubernetes, o.Node)
-	n.must(o.Pods.SetTransform(n.guard.Transform(nodeagent.Trim)))
+	n.Guarded(o.Pods, nodeagent.Trim)
 	n.agent, err = New(o)
-	n.must(err)
-	ctx, cancel := context.WithCancel(n.Context())
-	var running sync.WaitGroup
-	running.Go(func() { o.Pods.RunWithContext(ctx) })
-	running.Go(func() {
-		if err := n.agent.Run(ctx); err != nil {
-			n.Error(err)
-		}
-	})
-	n.stop = func() {
-		cancel()
-		running.Wait()
-		n.stop = func() {}
-	}
+	n.Must(err)
+	n.Go(fixture.Informing(o.Pods), n.agent.Run)
 	n.runtime.ForgetCalls()
 	n.sleep("10s")
 }
@@ -107,7 +74,7 @@ func (n *node) start() {
 func (n *node) sleep(text string) {
 	n.Helper()
 	d, err := time.ParseDuration(text)
-	n.must(err)
+	n.Must(err)
 	time.Sleep(d)
 	synctest.Wait()
 }
@@ -116,21 +83,21 @@ func (n *node) sleep(text string) {
 func (n *node) create(pod *corev1.Pod) {
 	n.Helper()
 	_, err := n.kube.CoreV1().Pods(pod.Namespace).Create(n.Context(), pod, metav1.CreateOptions{})
-	n.must(err)
+	n.Must(err)
 	n.sync(pod.Name)
 }
 
 // sync has the kubelet make a step for a pod.
 func (n *node) sync(name string) {
 	n.Helper()
-	n.must(n.kubelet.Sync(n.Context(), "default", name))
+	n.Must(n.kubelet.Sync(n.Context(), "default", name))
 	synctest.Wait()
 }
 
 func (n *node) pod(name string) *corev1.Pod {
 	n.Helper()
 	pod, err := n.kube.CoreV1().Pods("default").Get(n.Context(), name, metav1.GetOptions{})
-	n.must(err)
+	n.Must(err)
 	return pod
 }
 
@@ -146,7 +113,7 @@ func (n *node) update(name, version string) {
 func (n *node) patch(name, data string, subresource ...string) {
 	n.Helper()
 	_, err := n.kube.CoreV1().Pods("default").Patch(n.Context(), name, types.StrategicMergePatchType, []byte(data), metav1.PatchOptions{}, subresource...)
-	n.must(err)
+	n.Must(err)
 	synctest.Wait()
 }
 
@@ -155,7 +122,7 @@ func (n *node) patch(name, data string, subresource ...string) {
 func (n *node) complete(name string) bool {
 	n.Helper()
 	complete, _, err := inplace.Complete(n.pod(name))
-	n.must(err)
+	n.Must(err)
 	return complete
 }
 
@@ -175,11 +142,11 @@ func (n *node) report(name string) (out []string) {
 // sent lists the requests of the agent but lists and watches, as "n verb
 // resource", and the calls of the runtime, and forgets both.
 func (n *node) sent() []string {
-	count := n.api.Count(agentUser)
+	count := n.Server.Count(agentUser)
 	maps.DeleteFunc(count, func(request string, _ int) bool {
 		return strings.HasPrefix(request, "list ") || strings.HasPrefix(request, "watch ")
 	})
-	n.api.ForgetRequests()
+	n.Server.ForgetRequests()
 	for _, call := range n.runtime.Calls() {
 		method, _, _ := strings.Cut(call, " ")
 		count[method]++
@@ -192,29 +159,21 @@ func (n *node) sent() []string {
 	return out
 }
 
-// want compares what there is with what should be.
-func (n *node) want(what string, want, got []string) {
-	n.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		n.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 // A stale cache costs no second write.
 func TestStoryStaleCache(t *testing.T) {
 	play(t, func(n *node) {
 		n.start()
 		n.create(newPod("web-0"))
 		n.sleep("500ms")
-		n.api.Hold("pods")
+		n.Server.Hold("pods")
 		n.sleep("2s")
 		if after, err := n.agent.Reconcile(n.Context(), types.NamespacedName{Namespace: "default", Name: "web-0"}); after == 0 || err != nil {
 			n.Errorf("a reconcile on a stale cache asks to be called again after %v, error %v", after, err)
 		}
 		n.sleep("10s")
-		n.api.Release("pods")
+		n.Server.Release("pods")
 		n.sleep("10s")
-		n.want("one write", []string{"1 ContainerStatus", "1 ListContainers", "1 patch pods/status"}, n.sent())
+		n.Want("one write", []string{"1 ContainerStatus", "1 ListContainers", "1 patch pods/status"}, n.sent())
 		// CT-12: what is remembered of a pod is kept as long as there is one, also while all is reported.
 		if s, err := n.agent.Snapshot(n.Context(), types.NamespacedName{Namespace: "default", Name: "web-0"}); s == nil || err != nil {
 			n.Errorf("a pod whose report stands is taken for one that is gone: error %v", err)

@@ -60,7 +60,7 @@ func TestStories(t *testing.T) {
 func (n *node) show() string {
 	n.Helper()
 	pods, err := n.kube.CoreV1().Pods("default").List(n.Context(), metav1.ListOptions{})
-	n.must(err)
+	n.Must(err)
 	var lines []string
 	for i := range pods.Items {
 		line := pods.Items[i].Name
@@ -115,18 +115,18 @@ func (n *node) do(d *datadriven.TestData, args []string) {
 		for _, arg := range args {
 			_, value, _ := strings.Cut(arg, "=")
 			workers, err := strconv.Atoi(value)
-			n.must(err)
+			n.Must(err)
 			n.options.Workers, n.options.RestartWorkers = workers, workers
 		}
 		n.start()
 	case "stop":
-		n.stop()
+		n.Stop()
 	case "update":
 		n.update(args[0], strings.ReplaceAll(args[1], "lines", lineBreaks))
 	case "patch":
 		n.patch(args[0], d.Input, args[1:]...)
 	case "replace":
-		n.must(n.kube.CoreV1().Pods("default").Delete(n.Context(), args[0], *metav1.NewDeleteOptions(0)))
+		n.Must(n.kube.CoreV1().Pods("default").Delete(n.Context(), args[0], *metav1.NewDeleteOptions(0)))
 		n.create(newPod(args[0]))
 	case "end":
 		n.runtime.End(args[0], 1)
@@ -146,7 +146,7 @@ func (n *node) do(d *datadriven.TestData, args []string) {
 func (n *node) duration(text string) time.Duration {
 	n.Helper()
 	d, err := time.ParseDuration(text)
-	n.must(err)
+	n.Must(err)
 	return d
 }
 
@@ -182,8 +182,8 @@ func (n *node) spoil(command string, args []string) {
 				return nil
 			}
 		}
-		n.api.FailBefore(fail(map[string]error{"fail-writes": fixture.ErrInternal}[command]))
-		n.api.FailAfter(fail(map[string]error{"lose-answers": fixture.ErrLost}[command]))
+		n.Server.FailBefore(fail(map[string]error{"fail-writes": fixture.ErrInternal}[command]))
+		n.Server.FailAfter(fail(map[string]error{"lose-answers": fixture.ErrLost}[command]))
 	default:
 		n.Fatalf("no such line: %s", command)
 	}

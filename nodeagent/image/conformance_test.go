@@ -14,7 +14,7 @@ import (
 func TestConformance(t *testing.T) {
 	conformance.TestAgent(t, "patch nodeimages/status", "nodeimages", func(t *testing.T, story func(*conformance.Agent)) {
 		play(t, func(n *node) {
-			story(&conformance.Agent{T: n.T, API: n.api, Events: &n.events, User: n.user(), Start: n.start,
+			story(&conformance.Agent{T: n.T, API: n.Server, Events: &n.events, User: n.user(), Start: n.start,
 				Rules: Rules(Options{}), NamespaceRules: conformance.In(NamespaceRules(Options{})),
 				Unasked: map[string]string{"get /secrets in " + v1alpha1.DaemonConfigNamespace: "the tasks of this story name no secrets (IMG-3.11)"},
 				Trusted: "a task with a time of its end has ended",

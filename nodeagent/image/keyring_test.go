@@ -77,7 +77,7 @@ func (n *node) addCopy(namespace, name, registry, user string) {
 func (n *node) createSecret(secret *corev1.Secret) {
 	n.Helper()
 	_, err := n.kube.CoreV1().Secrets(secret.Namespace).Create(n.Context(), secret, metav1.CreateOptions{})
-	n.must(err)
+	n.Must(err)
 }
 
 // guarded has the runtime pull for one user only. It returns who has asked; an
@@ -98,29 +98,29 @@ func (n *node) guarded(user string) *[]string {
 func TestStorySecrets(t *testing.T) {
 	play(t, func(n *node) {
 		n.options.DockerConfig = filepath.Join(n.TempDir(), "config.json")
-		n.must(os.WriteFile(n.options.DockerConfig, dockerConfig("quay.io", "node"), 0o600))
+		n.Must(os.WriteFile(n.options.DockerConfig, dockerConfig("quay.io", "node"), 0o600))
 		n.addSecret("one", "quay.io", "one")
 		n.addSecret("two", "quay.io", "two")
 		n.addSecret("hub", "https://index.docker.io/v1/", "hub")
 		asked := n.guarded("node")
 		n.start()
-		n.sleep(10 * time.Second)
-		n.want("IMG-3.3: each that matches in turn, and nobody without", []string{"one", "two", "node"}, *asked)
+		n.Sleep(10 * time.Second)
+		n.Want("IMG-3.3: each that matches in turn, and nobody without", []string{"one", "two", "node"}, *asked)
 		n.expect("IMG-3.3: pulled", "quay.io/web:1 v1 Succeeded 100% quay.io/web@sha256:quay.io/web:1")
-		n.want("IMG-3.2: secrets are read one by one, a missing one is skipped", []string{"4 get secrets", "2 patch nodeimages/status"}, n.sent())
-		for _, request := range n.api.Requests(n.user()) {
+		n.Want("IMG-3.2: secrets are read one by one, a missing one is skipped", []string{"4 get secrets", "2 patch nodeimages/status"}, n.Sent(n.user()))
+		for _, request := range n.Server.Requests(n.user()) {
 			if request.Resource == "secrets" && request.Verb != "get" {
 				n.Errorf("IMG-3.2: %s secrets", request.Verb)
 			}
 		}
 
 		n.edit(wants("quay.io/other", "1"), by("quay.io/other", "one"))
-		n.sleep(10 * time.Second)
-		n.want("IMG-3.2: a secret is remembered", []string{"2 patch nodeimages/status"}, n.sent())
-		n.sleep(10 * time.Minute)
+		n.Sleep(10 * time.Second)
+		n.Want("IMG-3.2: a secret is remembered", []string{"2 patch nodeimages/status"}, n.Sent(n.user()))
+		n.Sleep(10 * time.Minute)
 		n.edit(wants("quay.io/third", "1"), by("quay.io/third", "one"))
-		n.sleep(10 * time.Second)
-		n.want("IMG-3.2: but not for ever", []string{"1 get secrets", "2 patch nodeimages/status"}, n.sent())
+		n.Sleep(10 * time.Second)
+		n.Want("IMG-3.2: but not for ever", []string{"1 get secrets", "2 patch nodeimages/status"}, n.Sent(n.user()))
 	}, wants("quay.io/web", "1"), by("quay.io/web", "missing", "hub", "one", "two"))
 }
 
@@ -130,8 +130,8 @@ func TestStoryAnonymous(t *testing.T) {
 		n.addSecret("hub", "https://index.docker.io/v1/", "hub")
 		asked := n.guarded("")
 		n.start()
-		n.sleep(10 * time.Second)
-		n.want("IMG-3.3 difference: the credential of Docker Hub is not shown", []string{""}, *asked)
+		n.Sleep(10 * time.Second)
+		n.Want("IMG-3.3 difference: the credential of Docker Hub is not shown", []string{""}, *asked)
 	}, wants("quay.io/web", "1"), by("quay.io/web", "hub", "missing"))
 }
 
@@ -141,8 +141,8 @@ func TestStoryAllCredentialsFail(t *testing.T) {
 		n.addSecret("two", "quay.io/web", "two")
 		asked := n.guarded("nobody")
 		n.start()
-		n.sleep(10 * time.Second)
-		n.want("IMG-3.3: no anonymous fallback", []string{"two", "one"}, *asked)
+		n.Sleep(10 * time.Second)
+		n.Want("IMG-3.3: no anonymous fallback", []string{"two", "one"}, *asked)
 		prefix := "container runtime unix:///run/test.sock: pull image quay.io/web:1: rpc error: code = Unknown desc = unauthorized: "
 		n.expect("IMG-3.3: the errors are joined", "quay.io/web:1 v1 Failed 0% ("+prefix+"two\n"+prefix+"one\nsecret default/missing was left out: it does not exist)")
 	}, wants("quay.io/web", "1", backoffLimit(0), ownedBy("default")), by("quay.io/web", "one", "two", "missing"))
@@ -155,10 +155,10 @@ func TestStorySecretIsCorrected(t *testing.T) {
 		asked := n.guarded("new")
 		n.start()
 		of := copyOf("default", "one")
-		n.must(n.kube.CoreV1().Secrets(of.Namespace).Delete(n.Context(), of.Name, metav1.DeleteOptions{}))
+		n.Must(n.kube.CoreV1().Secrets(of.Namespace).Delete(n.Context(), of.Name, metav1.DeleteOptions{}))
 		n.addSecret("one", "quay.io", "new")
-		n.sleep(10 * time.Second)
-		n.want("IMG-3.2 difference: read anew after a failure", []string{"old", "new"}, *asked)
+		n.Sleep(10 * time.Second)
+		n.Want("IMG-3.2 difference: read anew after a failure", []string{"old", "new"}, *asked)
 	}, wants("quay.io/web", "1"), by("quay.io/web", "one"))
 }
 
@@ -175,17 +175,17 @@ func TestStorySecretsUnreadable(t *testing.T) {
 			play(t, func(n *node) {
 				n.addSecret("one", "quay.io", "one")
 				asked := n.guarded(test.asked[0])
-				n.api.FailBefore(func(r fakecluster.Request) error {
+				n.Server.FailBefore(func(r fakecluster.Request) error {
 					if r.User == n.user() && r.Resource == "secrets" {
 						return test.err
 					}
 					return nil
 				})
 				n.start()
-				n.sleep(time.Minute)
-				n.api.FailBefore(nil)
-				n.sleep(time.Minute)
-				n.want("IMG-3.2: attempts", test.asked, *asked)
+				n.Sleep(time.Minute)
+				n.Server.FailBefore(nil)
+				n.Sleep(time.Minute)
+				n.Want("IMG-3.2: attempts", test.asked, *asked)
 				n.expect("IMG-3.2: pulled", "quay.io/web:1 v1 Succeeded 100% quay.io/web@sha256:quay.io/web:1")
 			}, wants("quay.io/web", "1", backoffLimit(0)), by("quay.io/web", "one"))
 		})
@@ -202,7 +202,7 @@ func TestStorySandbox(t *testing.T) {
 			return nil
 		}
 		n.start()
-		n.sleep(time.Second)
+		n.Sleep(time.Second)
 		if got != nil {
 			n.Errorf("sandbox %v, want none where the task has none", got)
 		}
@@ -211,7 +211,7 @@ func TestStorySandbox(t *testing.T) {
 			of.SandboxConfig = &v1alpha1.SandboxConfig{Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "2"}}
 			nodeImage.Spec.Images["redis"] = of
 		})
-		n.sleep(time.Second)
+		n.Sleep(time.Second)
 		if got.GetLabels()["a"] != "1" || got.GetAnnotations()["b"] != "2" || got.GetMetadata() != nil {
 			n.Errorf("sandbox %v", got)
 		}

@@ -62,12 +62,12 @@ func TestManagersOfOpenKruise(t *testing.T) {
 				}
 				users := n.guarded(test.user)
 				n.start()
-				n.sleep(10 * time.Second)
-				n.want("pulls", test.pulls, n.pulls())
+				n.Sleep(10 * time.Second)
+				n.Want("pulls", test.pulls, n.pulls())
 				if len(test.pulls) > 0 {
-					n.want("asked as", []string{test.user}, *users)
+					n.Want("asked as", []string{test.user}, *users)
 				}
-				n.want("requests", test.sent, n.sent())
+				n.Want("requests", test.sent, n.Sent(n.user()))
 				status := n.nodeImage().Status
 				if tag := status.ImageStatuses["nginx"].Tags[0]; status.Succeeded != 1 || tag.Phase != v1alpha1.ImagePhaseSucceeded || tag.Version != 1 || tag.CompletionTime == nil {
 					t.Errorf("status %+v", status)

@@ -4,16 +4,11 @@ package image
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,25 +34,22 @@ func newServer() *fakecluster.Server {
 // node is a node in memory, in virtual time: a container runtime and the agent,
 // and an API server that it may share with others.
 type node struct {
-	*testing.T
+	*fixture.Bubble
 	name    string
-	api     *fakecluster.Server
 	kube    kubernetes.Interface // the test's
 	images  client.NodeImageInterface
 	runtime *fakecri.Runtime
 	events  fixture.Recorder
-	guard   fakecluster.Guard
 	options Options
 	agent   Controller
-	stop    func() // the agent
 }
 
 func newNode(t *testing.T, name string, api *fakecluster.Server) *node {
 	t.Helper()
-	n := &node{T: t, name: name, api: api, runtime: fakecri.New(nil), stop: func() {}}
+	n := &node{Bubble: &fixture.Bubble{T: t, Server: api}, name: name, runtime: fakecri.New(nil)}
 	n.kube = kubernetes.NewForConfigOrDie(api.Config("test"))
 	d, err := client.NewForConfig(api.Config("test"))
-	n.must(err)
+	n.Must(err)
 	n.images = d.NodeImages()
 	return n
 }
@@ -71,16 +63,8 @@ func play(t *testing.T, story func(*node), changes ...change) {
 		n := newNode(t, "node-1", newServer())
 		n.create(changes...)
 		story(n)
-		n.stop()
-		n.must(n.guard.Check())
+		n.Stop()
 	})
-}
-
-func (n *node) must(err error) {
-	n.Helper()
-	if err != nil {
-		n.Fatal(err)
-	}
 }
 
 // user is the user that the agent is for the API server.
@@ -90,35 +74,18 @@ func (n *node) user() string { return "agent of " + n.name }
 func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
-	n.must(err)
+	n.Must(err)
 	n.runtime.ForgetCalls()
 	o := n.options
-	o.Kubernetes, o.Runtime, o.Node, o.Recorders = kubernetes.NewForConfigOrDie(n.api.Config(n.user())), runtime, n.name, n.events.Of
-	o.Distribution, err = client.NewForConfig(n.api.Config(n.user()))
-	n.must(err)
+	o.Kubernetes, o.Runtime, o.Node, o.Recorders = kubernetes.NewForConfigOrDie(n.Server.Config(n.user())), runtime, n.name, n.events.Of
+	o.Distribution, err = client.NewForConfig(n.Server.Config(n.user()))
+	n.Must(err)
 	o.NodeImages = NewInformer(o.Distribution, n.name)
-	n.must(o.NodeImages.SetTransform(n.guard.Transform(nil)))
+	n.Guarded(o.NodeImages, nil)
 	n.agent, err = New(o)
-	n.must(err)
-	ctx, cancel := context.WithCancel(n.Context())
-	var running sync.WaitGroup
-	running.Go(func() { o.NodeImages.RunWithContext(ctx) })
-	running.Go(func() {
-		if err := n.agent.Run(ctx); err != nil {
-			n.Error(err)
-		}
-	})
-	n.stop = func() {
-		cancel()
-		running.Wait()
-		n.stop = func() {}
-	}
-	n.sleep(100 * time.Millisecond) // until the cache is filled
-}
-
-func (n *node) sleep(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
+	n.Must(err)
+	n.Go(fixture.Informing(o.NodeImages), n.agent.Run)
+	n.Sleep(100 * time.Millisecond) // until the cache is filled
 }
 
 // create creates the NodeImage of the node.
@@ -127,7 +94,7 @@ func (n *node) create(changes ...change) {
 	nodeImage := newNodeImage(changes...)
 	nodeImage.Name, nodeImage.UID = n.name, ""
 	_, err := n.images.Create(n.Context(), nodeImage, metav1.CreateOptions{})
-	n.must(err)
+	n.Must(err)
 }
 
 // edit changes the tasks of the node, as the manager does.
@@ -138,7 +105,7 @@ func (n *node) edit(changes ...change) {
 		c(nodeImage)
 	}
 	_, err := n.images.Update(n.Context(), nodeImage, metav1.UpdateOptions{})
-	n.must(err)
+	n.Must(err)
 	synctest.Wait()
 }
 
@@ -155,14 +122,14 @@ func no(image string) change {
 func (n *node) nodeImage() *v1alpha1.NodeImage {
 	n.Helper()
 	nodeImage, err := n.images.Get(n.Context(), n.name, metav1.GetOptions{})
-	n.must(err)
+	n.Must(err)
 	return nodeImage
 }
 
 func (n *node) patchStatus(data string) {
 	n.Helper()
 	_, err := n.images.Patch(n.Context(), n.name, types.MergePatchType, []byte(data), metav1.PatchOptions{}, "status")
-	n.must(err)
+	n.Must(err)
 	synctest.Wait()
 }
 
@@ -174,32 +141,7 @@ func (n *node) expect(what string, want ...string) {
 	if len(want) == 0 || !strings.HasPrefix(want[0], "desired ") {
 		got = got[1:]
 	}
-	n.want(what, want, got)
-}
-
-func (n *node) want(what string, want, got []string) {
-	n.Helper()
-	if len(want) == 0 && len(got) == 0 {
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		n.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-// sent lists the requests of the agent but lists and watches, as "n verb
-// resource", and forgets them.
-func (n *node) sent() []string {
-	count := n.api.Count(n.user())
-	maps.DeleteFunc(count, func(request string, _ int) bool {
-		return strings.HasPrefix(request, "list ") || strings.HasPrefix(request, "watch ")
-	})
-	n.api.ForgetRequests()
-	out := []string{}
-	for _, what := range slices.Sorted(maps.Keys(count)) {
-		out = append(out, fmt.Sprint(count[what], " ", what))
-	}
-	return out
+	n.Want(what, want, got)
 }
 
 // pulls lists the images that the runtime was asked to pull, and forgets them.

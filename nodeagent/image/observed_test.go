@@ -27,19 +27,19 @@ func TestObservedGeneration(t *testing.T) {
 	play(t, func(n *node) {
 		expect := func(moment string, late int64, requests ...string) {
 			n.Helper()
-			n.sleep(5 * time.Second)
+			n.Sleep(5 * time.Second)
 			of := n.nodeImage()
 			if of.Status.ObservedGeneration != of.Generation-late || of.Generation == 0 {
 				n.Errorf("%s: the agent has seen generation %d of %d", moment, of.Status.ObservedGeneration, of.Generation)
 			}
-			n.want(moment, requests, n.sent())
+			n.Want(moment, requests, n.Sent(n.user()))
 		}
 		n.takes(time.Minute)
 		n.start()
 		expect("the pull begins", 0, "1 patch nodeimages/status")
 		n.edit(alsoOf("second"))
 		expect("another job wants the image", 0, "1 patch nodeimages/status")
-		n.sleep(time.Minute)
+		n.Sleep(time.Minute)
 		expect("the pull has ended", 0, "1 patch nodeimages/status")
 		n.edit(no("nginx"))
 		expect("the task is gone", 0, "1 patch nodeimages/status")

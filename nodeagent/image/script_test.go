@@ -116,7 +116,7 @@ func (p *player) show() string {
 	}
 	lines = append(lines, sorted(p.told)...)
 	p.told = nil
-	if sent := p.sent(); !p.uncounted {
+	if sent := p.Sent(p.user()); !p.uncounted {
 		lines = append(lines, sent...)
 	}
 	lines = append(lines, sorted(p.events.All())...)
@@ -140,13 +140,13 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 			p.options.Concurrency = number(arg)
 		}
 		p.start()
-		p.sleep(time.Second)
+		p.Sleep(time.Second)
 	case "stop":
-		p.stop()
+		p.Stop()
 	case "under-way":
 		p.tell("%d pulls are under way", len(controller.KindOf(p.agent).Self.(*reconciler).pulls.list()))
 	case "sleep":
-		p.sleep(p.duration(args[0]))
+		p.Sleep(p.duration(args[0]))
 	case "pulls":
 		if p.how = args[0]; strings.ContainsAny(p.how, "0123456789") {
 			p.takes[strings.Join(args[1:], "")], p.how = p.duration(args[0]), ""
@@ -156,14 +156,14 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 	case "down", "up":
 		p.runtime.SetDown(d.Cmd == "down")
 	case "fail-writes":
-		p.api.FailBefore(func(r fakecluster.Request) error {
+		p.Server.FailBefore(func(r fakecluster.Request) error {
 			if r.User == p.user() {
 				return fixture.ErrInternal
 			}
 			return nil
 		})
 	case "heal":
-		p.api.FailBefore(nil)
+		p.Server.FailBefore(nil)
 	case "lose":
 		fail, _ := fixture.Once(func(r fakecluster.Request) error {
 			if r.User == p.user() && r.Verb == "patch" {
@@ -171,20 +171,20 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 			}
 			return nil
 		})
-		p.api.FailAfter(fail)
+		p.Server.FailAfter(fail)
 	case "uncounted":
 		p.uncounted = true
 	case "hold":
-		p.api.Hold("nodeimages")
+		p.Server.Hold("nodeimages")
 	case "release":
-		p.api.Release("nodeimages")
+		p.Server.Release("nodeimages")
 	case "patch":
 		p.patchStatus(d.Input)
 	case "label":
 		p.edit(func(nodeImage *v1alpha1.NodeImage) { nodeImage.Labels = map[string]string{"zone": "a"} })
 	case "delete":
-		p.must(p.images.Delete(p.Context(), p.name, metav1.DeleteOptions{}))
-		p.sleep(time.Second)
+		p.Must(p.images.Delete(p.Context(), p.name, metav1.DeleteOptions{}))
+		p.Sleep(time.Second)
 	default:
 		p.Fatalf("no such line: %s", d.Cmd)
 	}
@@ -193,7 +193,7 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 func (p *player) duration(text string) time.Duration {
 	p.Helper()
 	d, err := time.ParseDuration(text)
-	p.must(err)
+	p.Must(err)
 	return d
 }
 

@@ -40,8 +40,8 @@ func TestStorySecretsOfOwners(t *testing.T) {
 				})
 				asked := n.guarded("nobody")
 				n.start()
-				n.sleep(10 * time.Second)
-				n.want("asked as", strings.Split(test.asked, " "), *asked)
+				n.Sleep(10 * time.Second)
+				n.Want("asked as", strings.Split(test.asked, " "), *asked)
 			}, wants(image, "1", backoffLimit(0), ownedBy(test.owners...)), byOf("bank", image, "registry"), byOf("evil", image, "registry"),
 				refersTo(image, v1alpha1.DaemonConfigNamespace, "unmarked"))
 		})
@@ -78,8 +78,8 @@ func TestStoryCopiesOfOtherNames(t *testing.T) {
 		}
 		asked := n.guarded("nobody")
 		n.start()
-		n.sleep(10 * time.Second)
-		n.want("asked as both of bank, and as nobody for evil", []string{"", "bank/other", "bank/registry"}, sorted(*asked))
+		n.Sleep(10 * time.Second)
+		n.Want("asked as both of bank, and as nobody for evil", []string{"", "bank/other", "bank/registry"}, sorted(*asked))
 	}, wants(image, "1", backoffLimit(0), ownedBy("bank"), createdAgo(time.Hour)), wants(image, "2", backoffLimit(0), ownedBy("evil")),
 		refersTo(image, v1alpha1.DaemonConfigNamespace, "random-x7k2p"), byOf("evil", image, "mine"), inMode(image, v1alpha1.PullSecretModeBatch))
 }
@@ -97,14 +97,14 @@ func TestStorySourceSecrets(t *testing.T) {
 			}
 			asked := n.guarded("bank")
 			n.start()
-			n.sleep(10 * time.Second)
+			n.Sleep(10 * time.Second)
 			if everywhere {
-				n.want("with the option", []string{"bank"}, *asked)
-				n.want("of the owner", []string{"1 get secrets", "2 patch nodeimages/status"}, n.sent())
+				n.Want("with the option", []string{"bank"}, *asked)
+				n.Want("of the owner", []string{"1 get secrets", "2 patch nodeimages/status"}, n.Sent(n.user()))
 				return
 			}
-			n.want("without", []string{""}, *asked)
-			n.want("nothing is asked for", []string{"2 patch nodeimages/status"}, n.sent())
+			n.Want("without", []string{""}, *asked)
+			n.Want("nothing is asked for", []string{"2 patch nodeimages/status"}, n.Sent(n.user()))
 			if message := n.nodeImage().Status.ImageStatuses[image].Tags[0].Message; !strings.Contains(message, "secret bank/registry was left out: it is not in namespace kruise-daemon-config") || strings.Contains(message, "evil") {
 				n.Errorf("message %q", message)
 			}
@@ -123,11 +123,11 @@ func TestStoryEventsOfOwners(t *testing.T) {
 			return errors.New(`Get "https://quay.io/v2/?account=` + user + `": user ` + user + ` is locked`)
 		}
 		n.start()
-		n.sleep(10 * time.Second)
+		n.Sleep(10 * time.Second)
 		const registry = `container runtime unix:///run/test.sock: pull image quay.io/web:1: rpc error: code = Unknown desc = Get "https://quay.io/v2/": user bank is locked`
 		all := registry + "\nsecret bank/missing was left out: it does not exist"
 		const begin = "Warning PullImageFailed: Image quay.io/web:1, "
-		n.want("events", []string{
+		n.Want("events", []string{
 			begin + all, begin + all + " on node node-1",
 			begin + "the image cannot be pulled with the secrets of other namespaces that ask for it, and this one has none for it on node node-1",
 		}, n.events.All())
@@ -154,12 +154,12 @@ func TestStoryCredentialsOfTheNode(t *testing.T) {
 		n.addSecret("one", "cloud.example", "one")
 		asked := n.guarded("node")
 		n.start()
-		n.sleep(10 * time.Second)
-		n.want("in turn", []string{"one", "node"}, *asked)
+		n.Sleep(10 * time.Second)
+		n.Want("in turn", []string{"one", "node"}, *asked)
 		n.edit(wants("nginx", "1", backoffLimit(0)))
-		n.sleep(10 * time.Second)
-		n.want("and without", []string{"one", "node", ""}, *asked)
-		n.want("asked for", []string{"cloud.example/web:1", "docker.io/library/nginx:1"}, c.asked)
+		n.Sleep(10 * time.Second)
+		n.Want("and without", []string{"one", "node", ""}, *asked)
+		n.Want("asked for", []string{"cloud.example/web:1", "docker.io/library/nginx:1"}, c.asked)
 		n.expect("results", "cloud.example/web:1 v1 Succeeded 100% cloud.example/web@sha256:cloud.example/web:1",
 			"nginx:1 v1 Failed 0% (container runtime unix:///run/test.sock: pull image nginx:1: rpc error: code = Unknown desc = unauthorized: \nno metadata server)")
 	}, wants("cloud.example/web", "1"), by("cloud.example/web", "one"))

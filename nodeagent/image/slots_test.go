@@ -115,11 +115,11 @@ func TestStorySilentRegistry(t *testing.T) {
 			n.edit(wants(fmt.Sprint("silent.example/", i), "1", timeout(1<<30), backoffLimit(1<<30), ownedBy("evil")))
 		}
 		n.start()
-		n.sleep(time.Minute)
+		n.Sleep(time.Minute)
 		for i := range 3 {
 			image := fmt.Sprint("quay.io/", i)
 			n.edit(wants(image, "1", ownedBy("bank")))
-			n.sleep(10 * time.Second)
+			n.Sleep(10 * time.Second)
 			if n.nodeImage().Status.ImageStatuses[image].Tags[0].Phase != "Succeeded" {
 				n.Errorf("image %d of another namespace is not pulled within 10 s", i)
 			}
@@ -127,7 +127,7 @@ func TestStorySilentRegistry(t *testing.T) {
 		if most != 6 {
 			n.Errorf("%d pulls at a time, want the 5 of Concurrency and one", most)
 		}
-		n.sleep(48 * time.Hour)
+		n.Sleep(48 * time.Hour)
 		if status := n.nodeImage().Status; status.Failed != 9 || status.Pulling != 0 {
 			n.Errorf("IMG-3.7: after two days %d tasks have failed and %d go on", status.Failed, status.Pulling)
 		}

@@ -20,11 +20,11 @@ func TestStoryFeed(t *testing.T) {
 		other := newNodeImage(wants("redis", "7"))
 		other.Name, other.UID = "node-2", ""
 		_, err := n.images.Create(n.Context(), other, metav1.CreateOptions{})
-		n.must(err)
+		n.Must(err)
 		n.start()
-		n.sleep(time.Minute)
-		n.want("pulls", []string{"nginx:1"}, n.pulls())
-		for _, request := range n.api.Requests(n.user()) {
+		n.Sleep(time.Minute)
+		n.Want("pulls", []string{"nginx:1"}, n.pulls())
+		for _, request := range n.Server.Requests(n.user()) {
 			if request.Verb == "list" || request.Verb == "watch" {
 				if request.Resource != "nodeimages" {
 					n.Errorf("the agent watches %s", request.Resource)
@@ -62,11 +62,11 @@ func TestStoryManyAtOnce(t *testing.T) {
 		if status := n.nodeImage().Status; status.Pulling != 20 {
 			n.Errorf("IMG-2.4 difference: %d are reported at once, want those too that wait", status.Pulling)
 		}
-		n.sleep(6 * time.Minute)
+		n.Sleep(6 * time.Minute)
 		if status := n.nodeImage().Status; status.Succeeded != 20 || most != 4 {
 			n.Errorf("succeeded %d, at most %d at once", status.Succeeded, most)
 		}
-		writes, sent := 0, n.sent()
+		writes, sent := 0, n.Sent(n.user())
 		// A slot that is free is given away at once or 100 ms later, as goroutines run: then pulls end at different times.
 		if _, err := fmt.Sscanf(sent[0], "%d patch nodeimages/status", &writes); err != nil || len(sent) != 1 || writes > 2+len(ends) || len(ends) > 10 {
 			n.Errorf("IMG-3.4: sent %v for 20 pulls that end at %d times, want one for each time, one that they began, and one that some wait (IMG-3.13)", sent, len(ends))
@@ -85,8 +85,8 @@ func TestStoryNobodyIsHeldUp(t *testing.T) {
 			return nil
 		}
 		n.start()
-		n.sleep(time.Second)
-		n.want("pulls", []string{"a:1", "b:1", "a:1"}, n.pulls()[:3])
+		n.Sleep(time.Second)
+		n.Want("pulls", []string{"a:1", "b:1", "a:1"}, n.pulls()[:3])
 	}, wants("a", "1", createdAgo(time.Hour)), wants("b", "1"))
 }
 
@@ -95,9 +95,9 @@ func TestStoryNodeImageIsReplaced(t *testing.T) {
 	play(t, func(n *node) {
 		n.takes(time.Minute)
 		n.start()
-		n.must(n.images.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
+		n.Must(n.images.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
 		n.create(wants("nginx", "1"))
-		n.sleep(2 * time.Minute)
+		n.Sleep(2 * time.Minute)
 		n.expect("reported on the new one", "nginx:1 v1 Succeeded 100% nginx@sha256:nginx:1")
 	}, wants("nginx", "1"))
 }

@@ -25,12 +25,12 @@ func TestBounds(t *testing.T) {
 		}
 		n.options.Limits.Concurrency = 3
 		n.start()
-		n.sleep(20*time.Second + 500*time.Millisecond)
+		n.Sleep(20*time.Second + 500*time.Millisecond)
 		if got := n.execs(); got < 10 || got > 15 {
 			n.Errorf("%d commands of 5 s, three at a time, in 20 s", got)
 		}
 		n.edit(nothing)
-		n.sleep(time.Second)
+		n.Sleep(time.Second)
 		if plan, err := n.agent.Snapshot(n.Context(), types.NamespacedName{Name: "node-1"}); err != nil || plan.Running != 0 || len(plan.Probes) != 0 {
 			n.Errorf("%+v, error %v", plan, err)
 		}
@@ -52,20 +52,20 @@ func TestCommandsOfOthersThatDoNotEnd(t *testing.T) {
 		n.run("web-0", "main")
 		n.exits("main-2", "idle", 0)
 		n.start()
-		n.sleep(30 * time.Second)
+		n.Sleep(30 * time.Second)
 		n.exits("main-2", "idle", 1)
-		n.sleep(5 * time.Second)
+		n.Sleep(5 * time.Second)
 		if got := fmt.Sprint(shownStatus(&n.nodePodProbe().Status)); !strings.Contains(got, "web-0 idle Failed") {
 			n.Errorf("five seconds after the container has failed: %s", got)
 		}
 		const waits = " Unknown (the probe has not been run for 2m0s, 5 of its periods or more: 10 probes are under way, of evil (10))"
-		n.sleep(95 * time.Second) // the last ten have not had their first turn
+		n.Sleep(95 * time.Second) // the last ten have not had their first turn
 		if got := fmt.Sprint(shownStatus(&n.nodePodProbe().Status)); strings.Count(got, waits) < 5 {
 			n.Errorf("PPM-4.12: those that wait for their first turn do not say for whom: %s", got)
 		}
-		n.sleep(8 * time.Minute)
+		n.Sleep(8 * time.Minute)
 		n.exits("main-2", "idle", 0)
-		n.sleep(5 * time.Second)
+		n.Sleep(5 * time.Second)
 		if got := fmt.Sprint(shownStatus(&n.nodePodProbe().Status)); !strings.Contains(got, "web-0 idle Succeeded") || !strings.Contains(got, "hang7 Failed (the command did not end within 1m0s)") {
 			n.Errorf("ten minutes later: %s", got)
 		} else if !strings.Contains(got, waits) {

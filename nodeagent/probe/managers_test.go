@@ -27,11 +27,11 @@ func TestManagersOfOpenKruise(t *testing.T) {
 				n.exits("main-1", "busy", 1)
 				n.run("web-0", "main")
 				n.start()
-				n.sleep(time.Minute)
+				n.Sleep(time.Minute)
 				n.expect("the results", want...)
-				n.sent()
-				n.sleep(time.Hour)
-				n.want("nothing is written again", nil, n.sent())
+				n.Sent(n.user())
+				n.Sleep(time.Hour)
+				n.Want("nothing is written again", nil, n.Sent(n.user()))
 			}, func(of *v1alpha1.NodePodProbe) {
 				if err := yaml.UnmarshalStrict(text, &of.Spec.PodProbes); err != nil {
 					t.Fatal(err)

@@ -5,15 +5,11 @@ package probe
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,16 +31,13 @@ var (
 // node is a node in memory, in virtual time: a container runtime and the agent,
 // and an API server that it may share with others.
 type node struct {
-	*testing.T
+	*fixture.Bubble
 	name    string
-	api     *fakecluster.Server
 	probes  client.NodePodProbeInterface
 	runtime *fakecri.Runtime
 	events  fixture.Recorder
-	guard   fakecluster.Guard
 	options Options
 	agent   Controller
-	stop    func() // the agent
 
 	lock sync.Mutex
 	// codes are the exit codes of commands, by container and command, "main-1 idle"; -1 does not end, -2 is refused by the runtime.
@@ -56,7 +49,7 @@ type node struct {
 
 func newNode(t *testing.T, name string, api *fakecluster.Server) *node {
 	t.Helper()
-	n := &node{T: t, name: name, api: api, runtime: fakecri.New(nil), stop: func() {}, codes: map[string]int32{}}
+	n := &node{Bubble: &fixture.Bubble{T: t, Server: api}, name: name, runtime: fakecri.New(nil), codes: map[string]int32{}}
 	n.runtime.Command = n.command
 	n.probes = fixture.Connect(t, api, "test", client.NewForConfig).NodePodProbes()
 	return n
@@ -72,18 +65,10 @@ func play(t *testing.T, story func(*node), changes ...change) {
 		made := newNodePodProbe(changes...)
 		made.UID, made.Status = "", v1alpha1.NodePodProbeStatus{}
 		_, err := n.probes.Create(n.Context(), made, metav1.CreateOptions{})
-		n.must(err)
+		n.Must(err)
 		story(n)
-		n.stop()
-		n.must(n.guard.Check())
+		n.Stop()
 	})
-}
-
-func (n *node) must(err error) {
-	n.Helper()
-	if err != nil {
-		n.Fatal(err)
-	}
 }
 
 // user is the user that the agent is for the API server.
@@ -93,32 +78,15 @@ func (n *node) user() string { return "agent of " + n.name }
 func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
-	n.must(err)
+	n.Must(err)
 	o := n.options
 	o.Runtime, o.Node, o.Recorders = runtime, n.name, n.events.Of
-	o.Lifecycle = fixture.Connect(n.T, n.api, n.user(), client.NewForConfig)
+	o.Lifecycle = fixture.Connect(n.T, n.Server, n.user(), client.NewForConfig)
 	o.NodePodProbes = NewInformer(o.Lifecycle, n.name)
-	n.must(o.NodePodProbes.SetTransform(n.guard.Transform(nil)))
+	n.Guarded(o.NodePodProbes, nil)
 	n.agent, err = New(o)
-	n.must(err)
-	ctx, cancel := context.WithCancel(n.Context())
-	var running sync.WaitGroup
-	running.Go(func() { o.NodePodProbes.RunWithContext(ctx) })
-	running.Go(func() {
-		if err := n.agent.Run(ctx); err != nil {
-			n.Error(err)
-		}
-	})
-	n.stop = func() {
-		cancel()
-		running.Wait()
-		n.stop = func() {}
-	}
-}
-
-func (n *node) sleep(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
+	n.Must(err)
+	n.Go(fixture.Informing(o.NodePodProbes), n.agent.Run)
 }
 
 // run starts a container of a pod, and returns its ID.
@@ -166,7 +134,7 @@ func (n *node) edit(changes ...change) {
 		c(of)
 	}
 	_, err := n.probes.Update(n.Context(), of, metav1.UpdateOptions{})
-	n.must(err)
+	n.Must(err)
 	synctest.Wait()
 }
 
@@ -175,36 +143,14 @@ func nothing(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes = nil }
 func (n *node) nodePodProbe() *v1alpha1.NodePodProbe {
 	n.Helper()
 	of, err := n.probes.Get(n.Context(), n.name, metav1.GetOptions{})
-	n.must(err)
+	n.Must(err)
 	return of
 }
 
 // expect compares what is reported.
 func (n *node) expect(what string, want ...string) {
 	n.Helper()
-	n.want(what, want, shownStatus(&n.nodePodProbe().Status))
-}
-
-func (n *node) want(what string, want, got []string) {
-	n.Helper()
-	if len(want) == 0 && len(got) == 0 {
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		n.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-// sent lists the requests of the agent but lists and watches, as "n verb resource", and forgets them.
-func (n *node) sent() (out []string) {
-	count := n.api.Count(n.user())
-	n.api.ForgetRequests()
-	for _, what := range slices.Sorted(maps.Keys(count)) {
-		if !strings.HasPrefix(what, "list ") && !strings.HasPrefix(what, "watch ") {
-			out = append(out, fmt.Sprint(count[what], " ", what))
-		}
-	}
-	return out
+	n.Want(what, want, shownStatus(&n.nodePodProbe().Status))
 }
 
 // execs counts the commands that the runtime was asked to run, and forgets all calls.

@@ -48,13 +48,13 @@ func TestStories(t *testing.T) {
 					n.edit(append([]change{nothing}, changesOf(t, d.Input)...)...)
 				case "delete":
 					former = n.nodePodProbe()
-					n.must(n.probes.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
+					n.Must(n.probes.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
 				case "create":
 					former.ObjectMeta, former.Status = metav1.ObjectMeta{Name: n.name}, v1alpha1.NodePodProbeStatus{}
 					_, err := n.probes.Create(n.Context(), former, metav1.CreateOptions{})
-					n.must(err)
+					n.Must(err)
 				case "sleep":
-					n.sleep(duration(t, args[0]))
+					n.Sleep(duration(t, args[0]))
 					return n.show()
 				case "since":
 					s := n.nodePodProbe().Status.PodProbeStatuses[0].ProbeStates[0]
@@ -83,13 +83,13 @@ func (n *node) do(command string, args []string) {
 	case "start":
 		n.start()
 	case "stop":
-		n.stop()
+		n.Stop()
 	case "down", "up":
 		n.runtime.SetDown(command == "down")
 	case "heal":
-		n.api.FailBefore(nil)
+		n.Server.FailBefore(nil)
 	case "refuse":
-		n.api.FailBefore(func(r fakecluster.Request) error {
+		n.Server.FailBefore(func(r fakecluster.Request) error {
 			if strings.HasPrefix(r.User, "agent") && r.Verb == "patch" {
 				return apierrors.NewInternalError(errors.New("refused"))
 			}
@@ -104,14 +104,14 @@ func (n *node) do(command string, args []string) {
 func (n *node) show() string {
 	var lines []string
 	if list, err := n.probes.List(n.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
-		n.must(err)
+		n.Must(err)
 		of := &list.Items[0]
 		lines = shownStatus(&of.Status)
 		if of.Status.ObservedGeneration != of.Generation {
 			lines = append(lines, "an older generation was seen")
 		}
 	}
-	lines = append(append(lines, n.events.All()...), n.sent()...)
+	lines = append(append(lines, n.events.All()...), n.Sent(n.user())...)
 	n.events.Forget()
 	if got := n.execs(); got > 0 {
 		lines = append(lines, fmt.Sprint("commands: ", got))

@@ -55,13 +55,13 @@ func (n *node) crashing(how crash, d time.Duration) bool {
 	n.Helper()
 	n.start()
 	c := &crasher{crash: how}
-	n.api.FailBefore(func(r fakecluster.Request) error {
+	n.Server.FailBefore(func(r fakecluster.Request) error {
 		if r.User != agentUser {
 			return nil
 		}
 		return c.send(r.Verb == "patch")
 	})
-	n.api.FailAfter(func(r fakecluster.Request) error {
+	n.Server.FailAfter(func(r fakecluster.Request) error {
 		if r.User != agentUser {
 			return nil
 		}
@@ -70,8 +70,8 @@ func (n *node) crashing(how crash, d time.Duration) bool {
 	n.runtime.FailWith(func(method string) error { return c.send(method == "StopContainer") })
 	n.work(d)
 	n.stopAgent()
-	n.api.FailBefore(nil)
-	n.api.FailAfter(nil)
+	n.Server.FailBefore(nil)
+	n.Server.FailAfter(nil)
 	n.runtime.FailWith(nil)
 	return c.dead
 }
@@ -108,7 +108,7 @@ func TestCrash(t *testing.T) {
 							if got := strings.ReplaceAll(showStatus(&n.get("r").Status), " killed", ""); got != "Completed, main Succeeded, side Succeeded" {
 								n.Errorf("request r is %q, want it completed", got)
 							}
-							n.want("restarts", []string{fmt.Sprint("main ", 1+test.restarts), "side 1"}, n.restarts("web-0"))
+							n.Want("restarts", []string{fmt.Sprint("main ", 1+test.restarts), "side 1"}, n.restarts("web-0"))
 							if n.Failed() {
 								n.Fatalf("failed with a crash %s", c)
 							}

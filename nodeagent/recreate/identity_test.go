@@ -21,7 +21,7 @@ func TestStoryWritesNameTheUID(t *testing.T) {
 			n.start()
 			n.create("one", "web-0", edits...)
 			uids, patches := map[types.UID]bool{}, 0
-			n.api.FailBefore(func(r fakecluster.Request) error {
+			n.Server.FailBefore(func(r fakecluster.Request) error {
 				if r.Verb != "patch" || r.Resource != "containerrecreaterequests" || r.User != agentUser {
 					return nil
 				}
@@ -34,7 +34,7 @@ func TestStoryWritesNameTheUID(t *testing.T) {
 			})
 			n.work(time.Minute)
 			request, err := n.requests.Get(n.Context(), "one", metav1.GetOptions{})
-			n.must(err)
+			n.Must(err)
 			if patches == 0 || len(uids) != 1 || !uids[request.UID] {
 				n.Errorf("%s: %d patches name the UIDs %v, want %s", name, patches, uids, request.UID)
 			}

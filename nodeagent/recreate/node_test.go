@@ -3,12 +3,8 @@
 package recreate
 
 import (
-	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,10 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
@@ -46,8 +39,7 @@ const (
 // manager with the real half of the control plane, a container runtime, a kubelet, and
 // the agent.
 type node struct {
-	*testing.T
-	api         *fakecluster.Server
+	*fixture.Bubble
 	kube        kubernetes.Interface // the test's
 	requests    client.ContainerRecreateRequestInterface
 	runtime     *fakecri.Runtime
@@ -57,7 +49,6 @@ type node struct {
 	events      *fixture.Recorder
 	told        int // about how many pods events were shown
 	uncounted   bool
-	guard       fakecluster.Guard
 	agent       Controller
 	stopAgent   func()
 	stopManager func()
@@ -76,13 +67,11 @@ func playSkewed(t *testing.T, skew time.Duration, story func(*node)) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		requests := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-		n := &node{T: t, api: fakecluster.New(nil, requests), runtime: fakecri.New(skewed{by: skew}), events: &fixture.Recorder{}, skew: skew, stopAgent: func() {}}
-		n.kube, n.requests = n.client("test"), n.lifecycle("test").ContainerRecreateRequests("default")
+		n := &node{Bubble: &fixture.Bubble{T: t, Server: fakecluster.New(nil, requests)}, runtime: fakecri.New(skewed{by: skew}), events: &fixture.Recorder{}, skew: skew, stopAgent: func() {}}
+		n.kube, n.requests = n.Kubernetes("test"), n.lifecycle("test").ContainerRecreateRequests("default")
 		n.stopManager = n.startManager()
 		story(n)
-		n.stopAgent()
-		n.stopManager()
-		n.must(n.guard.Check())
+		n.Stop()
 	})
 }
 
@@ -95,80 +84,35 @@ type skewed struct {
 func (c skewed) Now() time.Time                  { return time.Now().Add(c.by) }
 func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-func (n *node) must(err error) {
-	n.Helper()
-	if err != nil {
-		n.Fatal(err)
-	}
-}
-
-func (n *node) client(user string) kubernetes.Interface {
-	n.Helper()
-	client, err := kubernetes.NewForConfig(n.api.Config(user))
-	n.must(err)
-	return client
-}
-
 func (n *node) lifecycle(user string) client.Interface {
 	n.Helper()
-	c, err := client.NewForConfig(n.api.Config(user))
-	n.must(err)
+	c, err := client.NewForConfig(n.Server.Config(user))
+	n.Must(err)
 	return c
-}
-
-// run runs informers and a controller over them. The function it returns stops
-// them, and waits.
-func (n *node) run(controller interface{ Run(context.Context) error }, informers ...cache.SharedIndexInformer) (stop func()) {
-	n.Helper()
-	ctx, cancel := context.WithCancel(klog.NewContext(n.Context(), klog.Logger{}))
-	var running sync.WaitGroup
-	for _, informer := range informers {
-		running.Go(func() { informer.RunWithContext(ctx) })
-	}
-	running.Go(func() {
-		if err := controller.Run(ctx); err != nil && ctx.Err() == nil {
-			n.Error(err)
-		}
-	})
-	synctest.Wait()
-	return func() {
-		cancel()
-		running.Wait()
-	}
 }
 
 // startManager starts the half of the control plane.
 func (n *node) startManager() (stop func()) {
 	n.Helper()
-	o := manager.Options{Kubernetes: n.client(managerUser), Lifecycle: n.lifecycle(managerUser)}
+	o := manager.Options{Kubernetes: n.Kubernetes(managerUser), Lifecycle: n.lifecycle(managerUser)}
 	o.Pods = caches.NewInformers(o.Kubernetes, "").Pods()
 	o.Requests = client.NewContainerRecreateRequestInformer(o.Lifecycle, "", 0, cache.Indexers{})
 	controller, err := manager.New(o)
-	n.must(err)
-	return n.run(controller, o.Pods, o.Requests)
+	n.Must(err)
+	return n.Go(controller.Run, fixture.Informing(o.Pods), fixture.Informing(o.Requests))
 }
 
 // start starts the agent.
 func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
-	n.must(err)
+	n.Must(err)
 	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Workers: n.workers, Recorders: n.events.Of, Clock: skewed{by: n.skew}}}
 	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
-	n.must(o.Requests.SetTransform(n.guard.Transform(caches.Trim)))
+	n.Guarded(o.Requests, caches.Trim)
 	n.agent, err = New(o)
-	n.must(err)
-	stop := n.run(n.agent, o.Requests)
-	n.stopAgent = func() {
-		stop()
-		n.stopAgent = func() {}
-	}
-}
-
-func (n *node) sleep(d time.Duration) {
-	n.Helper()
-	time.Sleep(d)
-	synctest.Wait()
+	n.Must(err)
+	n.stopAgent = n.Go(n.agent.Run, fixture.Informing(o.Requests))
 }
 
 // pod creates a pod with the containers main and side, changed by edits, and has
@@ -187,7 +131,7 @@ func (n *node) pod(name string, edits ...func(*corev1.Pod)) {
 		edit(pod)
 	}
 	_, err := n.kube.CoreV1().Pods("default").Create(n.Context(), pod, metav1.CreateOptions{})
-	n.must(err)
+	n.Must(err)
 	n.work(n.startup + 3*time.Second)
 }
 
@@ -195,25 +139,25 @@ func (n *node) pod(name string, edits ...func(*corev1.Pod)) {
 // and reports all.
 func (n *node) work(d time.Duration) {
 	n.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); n.sleep(500 * time.Millisecond) {
+	for end := time.Now().Add(d); time.Now().Before(end); n.Sleep(500 * time.Millisecond) {
 		n.kubelet()
 	}
 }
 
 func (n *node) kubelet() {
 	n.Helper()
-	pods, err := n.api.Pods("default")
-	n.must(err)
+	pods, err := n.Server.Pods("default")
+	n.Must(err)
 	for i := range pods {
 		pod := &pods[i]
 		before := pod.Status.DeepCopy()
-		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
+		n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
 		n.report(pod)
 		if equality.Semantic.DeepEqual(before, &pod.Status) {
 			continue
 		}
 		if _, err := n.kube.CoreV1().Pods("default").UpdateStatus(n.Context(), pod, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
-			n.must(err)
+			n.Must(err)
 		}
 	}
 	synctest.Wait()
@@ -274,7 +218,7 @@ func (n *node) create(name, pod string, edits ...edit) {
 	}
 	manager.Default(r, of)
 	_, err := n.requests.Create(n.Context(), r, metav1.CreateOptions{})
-	n.must(err)
+	n.Must(err)
 	synctest.Wait()
 }
 
@@ -291,7 +235,7 @@ func only(names ...string) edit {
 func (n *node) get(name string) *v1alpha1.ContainerRecreateRequest {
 	n.Helper()
 	r, err := n.requests.Get(n.Context(), name, metav1.GetOptions{})
-	n.must(err)
+	n.Must(err)
 	return r
 }
 
@@ -303,14 +247,6 @@ func (n *node) is(name, want string) {
 	}
 }
 
-// want compares what there is with what should be.
-func (n *node) want(what string, want, got []string) {
-	n.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), append([]string{}, got...)); diff != "" {
-		n.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 // stops lists the stops and commands so far, in order, and forgets them.
 func (n *node) stops() (out []string) {
 	for _, call := range n.runtime.Calls() {
@@ -319,21 +255,6 @@ func (n *node) stops() (out []string) {
 		}
 	}
 	n.runtime.ForgetCalls()
-	return out
-}
-
-// sent lists the requests of the agent but lists and watches, as "n verb
-// resource", and forgets them.
-func (n *node) sent() []string {
-	count := n.api.Count(agentUser)
-	maps.DeleteFunc(count, func(request string, _ int) bool {
-		return strings.HasPrefix(request, "list ") || strings.HasPrefix(request, "watch ")
-	})
-	n.api.ForgetRequests()
-	out := []string{}
-	for _, what := range slices.Sorted(maps.Keys(count)) {
-		out = append(out, fmt.Sprint(count[what], " ", what))
-	}
 	return out
 }
 
@@ -349,6 +270,6 @@ func (n *node) restarts(pod string) (out []string) {
 func (n *node) getPod(name string) *corev1.Pod {
 	n.Helper()
 	pod, err := n.kube.CoreV1().Pods("default").Get(n.Context(), name, metav1.GetOptions{})
-	n.must(err)
+	n.Must(err)
 	return pod
 }

@@ -23,7 +23,7 @@ func (n *node) forge(name, pod string, edits ...edit) {
 	r.Namespace, r.UID, r.ResourceVersion, r.CreationTimestamp = "default", "", "", metav1.Time{}
 	r.Spec.PodName = pod
 	_, err := n.requests.Create(n.Context(), r, metav1.CreateOptions{})
-	n.must(err)
+	n.Must(err)
 }
 
 // names returns the edit that has a request name a pod by its UID, and one of its
@@ -49,13 +49,13 @@ func TestStoryOtherNamespace(t *testing.T) {
 					ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "dns-0", UID: "dns"},
 					Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "dns", Image: "dns:1"}}},
 				}
-				n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(victim))
+				n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(victim))
 				n.start()
 				n.forge("r", pod, names("dns", "dns", "dns-3"), forced)
-				n.sleep(time.Minute)
-				n.want("nothing is run or stopped", nil, n.stops())
+				n.Sleep(time.Minute)
+				n.Want("nothing is run or stopped", nil, n.stops())
 				n.is("r", "Completed: the containers belong to another pod")
-				n.want("nor told of", nil, n.events.All())
+				n.Want("nor told of", nil, n.events.All())
 			})
 		})
 	}
@@ -69,11 +69,11 @@ func TestStoryStaticPod(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "etcd-node-1", UID: "4711", Annotations: map[string]string{"kubernetes.io/config.source": "file"}},
 			Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "etcd", Image: "etcd:1"}}},
 		}
-		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(static))
+		n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(static))
 		n.start()
 		n.forge("r", "etcd-node-1", names("4711", "etcd", "etcd-1"))
-		n.sleep(time.Minute)
-		n.want("nothing is run or stopped", nil, n.stops())
+		n.Sleep(time.Minute)
+		n.Want("nothing is run or stopped", nil, n.stops())
 		n.is("r", "Completed: containers of static pods are not recreated")
 	})
 }
@@ -94,7 +94,7 @@ func TestStoryHookOfTheKubelet(t *testing.T) {
 				n.start()
 				n.forge("r", "web-0", names(string(n.getPod("web-0").UID), "main", "main-1"))
 				n.work(10 * time.Second)
-				n.want("stop", test.want, n.stops())
+				n.Want("stop", test.want, n.stops())
 				n.is("r", "Completed, main Succeeded killed")
 			})
 		})

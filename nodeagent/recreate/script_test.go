@@ -75,7 +75,7 @@ func TestStories(t *testing.T) {
 func (n *node) show() string {
 	var lines []string
 	list, err := n.requests.List(n.Context(), metav1.ListOptions{})
-	n.must(err)
+	n.Must(err)
 	for i := range list.Items {
 		r := &list.Items[i]
 		line := r.Name + ": " + showStatus(&r.Status)
@@ -84,8 +84,8 @@ func (n *node) show() string {
 		}
 		lines = append(lines, line)
 	}
-	pods, err := n.api.Pods("default")
-	n.must(err)
+	pods, err := n.Server.Pods("default")
+	n.Must(err)
 	for i := range pods {
 		line := "pod " + pods[i].Name + ": " + strings.Join(n.restarts(pods[i].Name), ", ")
 		if !readiness.Ready(&pods[i]) {
@@ -104,7 +104,7 @@ func (n *node) show() string {
 		slices.Sort(told)
 	}
 	lines = append(lines, stops...)
-	if sent := n.sent(); !n.uncounted {
+	if sent := n.Sent(agentUser); !n.uncounted {
 		lines = append(lines, sent...)
 	}
 	lines = append(append(lines, events...), told...)
@@ -121,7 +121,7 @@ func (n *node) do(command string, args []string) string {
 	n.Helper()
 	duration := func(text string) time.Duration {
 		d, err := time.ParseDuration(text)
-		n.must(err)
+		n.Must(err)
 		return d
 	}
 	switch command {
@@ -146,15 +146,15 @@ func (n *node) do(command string, args []string) string {
 		r := n.get(args[0])
 		r.Status.Phase, r.Status.CompletionTime, r.Status.Message = completed, new(metav1.Now()), "pod has gone"
 		_, err := n.requests.UpdateStatus(n.Context(), r, metav1.UpdateOptions{})
-		n.must(err)
+		n.Must(err)
 	case "delete":
-		n.must(n.requests.Delete(n.Context(), args[0], metav1.DeleteOptions{}))
+		n.Must(n.requests.Delete(n.Context(), args[0], metav1.DeleteOptions{}))
 	case "delete-pod":
-		n.must(n.kube.CoreV1().Pods("default").Delete(n.Context(), args[0], *metav1.NewDeleteOptions(0)))
+		n.Must(n.kube.CoreV1().Pods("default").Delete(n.Context(), args[0], *metav1.NewDeleteOptions(0)))
 	case "work":
 		n.work(duration(args[0]))
 	case "sleep":
-		n.sleep(duration(args[0]))
+		n.Sleep(duration(args[0]))
 	case "startup":
 		n.startup = duration(args[0])
 	case "ends-after":
@@ -166,15 +166,15 @@ func (n *node) do(command string, args []string) string {
 	case "down", "up":
 		n.runtime.SetDown(command == "down")
 	case "hold":
-		n.api.Hold("containerrecreaterequests")
+		n.Server.Hold("containerrecreaterequests")
 	case "release":
-		n.api.Release("containerrecreaterequests")
+		n.Server.Release("containerrecreaterequests")
 	case "replay":
 		return strings.Join(n.replay(args[0]), "\n") + "\n"
 	default:
 		n.spoil(command, args)
 	}
-	n.sleep(100 * time.Millisecond)
+	n.Sleep(100 * time.Millisecond)
 	return ""
 }
 
@@ -184,7 +184,7 @@ func (n *node) spoil(command string, args []string) {
 	switch command {
 	case "hooks":
 		takes, err := time.ParseDuration(strings.ReplaceAll(args[0], "hang", "100h"))
-		n.must(err)
+		n.Must(err)
 		n.runtime.Command = func(ctx context.Context, _ fakecri.Container, _ []string) (*criv1.ExecSyncResponse, error) {
 			select {
 			case <-ctx.Done():
@@ -204,7 +204,7 @@ func (n *node) spoil(command string, args []string) {
 	case "refuse":
 		forbidden := apierrors.NewForbidden(v1alpha1.Resource("containerrecreaterequests"), "r", nil)
 		what := strings.Join(args, "")
-		n.api.FailBefore(func(r fakecluster.Request) error {
+		n.Server.FailBefore(func(r fakecluster.Request) error {
 			switch {
 			case r.User != agentUser || r.Verb != "patch":
 				return nil
@@ -277,8 +277,8 @@ func requestEdits(words []string) (edits []edit) {
 func (n *node) restartUnseen(container string) {
 	n.Helper()
 	n.runtime.End(container, 1)
-	n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(n.getPod("web-0")))
-	n.sleep(5 * time.Second)
+	n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(n.getPod("web-0")))
+	n.Sleep(5 * time.Second)
 }
 
 // replay sends the requests of a manager and its webhook, as they were written down, while the node works. It returns the status
@@ -286,24 +286,24 @@ func (n *node) restartUnseen(container string) {
 func (n *node) replay(file string) (before []string) {
 	n.Helper()
 	text, err := os.ReadFile("testdata/managers/" + file)
-	n.must(err)
+	n.Must(err)
 	for line := range strings.Lines(string(text)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		rest = strings.NewReplacer("NOW", time.Now().UTC().Format(time.RFC3339), "UID", string(n.getPod("web-0").UID)).Replace(rest)
 		switch verb {
 		case "after":
 			d, err := time.ParseDuration(rest)
-			n.must(err)
+			n.Must(err)
 			n.work(d)
 		case "create":
 			r := &v1alpha1.ContainerRecreateRequest{}
-			n.must(json.Unmarshal([]byte(rest), r))
+			n.Must(json.Unmarshal([]byte(rest), r))
 			_, err := n.requests.Create(n.Context(), r, metav1.CreateOptions{})
-			n.must(err)
+			n.Must(err)
 		case "patch":
 			before = append(before, showStatus(&n.get("r").Status))
 			_, err := n.requests.Patch(n.Context(), "r", types.MergePatchType, []byte(rest), metav1.PatchOptions{})
-			n.must(err)
+			n.Must(err)
 		}
 		synctest.Wait()
 	}

@@ -25,7 +25,7 @@ func TestStoryShare(t *testing.T) {
 			n.runtime.SetEndsAfter(main, time.Hour)
 			n.forge(name, name, names(string(n.getPod(name).UID), "main", main), grace(7200))
 		}
-		n.sleep(time.Minute)
+		n.Sleep(time.Minute)
 		if got := n.stops(); len(got) != 3 {
 			t.Errorf("of a namespace with 5 requests %q are being stopped, want 3", got)
 		}
@@ -40,14 +40,14 @@ func TestStoryShare(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "db-0", UID: "db"},
 			Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "db", Image: "db:1"}}},
 		}
-		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(other))
+		n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(other))
 		r := newRequest("r", names("db", "db", "db-11"))
 		r.Namespace, r.UID, r.ResourceVersion, r.Spec.PodName = "other", "", "", "db-0"
 		_, err := n.lifecycle("test").ContainerRecreateRequests("other").Create(n.Context(), r, metav1.CreateOptions{})
-		n.must(err)
-		n.sleep(5 * time.Second)
-		n.want("another namespace", []string{"StopContainer db-11 30s"}, n.stops())
-		n.sleep(3 * time.Hour)
+		n.Must(err)
+		n.Sleep(5 * time.Second)
+		n.Want("another namespace", []string{"StopContainer db-11 30s"}, n.stops())
+		n.Sleep(3 * time.Hour)
 		if got := n.stops(); len(got) != 2 {
 			t.Errorf("then %q are stopped, want the other 2", got)
 		}

@@ -22,7 +22,7 @@ import (
 
 // situations are SidecarSets in the midst of something, so that between them the planner
 // reads all that it ever reads.
-func situations(t *testing.T) map[string]*Snapshot {
+func situations(t *testing.T) mutation.Planner[Snapshot] {
 	const log = `containers: [{name: log, image: "log:1"}]`
 	const hot = `containers: [{name: mesh, image: "mesh:1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "empty:1"}}]`
 	all := map[string]*Snapshot{}
@@ -100,7 +100,7 @@ func situations(t *testing.T) map[string]*Snapshot {
 	w.edit(`{initContainers: [{name: setup, image: "setup:1"}, {name: proxy, image: "proxy:2", restartPolicy: Always}]}`)
 	w.sync()
 	all["native sidecars"] = w.snapshot()
-	return all
+	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 }
 
 // describe is everything that a plan says, whatever object it says it about.
@@ -114,14 +114,8 @@ func describe(p *Plan) string {
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
-	for name, s := range situations(t) {
-		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
-			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
-				with := *s
-				with.Pods = pods
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)},
+		func(s *Snapshot) *[]*corev1.Pod { return &s.Pods })
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[app]", ".ObjectMeta.Annotations[kruise.io/sidecarset-hash]",
 		".ObjectMeta.Annotations[kruise.io/sidecarset-working-hotupgrade-container]", ".Spec.Containers[].Image", ".Status.Phase", ".Status.Conditions[].Status",
 		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ImageID", ".Status.ObservedGeneration")
@@ -130,7 +124,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 // TestEverythingThatThePlannerReadsOfANamespaceMatters: labels, and nothing else. (SCS-W6)
 func TestEverythingThatThePlannerReadsOfANamespaceMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	for name, s := range situations(t) {
+	for name, s := range situations(t).Situations {
 		for namespace := range s.Namespaces {
 			t.Run(name, func(t *testing.T) {
 				mutation.Plan[corev1.Namespace]{Copy: (*corev1.Namespace).DeepCopy, Can: regexp.MustCompile(mutation.Metadata + `|^\.Status`),
@@ -148,25 +142,13 @@ func TestEverythingThatThePlannerReadsOfANamespaceMatters(t *testing.T) {
 
 func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	for name, s := range situations(t) {
-		mutation.Plan[appsv1.ControllerRevision]{Copy: (*appsv1.ControllerRevision).DeepCopy,
-			Can:     regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`),
-			Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)}.
-			CheckEach(t, reads, name, s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
-				with := *s
-				with.Revisions = revisions
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[appsv1.ControllerRevision]{Copy: (*appsv1.ControllerRevision).DeepCopy,
+		Can:     regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`),
+		Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)},
+		func(s *Snapshot) *[]*appsv1.ControllerRevision { return &s.Revisions })
 	reads.Require(t, ".ObjectMeta.OwnerReferences")
 }
 
 func TestSidecarSetChanges(t *testing.T) {
-	for _, s := range situations(t) {
-		mutation.CheckWorkload(t, s.Set, (*v1alpha1.SidecarSet).DeepCopy, func(set *v1alpha1.SidecarSet) string {
-			with := *s
-			with.Set = set
-			return describe(NewPlan(&with))
-		})
-	}
+	mutation.CheckWorkloads(t, situations(t), (*v1alpha1.SidecarSet).DeepCopy, func(s *Snapshot) **v1alpha1.SidecarSet { return &s.Set })
 }

@@ -18,7 +18,7 @@ import (
 
 // situations are jobs in the midst of something, so that between them the planner reads
 // all that it ever reads.
-func situations(t *testing.T) map[string]*Snapshot {
+func situations(t *testing.T) mutation.Planner[Snapshot] {
 	all := map[string]*Snapshot{
 		"running":            place(t, jobOf(t, running+"\nspec: {parallelism: 2}"), "n1:active n2:Succeeded n3 n4"),
 		"Continue":           place(t, jobOf(t, running+cont), "n1:active+restarts=0 n2:Failed n3"),
@@ -42,7 +42,7 @@ func situations(t *testing.T) map[string]*Snapshot {
 			node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("4")}
 		}
 	}
-	return all
+	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 }
 
 // describe is everything that a plan says, whatever object it says it about.
@@ -63,21 +63,15 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	// The node and what a pod tolerates change once, before it runs. Requests are resized in place within what the node has.
 	// Neither changes whether the pod fits.
 	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Status`)
-	for name, s := range situations(t) {
-		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
-			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
-				with := *s
-				with.Pods = pods
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)},
+		func(s *Snapshot) *[]*corev1.Pod { return &s.Pods })
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels["+v1alpha1.BroadcastJobNameLabel+"]", ".ObjectMeta.Labels["+v1alpha1.BroadcastJobControllerUIDLabel+"]",
 		".Spec.NodeName", ".Status.Phase", ".Status.ContainerStatuses[].RestartCount", ".Status.InitContainerStatuses[].RestartCount")
 }
 
 func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	for _, s := range situations(t) {
+	for _, s := range situations(t).Situations {
 		mutation.CheckNodes(t, reads, s.Nodes, nodeFields, func(nodes []*corev1.Node) string {
 			with := *s
 			with.Nodes = nodes
@@ -88,11 +82,5 @@ func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
 }
 
 func TestBroadcastJobChanges(t *testing.T) {
-	for _, s := range situations(t) {
-		mutation.CheckWorkload(t, s.Job, (*v1alpha1.BroadcastJob).DeepCopy, func(job *v1alpha1.BroadcastJob) string {
-			with := *s
-			with.Job = job
-			return describe(NewPlan(&with))
-		})
-	}
+	mutation.CheckWorkloads(t, situations(t), (*v1alpha1.BroadcastJob).DeepCopy, func(s *Snapshot) **v1alpha1.BroadcastJob { return &s.Job })
 }

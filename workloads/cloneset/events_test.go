@@ -5,10 +5,12 @@ package cloneset
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -233,6 +235,29 @@ func (w *setScenario) podFields() controller.Fields {
 	return podFields
 }
 
+// planned has the planner plan the situations.
+func planned(t *testing.T) mutation.Planner[Snapshot] {
+	p := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{}, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
+	for name, w := range situations(t) {
+		p.Situations[name] = w.snapshot()
+	}
+	return p
+}
+
+// TestOrderOfObjects: the order in which caches have objects changes nothing of what a plan does, and to which of them.
+func TestOrderOfObjects(t *testing.T) {
+	said := func(s *Snapshot) []string { return slices.Sorted(strings.SplitSeq(NewPlan(s).String(), "\n")) }
+	for name, s := range planned(t).Situations {
+		with := *s
+		with.Pods, with.Revisions = slices.Clone(s.Pods), slices.Clone(s.Revisions)
+		slices.Reverse(with.Pods)
+		slices.Reverse(with.Revisions)
+		if diff := cmp.Diff(said(s), said(&with)); diff != "" {
+			t.Errorf("%s: another order gives another plan (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	t.Parallel()
 	reads := mutation.Reads{}
@@ -259,33 +284,16 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
 	t.Parallel()
 	reads := mutation.Reads{}
-	for name, w := range situations(t) {
-		s := w.snapshot()
-		mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
-			Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`), Matters: mutation.Declared[corev1.PersistentVolumeClaim](claimFields)}.
-			CheckEach(t, reads, name+", claims", s.Claims, func(claims []*corev1.PersistentVolumeClaim) string {
-				with := *s
-				with.Claims = claims
-				return describe(NewPlan(&with))
-			})
-		mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-			Can: regexp.MustCompile(mutation.Metadata + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)}.
-			CheckEach(t, reads, name+", revisions", s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
-				with := *s
-				with.Revisions = revisions
-				return describe(NewPlan(&with))
-			})
-	}
+	p := planned(t)
+	mutation.CheckLists(t, reads, p, mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
+		Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`), Matters: mutation.Declared[corev1.PersistentVolumeClaim](claimFields)},
+		func(s *Snapshot) *[]*corev1.PersistentVolumeClaim { return &s.Claims })
+	mutation.CheckLists(t, reads, p, mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+		Can: regexp.MustCompile(mutation.Metadata + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields)},
+		func(s *Snapshot) *[]*appsv1.ControllerRevision { return &s.Revisions })
 	reads.Require(t, "claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.Labels["+v1alpha1.CloneSetInstanceIDLabel+"]", "revision.Revision")
 }
 
 func TestCloneSetChanges(t *testing.T) {
-	for _, w := range situations(t) {
-		s := w.snapshot()
-		mutation.CheckWorkload(t, s.Set, (*v1alpha1.CloneSet).DeepCopy, func(set *v1alpha1.CloneSet) string {
-			with := *s
-			with.Set = set
-			return describe(NewPlan(&with))
-		})
-	}
+	mutation.CheckWorkloads(t, planned(t), (*v1alpha1.CloneSet).DeepCopy, func(s *Snapshot) **v1alpha1.CloneSet { return &s.Set })
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -73,13 +72,13 @@ func TestEventsThatMatter(t *testing.T) {
 			Of: func(job *distributionv1alpha1.ImageListPullJob) string {
 				return describe(NewPlan(&Snapshot{CronJob: imagesOnly, ImageListPullJobs: []*distributionv1alpha1.ImageListPullJob{firstImages, job}, Now: now}))
 			},
-			Matters: matters(imageListPullJobChild),
+			Matters: mutation.Concerned("web", childFields, childChanged(imageListPullJobChild)),
 		}.Check(t, reads, &distributionv1alpha1.ImageListPullJob{ObjectMeta: meta("10:00"), Status: images})
 		other := &batchv1.Job{ObjectMeta: meta("10:00"), Status: status}
 		mutation.Plan[batchv1.Job]{
 			What: "Job", Copy: (*batchv1.Job).DeepCopy, Can: can,
 			Of:      func(job *batchv1.Job) string { return of(base, []*batchv1.Job{first, job}, nil) },
-			Matters: matters(jobChild),
+			Matters: mutation.Concerned("web", childFields, childChanged(jobChild)),
 		}.Check(t, reads, other)
 		broadcastOnly := base.DeepCopy()
 		broadcastOnly.Spec.Template.JobTemplate = nil
@@ -88,7 +87,7 @@ func TestEventsThatMatter(t *testing.T) {
 			Of: func(job *v1alpha1.BroadcastJob) string {
 				return of(broadcastOnly, nil, []*v1alpha1.BroadcastJob{firstBroadcast, job})
 			},
-			Matters: matters(broadcastJobChild),
+			Matters: mutation.Concerned("web", childFields, childChanged(broadcastJobChild)),
 		}.Check(t, reads, &v1alpha1.BroadcastJob{ObjectMeta: meta("10:00"), Status: broadcast})
 		mutation.Plan[v1alpha1.AdvancedCronJob]{
 			What: "AdvancedCronJob", Copy: (*v1alpha1.AdvancedCronJob).DeepCopy, Can: can,
@@ -101,20 +100,6 @@ func TestEventsThatMatter(t *testing.T) {
 		"AdvancedCronJob.Status.LastScheduleTime", "AdvancedCronJob.ObjectMeta.Generation")
 }
 
-// matters tells whether a change of a job enqueues its cron job.
-func matters[T any, O interface {
-	*T
-	metav1.Object
-}](read func(O) Child) func(before, after *T) bool {
-	return func(before, after *T) (enqueued bool) {
-		if controller.Changed(O(before), O(after), childFields) == 0 {
-			return false
-		}
-		childChanged(read)(before, after, func(key types.NamespacedName) { enqueued = enqueued || key.Name == "web" })
-		return enqueued
-	}
-}
-
 // When jobs come from nowhere, change hands and go, their cron jobs are enqueued.
 func TestJobsThatComeAndGo(t *testing.T) {
 	of := func(owner, apiVersion string) *batchv1.Job {
@@ -122,26 +107,16 @@ func TestJobsThatComeAndGo(t *testing.T) {
 			{APIVersion: apiVersion, Kind: kind, Name: owner, Controller: new(true)}}}}
 	}
 	ours := "apps.kruise.io/v1alpha1"
-	for _, test := range []struct {
-		name          string
-		before, after *batchv1.Job
-		want          string
-	}{
-		{"it appears", nil, of("a", ours), "[default/a]"},
-		{"it goes", of("a", ours), nil, "[default/a]"},
-		{"it changes hands", of("a", ours), of("b", ours), "[default/a default/b]"},
-		{"of another one of the name", of("a", ours), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: ours, Kind: kind, Name: "a", UID: "new", Controller: new(true)}}}}, "[default/a default/a]"},
-		{"it is released", of("a", ours), &batchv1.Job{}, "[default/a]"},
-		{"it stays", of("a", ours), of("a", ours), "[]"},
-		{"in another version", nil, of("a", "apps.kruise.io/v1beta1"), "[default/a]"},
-		{"a job of somebody else", nil, of("a", "other.io/v1"), "[]"},
-		{"a job of nobody", nil, &batchv1.Job{}, "[]"},
-	} {
-		keys := []types.NamespacedName{}
-		childChanged(jobChild)(test.before, test.after, func(key types.NamespacedName) { keys = append(keys, key) })
-		if got := fmt.Sprint(keys); got != test.want {
-			t.Errorf("%s: enqueued %s, want %s", test.name, got, test.want)
-		}
-	}
+	mutation.CheckEvents(t, childChanged(jobChild),
+		mutation.On("it appears", nil, of("a", ours), "default/a"),
+		mutation.On("it goes", of("a", ours), nil, "default/a"),
+		mutation.On("it changes hands", of("a", ours), of("b", ours), "default/a default/b"),
+		mutation.On("of another one of the name", of("a", ours), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: ours, Kind: kind, Name: "a", UID: "new", Controller: new(true)}}}}, "default/a default/a"),
+		mutation.On("it is released", of("a", ours), &batchv1.Job{}, "default/a"),
+		mutation.On("it stays", of("a", ours), of("a", ours), ""),
+		mutation.On("in another version", nil, of("a", "apps.kruise.io/v1beta1"), "default/a"),
+		mutation.On("a job of somebody else", nil, of("a", "other.io/v1"), ""),
+		mutation.On("a job of nobody", nil, &batchv1.Job{}, ""),
+	)
 }

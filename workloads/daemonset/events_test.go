@@ -18,7 +18,7 @@ import (
 
 // situations are DaemonSets in the midst of something, so that between them the planner
 // reads all that it ever reads.
-func situations(t *testing.T) map[string]*Snapshot {
+func situations(t *testing.T) mutation.Planner[Snapshot] {
 	all := map[string]*Snapshot{}
 	for name, s := range map[string][2]string{
 		"settled":                     {"{}", "n1:v2 n2:v2"},
@@ -38,7 +38,7 @@ func situations(t *testing.T) map[string]*Snapshot {
 	}
 	all["revisions"] = place(t, setOf(t, "spec: {revisionHistoryLimit: 0}"), "n1:v1 n2:v2")
 	all["revisions"].Revisions[0].OwnerReferences = nil
-	return all
+	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 }
 
 // describe is everything that a plan says, whatever object it says it about.
@@ -51,14 +51,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	t.Parallel()
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(changeable + "|" + mutation.OfPods)
-	for name, s := range situations(t) {
-		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)}.
-			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
-				with := *s
-				with.Pods = pods
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)},
+		func(s *Snapshot) *[]*corev1.Pod { return &s.Pods })
 	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[controller-revision-hash]", ".ObjectMeta.Labels[app]", ".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]",
 		".ObjectMeta.OwnerReferences", ".ObjectMeta.OwnerReferences[].Controller", ".Status.Phase", ".Status.Conditions[].Status", ".Status.Conditions[].LastTransitionTime",
 		".Status.ContainerStatuses[].ContainerID")
@@ -66,7 +60,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 
 func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	for _, s := range situations(t) {
+	for _, s := range situations(t).Situations {
 		mutation.CheckNodes(t, reads, s.Nodes, nodeFields, func(nodes []*corev1.Node) string {
 			with := *s
 			with.Nodes = nodes
@@ -81,24 +75,12 @@ func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
 
 func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	for name, s := range situations(t) {
-		mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-			Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners)}.
-			CheckEach(t, reads, name, s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
-				with := *s
-				with.Revisions = revisions
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+		Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners)},
+		func(s *Snapshot) *[]*appsv1.ControllerRevision { return &s.Revisions })
 	reads.Require(t, "revision.Revision", "revision.ObjectMeta.OwnerReferences")
 }
 
 func TestDaemonSetChanges(t *testing.T) {
-	for _, s := range situations(t) {
-		mutation.CheckWorkload(t, s.Set, (*v1alpha1.DaemonSet).DeepCopy, func(set *v1alpha1.DaemonSet) string {
-			with := *s
-			with.Set = set
-			return describe(NewPlan(&with))
-		})
-	}
+	mutation.CheckWorkloads(t, situations(t), (*v1alpha1.DaemonSet).DeepCopy, func(s *Snapshot) **v1alpha1.DaemonSet { return &s.Set })
 }

@@ -24,8 +24,8 @@ import (
 
 // situations are StatefulSets in the midst of something, so that between them
 // the planner reads all that it ever reads.
-func situations(t *testing.T) map[string]*setScenario {
-	all := map[string]*setScenario{}
+func situations(t *testing.T) mutation.Planner[Snapshot] {
+	all := map[string]*Snapshot{}
 	situation := func(name, setup, change string, then func(*setScenario)) {
 		w := newScenario(t)
 		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}, {ConditionType: "example.com/gate"}}
@@ -42,7 +42,7 @@ func situations(t *testing.T) map[string]*setScenario {
 		if then != nil {
 			then(w)
 		}
-		all[name] = w
+		all[name] = w.snapshot()
 	}
 	step := (*setScenario).step
 	situation("settled", "", "", nil)
@@ -90,7 +90,7 @@ func situations(t *testing.T) map[string]*setScenario {
 		w.Revisions[0] = w.Revisions[0].DeepCopy()
 		w.Revisions[0].OwnerReferences = nil
 	})
-	return all
+	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 }
 
 func launchPriority(n string) corev1.EnvVar {
@@ -119,16 +119,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	t.Parallel()
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(changeable + "|" + mutation.OfPods)
-	matters := mutation.Declared[corev1.Pod](podFields)
-	for name, w := range situations(t) {
-		s := w.snapshot()
-		mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: matters}.
-			CheckEach(t, reads, name, s.Pods, func(pods []*corev1.Pod) string {
-				with := *s
-				with.Pods = pods
-				return describe(NewPlan(&with))
-			})
-	}
+	mutation.CheckLists(t, reads, situations(t), mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields)},
+		func(s *Snapshot) *[]*corev1.Pod { return &s.Pods })
 	reads.Require(t,
 		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[controller-revision-hash]", ".ObjectMeta.Labels[statefulset.kubernetes.io/pod-name]",
 		".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]", ".ObjectMeta.Labels[new]", ".ObjectMeta.Labels[app]",
@@ -141,9 +133,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	claimMatters := mutation.Declared[corev1.PersistentVolumeClaim](claimFields)
-	revisionMatters := mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners)
-	for name, w := range situations(t) {
-		s := w.snapshot()
+	p := situations(t)
+	for name, s := range p.Situations {
 		for key, claim := range s.Claims {
 			t.Run(name+", "+key, func(t *testing.T) {
 				mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
@@ -156,27 +147,16 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 					}}.Check(t, reads, claim)
 			})
 		}
-		mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-			Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: revisionMatters}.
-			CheckEach(t, reads, name+", revisions", s.Revisions, func(revisions []*appsv1.ControllerRevision) string {
-				with := *s
-				with.Revisions = revisions
-				return describe(NewPlan(&with))
-			})
 	}
+	mutation.CheckLists(t, reads, p, mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+		Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners)},
+		func(s *Snapshot) *[]*appsv1.ControllerRevision { return &s.Revisions })
 	reads.Require(t, "claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.OwnerReferences", "claim.ObjectMeta.OwnerReferences[].UID",
 		"claim.ObjectMeta.OwnerReferences[].Controller", "revision.Revision", "revision.ObjectMeta.OwnerReferences")
 }
 
 func TestStatefulSetChanges(t *testing.T) {
-	for _, w := range situations(t) {
-		s := w.snapshot()
-		mutation.CheckWorkload(t, s.Set, (*v1beta1.StatefulSet).DeepCopy, func(set *v1beta1.StatefulSet) string {
-			with := *s
-			with.Set = set
-			return describe(NewPlan(&with))
-		})
-	}
+	mutation.CheckWorkloads(t, situations(t), (*v1beta1.StatefulSet).DeepCopy, func(s *Snapshot) **v1beta1.StatefulSet { return &s.Set })
 }
 
 // TestSetsOfObjects is about whose an object is by its name.

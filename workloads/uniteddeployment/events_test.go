@@ -179,34 +179,23 @@ func TestWhomEventsConcern(t *testing.T) {
 	const ours = "apps.kruise.io/v1alpha1"
 	scaled := of("web", ours, "demo")
 	scaled.Spec.Replicas = new(int32(7))
-	for _, test := range []struct {
-		name          string
-		before, after *v1alpha1.CloneSet
-		want          string
-	}{
-		{"it appears", nil, of("web", ours, "demo"), "[web]"},
-		{"it goes", of("web", ours, "demo"), nil, "[web]"},
-		{"it changes hands", of("web", ours, "demo"), of("b", ours, "demo"), "[b web]"},
-		{"it is scaled", of("web", ours, "demo"), scaled, "[web]"},
-		{"it stays", of("web", ours, "demo"), of("web", ours, "demo"), "[]"},
-		{"UD-2.1: an orphan that is selected", nil, of("", "", "demo"), "[" + long.Name + " web]"},
-		{"an orphan that is not", nil, of("", "", "other"), "[]"},
-		{"a workload of somebody else", nil, of("web", "other.io/v1", "demo"), "[]"},
-	} {
-		names := []string{}
-		changed(o, cloneSetChild)(test.before, test.after, func(key types.NamespacedName) { names = append(names, key.Name) })
-		slices.Sort(names)
-		if got := fmt.Sprint(names); got != test.want {
-			t.Errorf("%s: enqueued %s, want %s", test.name, got, test.want)
-		}
+	mutation.CheckEvents(t, changed(o, cloneSetChild),
+		mutation.On("it appears", nil, of("web", ours, "demo"), "default/web"),
+		mutation.On("it goes", of("web", ours, "demo"), nil, "default/web"),
+		mutation.On("it changes hands", of("web", ours, "demo"), of("b", ours, "demo"), "default/b default/web"),
+		mutation.On("it is scaled", of("web", ours, "demo"), scaled, "default/web"),
+		mutation.On("it stays", of("web", ours, "demo"), of("web", ours, "demo"), ""),
+		mutation.On("UD-2.1: an orphan that is selected", nil, of("", "", "demo"), "default/"+long.Name+" default/web"),
+		mutation.On("an orphan that is not", nil, of("", "", "other"), ""),
+		mutation.On("a workload of somebody else", nil, of("web", "other.io/v1", "demo"), ""),
+	)
+	at := func(revision string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Labels: map[string]string{"app": "demo", v1alpha1.SubsetRevisionLabel: revision}}}
 	}
-	for value, want := range map[string]string{"": "[]", "web-76b76b9b44": "[web]", "my-web-76b76b9b44": "[my-web]", "76b76b9b44": "[" + long.Name + " web]"} {
-		names := []string{}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Labels: map[string]string{"app": "demo", v1alpha1.SubsetRevisionLabel: value}}}
-		o.podChanged(nil, pod, func(key types.NamespacedName) { names = append(names, key.Name) })
-		slices.Sort(names)
-		if got := fmt.Sprint(names); got != want {
-			t.Errorf("UD-7: a pod at the revision %q: enqueued %s, want %s", value, got, want)
-		}
-	}
+	mutation.CheckEvents(t, o.podChanged,
+		mutation.On("UD-7: no revision", nil, at(""), ""),
+		mutation.On("UD-7: one of it", nil, at("web-76b76b9b44"), "default/web"),
+		mutation.On("UD-7: one of another", nil, at("my-web-76b76b9b44"), "default/my-web"),
+		mutation.On("UD-7: one without a name", nil, at("76b76b9b44"), "default/"+long.Name+" default/web"),
+	)
 }

@@ -179,17 +179,6 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 	}
 }
 
-func TestPodChanges(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}}
-	got := failure("")
-	defer func() {
-		if recover() == nil || got != "pod web-0 is changed twice" {
-			t.Errorf("failed with %q", got)
-		}
-	}()
-	PodChanges{Delete: []*corev1.Pod{pod}, Create: []rollout.PodCreation{{Pod: pod}}}.CheckOnce(&got)
-}
-
 func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
 	c := newCrew(t)
 	c.Spec("replicas=1")

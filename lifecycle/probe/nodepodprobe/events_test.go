@@ -4,7 +4,6 @@ package nodepodprobe
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -61,12 +59,7 @@ func TestPodsThatMatter(t *testing.T) {
 					}
 					return describe(of(pod))
 				},
-				Matters: func(before, after *corev1.Pod) (enqueued bool) {
-					if controller.Changed(before, after, podFields) != 0 {
-						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
-					}
-					return enqueued
-				},
+				Matters: mutation.Concerned(n.Name, podFields, o.podChanged),
 			}.Check(t, reads, pod)
 		}
 	}
@@ -105,22 +98,11 @@ func TestMarkersThatMatter(t *testing.T) {
 	elsewhere.Namespace = "other"
 	o := cached(t, newSnapshot(newProbes(probed("gone", "games#idle", "endgames#idle")),
 		[]*corev1.Pod{newPod("a", on("node-2")), newPod("b", on("")), newPod("c", on("node-3"), labelled("app", "db"))}, games))
-	for _, test := range []struct {
-		name          string
-		before, after *v1alpha1.PodProbeMarker
-		want          []string
-	}{
-		{"it appears", nil, games, []string{"node-1", "node-2"}},
-		{"it changes", games, games, []string{"node-1", "node-2"}},
-		{"it goes", ended, nil, []string{"node-1"}},
-		{"a namesake", nil, elsewhere, nil},
-		{"another one", nil, newMarker("endgames", newProbe("idle", "Idle")), []string{"node-1", "node-2"}},
-	} {
-		var got []string
-		o.markerChanged(test.before, test.after, func(key types.NamespacedName) { got = append(got, key.Name) })
-		slices.Sort(got)
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v are enqueued, want %v", test.name, got, test.want)
-		}
-	}
+	mutation.CheckEvents(t, o.markerChanged,
+		mutation.On("it appears", nil, games, "node-1 node-2"),
+		mutation.On("it changes", games, games, "node-1 node-2"),
+		mutation.On("it goes", ended, nil, "node-1"),
+		mutation.On("a namesake", nil, elsewhere, ""),
+		mutation.On("another one", nil, newMarker("endgames", newProbe("idle", "Idle")), "node-1 node-2"),
+	)
 }

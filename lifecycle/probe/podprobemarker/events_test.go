@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -39,12 +38,7 @@ func TestPodsThatMatter(t *testing.T) {
 				plan := NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}})
 				return shown(plan) + fmt.Sprint(plan.Held)
 			},
-			Matters: func(before, after *corev1.Pod) (enqueued bool) {
-				if controller.Changed(before, after, podFields) != 0 {
-					o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
-				}
-				return enqueued
-			},
+			Matters: mutation.Concerned(marker.Name, podFields, o.podChanged),
 		}.Check(t, reads, pod)
 	}
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
@@ -88,22 +82,12 @@ func TestNodePodProbesThatMatter(t *testing.T) {
 	o := withMarkers(t, newMarker(ending), newMarker(func(m *v1alpha1.PodProbeMarker) { m.Name = "stays" }))
 	none := func(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes = nil }
 	staying := func(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes[0].Probes[0].Name = "stays#idle" }
-	for _, test := range []struct {
-		name          string
-		before, after *v1alpha1.NodePodProbe
-		want          string
-	}{
-		{"it appears", nil, newProbes("n1"), ""},
-		{"something else changes", newProbes("n1"), newProbes("n1"), ""},
-		{"the probes go", newProbes("n1"), newProbes("n1", none), "shop/games "},
-		{"the node goes", newProbes("n1"), nil, "shop/games "},
-		{"the node is going", newProbes("n1"), newProbes("n1", func(n *v1alpha1.NodePodProbe) { n.DeletionTimestamp = &now }), "shop/games "},
-		{"the probes of a marker that stays", newProbes("n1", staying), newProbes("n1", none), ""},
-	} {
-		got := ""
-		o.nodePodProbeChanged(test.before, test.after, func(key types.NamespacedName) { got += key.String() + " " })
-		if got != test.want {
-			t.Errorf("%s: %q are enqueued, want %q", test.name, got, test.want)
-		}
-	}
+	mutation.CheckEvents(t, o.nodePodProbeChanged,
+		mutation.On("it appears", nil, newProbes("n1"), ""),
+		mutation.On("something else changes", newProbes("n1"), newProbes("n1"), ""),
+		mutation.On("the probes go", newProbes("n1"), newProbes("n1", none), "shop/games"),
+		mutation.On("the node goes", newProbes("n1"), nil, "shop/games"),
+		mutation.On("the node is going", newProbes("n1"), newProbes("n1", func(n *v1alpha1.NodePodProbe) { n.DeletionTimestamp = &now }), "shop/games"),
+		mutation.On("the probes of a marker that stays", newProbes("n1", staying), newProbes("n1", none), ""),
+	)
 }
