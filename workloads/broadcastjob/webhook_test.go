@@ -47,8 +47,8 @@ func TestDefaultOfTemplate(t *testing.T) {
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
-		Kind: "BroadcastJob", Resource: "broadcastjobs", Versions: []string{"v1alpha1"},
-		Spec: `{"template":` + template + `}`, New: func(map[string][]string) conformance.AdmissionHandler { return &broadcastjob.Webhook{} }})
+		Kind: "BroadcastJob", Resource: "broadcastjobs", Object: jobWith(""),
+		New: func(map[string][]string) conformance.Served { return &broadcastjob.Webhook{} }})
 }
 
 // BJ-V2: the API server judges templates that are new or change, and jobs are let through if it cannot.

@@ -42,11 +42,24 @@ type Webhook struct {
 	Request func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest
 }
 
-// AdmissionHandler is what all webhooks have.
+// AdmissionHandler is what the webhooks of workloads have.
 type AdmissionHandler interface {
-	Default(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	Validate(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	Served
+	defaulter
+	validator
+}
+
+// Served is what all webhooks have.
+type Served interface {
 	Handlers() map[string]http.Handler
+}
+
+type defaulter interface {
+	Default(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+}
+
+type validator interface {
+	Validate(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 }
 
 // CheckTemplates is a TemplateChecker.
