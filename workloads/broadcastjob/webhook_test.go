@@ -15,7 +15,6 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/broadcastjob"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const template = `{"metadata":{"labels":{"app":"demo"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"nginx:1.21"}]}}`
@@ -35,13 +34,6 @@ func request(op admissionv1.Operation, object, old string) *admissionv1.Admissio
 		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "broadcastjobs"},
 		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
 	}
-}
-
-// BJ-V1: templates get the defaults of the API server.
-func TestDefaultOfTemplate(t *testing.T) {
-	conformance.CheckTemplateDefaults(t, func(job, old *v1alpha1.BroadcastJob, off bool) {
-		broadcastjob.Default(job, old, broadcastjob.DefaultOptions{TemplateNoDefaults: off})
-	})
 }
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.

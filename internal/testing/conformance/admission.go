@@ -38,6 +38,8 @@ type Admission struct {
 	Asked func() string
 	// Short writes out objects that the scripts of a kind have a short form for. It may be nil.
 	Short func(object string) string
+	// shown makes answers the same for all kinds. It may be nil.
+	shown func(answer string) string
 }
 
 // PlayAdmission plays what webhooks say of objects, in the files of a folder. To accept a change of behaviour, run the test with -rewrite and read
@@ -70,6 +72,19 @@ func PlayAdmission(t *testing.T, folder string, k Admission) {
 	})
 }
 
+// PlayWorkload plays what the webhooks of all kinds say of selectors, templates and claim templates, and of the label of deletion protection, for a
+// kind with claim templates. Its valid object has all defaults but those of the template. InPlaceOnly is the field of the update strategy, below
+// updateStrategy, that says that pods are only updated in place. In the scripts stand KIND and FIELD for the kind and this field.
+func PlayWorkload(t *testing.T, k Admission, inPlaceOnly string) {
+	strategy := "InPlaceOnly"
+	for _, name := range slices.Backward(strings.Split(inPlaceOnly, ".")) {
+		strategy = "{" + name + ": " + strategy + "}"
+	}
+	k.Short = strings.NewReplacer("updateStrategy: InPlaceOnly", "updateStrategy: "+strategy).Replace
+	k.shown = strings.NewReplacer(k.Kind, "KIND", "updateStrategy."+inPlaceOnly, "updateStrategy.FIELD").Replace
+	PlayAdmission(t, "../../internal/testing/conformance/testdata/workloads", k)
+}
+
 // said is what the webhook says of a line.
 func (k *Admission) said(t *testing.T, d *datadriven.TestData, line string) (said string) {
 	t.Helper()
@@ -77,6 +92,9 @@ func (k *Admission) said(t *testing.T, d *datadriven.TestData, line string) (sai
 	for i, version := range versions {
 		r := k.request(t, d, version, line)
 		text := answered(ask(t, webhooks(), d.Cmd == "default", r))
+		if k.shown != nil {
+			text = k.shown(text)
+		}
 		if k.Asked != nil {
 			text += k.Asked()
 		}

@@ -62,6 +62,15 @@ type validator interface {
 	Validate(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 }
 
+// Selector is the JSON of the selector of a valid workload.
+const Selector = `{"matchLabels":{"app":"demo"}}`
+
+// Template is the JSON of a template that is valid for all kinds, with more in its metadata, its spec and its container.
+func Template(meta, spec, container string) string {
+	return `{"metadata":{` + meta + `"labels":{"app":"demo"}},"spec":{` + spec +
+		`"containers":[{` + container + `"name":"main","image":"nginx:1.21"}],"readinessGates":[{"conditionType":"InPlaceUpdateReady"}]}}`
+}
+
 // CheckTemplates is a TemplateChecker.
 type CheckTemplates func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
 
