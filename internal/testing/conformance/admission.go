@@ -247,7 +247,7 @@ func (k *Admission) object(t *testing.T, version, text string) []byte {
 	}
 	group := strings.TrimPrefix(cmp.Or(k.Group, "apps.kruise.io")+"/", "core/")
 	all := map[string]any{"apiVersion": group + version, "kind": k.Kind, "metadata": merged(valid.Meta, "metadata"), "spec": valid.Spec}
-	if template := valid.Spec["template"]; template != nil {
+	if template := valid.Spec["template"]; template != nil && string(fields["template"]) != "null" {
 		valid.Spec["template"] = merged(template, "template")
 	}
 	if status := fields["status"]; status != nil {
