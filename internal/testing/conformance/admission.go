@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,7 +45,7 @@ type Admission struct {
 
 // PlayAdmission plays what webhooks say of objects, in the files of a folder. To accept a change of behaviour, run the test with -rewrite and read
 // the difference. A line is an object: the fields that it has in its spec, beside those of a valid one, in YAML. The field metadata is merged into
-// its metadata, and template into its template, by JSON merge patch; status is its status. Behind <= stands what is stored. Behind # stands what the
+// its metadata, and template into its template, by JSON merge patch; status is its status. The user jane writes it. Behind <= stands what is stored. Behind # stands what the
 // line shows. "raw" is followed by bytes that are no JSON.
 //
 //	create, update, delete    what is said of it, and warnings
@@ -176,6 +177,7 @@ func (k *Admission) request(t *testing.T, d *datadriven.TestData, version, line 
 	group, kind := strings.TrimSuffix(cmp.Or(k.Group, "apps.kruise.io"), "core"), k.Kind
 	meta := k.valid(t).Metadata
 	r := &admissionv1.AdmissionRequest{UID: "r1", Operation: admissionv1.Create, Namespace: meta.Namespace, Name: meta.Name,
+		UserInfo: authenticationv1.UserInfo{Username: "jane"},
 		Resource: metav1.GroupVersionResource{Group: group, Version: version, Resource: k.Resource}}
 	switch r.Object.Raw = k.object(t, version, object); {
 	case d.Cmd == "delete":
