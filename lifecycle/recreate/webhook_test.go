@@ -41,11 +41,11 @@ func pods(_ context.Context, namespace, name string) (*corev1.Pod, error) {
 	return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
 }
 
-var noRoute = errors.New("no route to host")
+var errNoRoute = errors.New("no route to host")
 
 // answers are what looking up a pod gives, by the argument pod of a script.
 var answers = map[string]recreate.PodLookup{
-	"unreachable": func(context.Context, string, string) (*corev1.Pod, error) { return nil, noRoute },
+	"unreachable": func(context.Context, string, string) (*corev1.Pod, error) { return nil, errNoRoute },
 	"terminating": func(context.Context, string, string) (*corev1.Pod, error) { return runningPod(leaving), nil },
 	"forbidden": func(context.Context, string, string) (*corev1.Pod, error) {
 		return nil, apierrors.NewForbidden(corev1.Resource("pods"), "web-0", errors.New("no"))
@@ -63,7 +63,7 @@ func nodeOf(t *testing.T, kind string) recreate.NodeLookup {
 		case "gone":
 			return nil, apierrors.NewNotFound(corev1.Resource("nodes"), name)
 		case "unreachable":
-			return nil, noRoute
+			return nil, errNoRoute
 		case "none":
 			return &corev1.Node{}, nil
 		}
