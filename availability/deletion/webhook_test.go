@@ -73,17 +73,17 @@ const definitionSpec = `"group":"shop.io","names":{"plural":"carts","kind":"Cart
 func TestWebhook(t *testing.T) {
 	for _, kind := range deletion.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
-			spec := `"replicas":3`
+			spec, without, below := `"replicas":3`, "", `"replicas":-1`
 			waits, free := "403 "+forbidden+"Cascading and replicas 3>0", `"replicas":0`
 			children := &cluster{objects: 2}
 			if count := counts[kind.Kind]; count != "" {
-				spec, free = definitionSpec, definitionSpec
+				spec, free, without, below = definitionSpec, definitionSpec, definitionSpec, definitionSpec
 				waits = fmt.Sprintf("403 %sCascading and %s 2>0", forbidden, count)
 			}
 			if kind.Kind == "Service" || kind.Kind == "Ingress" { // DP-14
 				spec, waits = "", ""
 			}
-			webhook := &deletion.Webhook{List: children.List}
+			webhook, childless := &deletion.Webhook{List: children.List}, &deletion.Webhook{List: (&cluster{}).List}
 			changed := func(change func(*admissionv1.AdmissionRequest)) *admissionv1.AdmissionRequest {
 				r := request(kind, object("Always", "", spec))
 				change(r)
@@ -98,8 +98,13 @@ func TestWebhook(t *testing.T) {
 				{"no label", webhook, request(kind, `{"metadata":{"name":"shop"},"spec":{`+spec+`}}`), ""},
 				{"DP-5: Always", webhook, request(kind, object("Always", "", free)), "403 " + always},
 				{"DP-5: Cascading", webhook, request(kind, object("Cascading", "", spec)), waits},
-				{"DP-E8: Cascading, without children", &deletion.Webhook{List: (&cluster{}).List}, request(kind, object("Cascading", "", free)), ""},
+				{"DP-5: Always, without replicas", webhook, request(kind, object("Always", "", without)), "403 " + always},
+				{"DP-E8: Cascading, without children", childless, request(kind, object("Cascading", "", free)), ""},
+				{"DP-8: Cascading, without replicas", childless, request(kind, object("Cascading", "", without)), ""},
+				{"DP-8: Cascading, below 0", childless, request(kind, object("Cascading", "", below)), ""},
 				{"DP-E4: lower case", webhook, request(kind, object("always", "", spec)), ""},
+				{"DP-1: another value", webhook, request(kind, object("true", "", spec)), ""},
+				{"DP-1: an empty value", webhook, request(kind, object("", "", spec)), ""},
 				{"DP-4: being deleted", webhook, request(kind, object("Cascading", `"deletionTimestamp":"2026-01-01T00:00:00Z",`, spec)), ""},
 				{"DP-E6: Always, being deleted", webhook, request(kind, object("Always", `"deletionTimestamp":"2026-01-01T00:00:00Z",`, spec)), ""},
 				{"DP-1: a dry run", webhook, changed(func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }), "403 " + always},
@@ -126,6 +131,17 @@ func TestWebhook(t *testing.T) {
 				t.Errorf("DP-3: asked the API server: %q", children.asked)
 			}
 		})
+	}
+}
+
+// DP-1: other kinds are not protected, those of the same name in other groups neither.
+func TestOtherKinds(t *testing.T) {
+	for _, kind := range []schema.GroupKind{
+		{Group: "apps", Kind: "DaemonSet"}, {Kind: "Pod"}, {Group: "shop.io", Kind: "StatefulSet"}, {Group: "apps", Kind: "CloneSet"}, {Group: "extensions", Kind: "Ingress"}, {},
+	} {
+		if got := conformance.Verdict((&deletion.Webhook{}).Validate(t.Context(), request(kind, object("Always", "", `"replicas":3`)))); got != "" {
+			t.Errorf("%v: %s", kind, got)
+		}
 	}
 }
 
