@@ -3,7 +3,6 @@
 package podstate_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,50 +43,5 @@ func TestWhitelist(t *testing.T) {
 		if list.Allows(kind) != want {
 			t.Errorf("PPS-2: %s is allowed: %t", kind, !want)
 		}
-	}
-}
-
-// PPS-3: what a PersistentPodState may say.
-func TestValidate(t *testing.T) {
-	target := func(version, kind, name string) func(*v1alpha1.PersistentPodState) {
-		return func(s *v1alpha1.PersistentPodState) {
-			s.Spec.TargetReference = v1alpha1.TargetReference{APIVersion: version, Kind: kind, Name: name}
-		}
-	}
-	const kinds = "must be StatefulSet of apps or apps.kruise.io, or a kind of PPS_Watch_Custom_Workload_WhiteList in ConfigMap kruise-configuration"
-	list := podstate.Whitelist{{Group: "game.kruise.io", Version: "v1", Kind: "GameServerSet"}}
-	for _, test := range []struct {
-		name  string
-		state *v1alpha1.PersistentPodState
-		want  string
-	}{
-		{"required", newState(requires(host)), ""},
-		{"preferred", newState(prefers(1)), ""},
-		{"any policy", newState(requires(host), func(s *v1alpha1.PersistentPodState) { s.Spec.PersistentPodStateRetentionPolicy = "Any" }), ""},
-		{"Kubernetes' own", newState(requires(host), target("apps/v1", "StatefulSet", "web")), ""},
-		{"a listed kind, of another version", newState(requires(host), target("game.kruise.io/v2", "GameServerSet", "web")), ""},
-		{"no topology", newState(), "spec: Required value: give requiredPersistentTopology, preferredPersistentTopology or both"},
-		{"a Deployment", newState(requires(host), target("apps/v1", "Deployment", "web")), `spec.targetRef.kind: Invalid value: "Deployment.apps": ` + kinds},
-		{"no group", newState(requires(host), target("v1", "StatefulSet", "web")), `spec.targetRef.kind: Invalid value: "StatefulSet": ` + kinds},
-		{"no version", newState(requires(host), target("", "StatefulSet", "web")), "spec.targetRef.apiVersion: Required value: needs apiVersion, kind and name"},
-		{"no kind, no name", newState(requires(host), target("apps/v1", "", "")), "spec.targetRef.kind: Required value: needs apiVersion, kind and name\nspec.targetRef.name: Required value: needs apiVersion, kind and name"},
-		{"what is no version", newState(requires(host), target("a/b/c", "StatefulSet", "web")), `spec.targetRef.apiVersion: Invalid value: "a/b/c": must be VERSION or GROUP/VERSION`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var got []string
-			for _, err := range podstate.ValidateCreate(test.state, list) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(test.want, strings.Join(got, "\n")); diff != "" {
-				t.Errorf("PPS-3 (-want +got):\n%s", diff)
-			}
-		})
-	}
-	old := newState(requires(host))
-	if errs := podstate.ValidateUpdate(newState(prefers(1, host)), old, nil); len(errs) > 0 {
-		t.Errorf("PPS-3: other keys: %v", errs)
-	}
-	if got := podstate.ValidateUpdate(newState(requires(host), target("apps/v1", "StatefulSet", "web")), old, nil).ToAggregate(); got == nil || got.Error() != "spec.targetRef: Forbidden: cannot be modified" {
-		t.Errorf("PPS-3: another target: %v", got)
 	}
 }

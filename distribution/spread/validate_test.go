@@ -4,7 +4,6 @@ package spread
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,62 +13,6 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
-
-// WS-21: what is refused, field by field. Rules that the definition has as well are compared in
-// examples/tests/crds.
-func TestValidate(t *testing.T) {
-	const set = "targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: db}\n"
-	for _, test := range []struct{ name, spec, want string }{
-		{"numbers", "subsets: [{name: a, maxReplicas: 5}, {name: b}]", ""},
-		{"percentages and the rest", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 20%}, {name: c}]", ""},
-		{"terms and tolerations", rich, ""},
-		{"a name twice", "subsets: [{name: a}, {name: a}]", `spec.subsets[1].name: Duplicate value: "a"`},
-		{"more than all", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 70%}, {name: c}]", "spec.subsets: Forbidden: the percentages are 110% together, and must not be more than 100%"},
-		{"less than all", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 20%}, {name: c, maxReplicas: 20%}]",
-			"spec.subsets: Forbidden: the percentages are 80% together, and must be 100% if the last subset has one"},
-		{"a part of a percent", "subsets: [{name: a, maxReplicas: 0.2%}, {name: b}]", `spec.subsets[0].maxReplicas: Invalid value: "0.2%": must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%`},
-		{"a sign", "subsets: [{name: a, maxReplicas: +5%}, {name: b}]", `spec.subsets[0].maxReplicas: Invalid value: "+5%": must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%`},
-		{"a percentage of a StatefulSet", set + "subsets: [{name: a, maxReplicas: 5%}, {name: b}]", "spec.subsets: Forbidden: maxReplicas of a StatefulSet must be a number: its pods are assigned by their ordinals"},
-		{"a term", "subsets: [{name: a, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In}]}}]",
-			"spec.subsets[0].requiredNodeSelectorTerm: Invalid value: "},
-		{"a key", "subsets: [{name: a, requiredNodeSelectorTerm: {matchExpressions: [{key: '?', operator: Exists}]}}]", "spec.subsets[0].requiredNodeSelectorTerm"},
-		{"a weight", "subsets: [{name: a, preferredNodeSelectorTerms: [{weight: 0, preference: {}}]}]", "spec.subsets[0].preferredNodeSelectorTerms[0].weight: Invalid value: 0: must be from 1 to 100"},
-		{"a toleration of all", "subsets: [{name: a, tolerations: [{operator: Equal}]}]", `spec.subsets[0].tolerations[0].operator: Invalid value: "Equal": must be Exists if key is empty: it means all taints`},
-		{"a toleration with a time", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, tolerationSeconds: 5}]}]",
-			`spec.subsets[0].tolerations[0].effect: Invalid value: "": must be NoExecute if tolerationSeconds is set`},
-		{"a toleration with a value", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, value: v}]}]",
-			`spec.subsets[0].tolerations[0].value: Invalid value: "v": must be empty if operator is Exists`},
-		{"an effect", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, effect: Some}]}]",
-			`spec.subsets[0].tolerations[0].effect: Unsupported value: "Some": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`},
-		{"an empty filter", "targetFilter: {}\nsubsets: [{name: a}]", ""},
-		{"a filter", "targetFilter: {selector: {matchLabels: {role: worker}}, replicasPathList: ['', spec.roles.0.replicas, spec.replicas]}\nsubsets: [{name: a}]", ""},
-		{"a selector that cannot be read", "targetFilter: {selector: {matchExpressions: [{key: role, operator: In}]}}\nsubsets: [{name: a}]",
-			"spec.targetFilter.selector.matchExpressions[0].values: Required value: "},
-		{"an empty part of a path", "targetFilter: {replicasPathList: [spec.replicas, spec..replicas]}\nsubsets: [{name: a}]",
-			`spec.targetFilter.replicasPathList[1]: Invalid value: "spec..replicas": must be names and numbers with dots between, such as spec.replicas or spec.roles.0.replicas`},
-		{"a path with a dot before", "targetFilter: {replicasPathList: [.spec.replicas]}\nsubsets: [{name: a}]", `spec.targetFilter.replicasPathList[0]: Invalid value: ".spec.replicas"`},
-		{"a path with a dot behind", "targetFilter: {replicasPathList: [spec.replicas.]}\nsubsets: [{name: a}]", `spec.targetFilter.replicasPathList[0]: Invalid value: "spec.replicas."`},
-		{"a key of a toleration", "subsets: [{name: a, tolerations: [{key: '?', operator: Exists}]}]", "spec.subsets[0].tolerations[0].key: Invalid value: "},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var got []string
-			for _, err := range ValidateCreate(spreadOf(t, test.spec)) {
-				got = append(got, err.Error())
-			}
-			switch {
-			case test.want == "":
-				if len(got) > 0 {
-					t.Errorf("refused: %q", got)
-				}
-			case len(got) == 0 || !strings.HasPrefix(got[0], test.want):
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
-	}
-	if got := ValidateCreate(&v1alpha1.WorkloadSpread{}); len(got) != 2 {
-		t.Errorf("an empty WorkloadSpread: %v", got)
-	}
-}
 
 // WS-22: of several WorkloadSpreads of a workload one has it, in whatever order they are listed.
 func TestHolder(t *testing.T) {

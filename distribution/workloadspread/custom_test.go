@@ -22,7 +22,6 @@ import (
 	kubernetestesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -175,28 +174,4 @@ func TestPlacerAsksForOwners(t *testing.T) {
 			}
 		}
 	})
-}
-
-// WS-35: the webhook takes the kinds of the white list.
-func TestWebhookWhitelist(t *testing.T) {
-	list := spread.Whitelist{{GroupVersionKind: rollouts}}
-	ws := newSpread(t, "web", "subsets: [{name: a}]")
-	ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "argoproj.io/v1beta1", Kind: "Rollout", Name: "web"}
-	for _, test := range []struct {
-		name string
-		read func(context.Context) (spread.Whitelist, error)
-		want int32
-	}{
-		{"listed", func(context.Context) (spread.Whitelist, error) { return list, nil }, 0},
-		{"not listed", func(context.Context) (spread.Whitelist, error) { return nil, nil }, 400},
-		{"no list", nil, 400},
-		{"a list that cannot be read", func(context.Context) (spread.Whitelist, error) { return nil, fmt.Errorf("broken") }, 500},
-	} {
-		w := &Webhook{Whitelist: test.read}
-		response := w.Validate(t.Context(), &admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Namespace: "default", Name: "web",
-			Kind: metav1.GroupVersionKind{Group: v1alpha1.GroupName, Version: "v1alpha1", Kind: kind}, Object: raw(t, ws)})
-		if response.Allowed != (test.want == 0) || !response.Allowed && response.Result.Code != test.want {
-			t.Errorf("WS-35: %s: %v, want the code %d", test.name, response, test.want)
-		}
-	}
 }

@@ -42,6 +42,9 @@ func TestDefaultOfTemplates(t *testing.T) {
 			if got := tt.templates.Pod.Spec.RestartPolicy != ""; got != tt.wantPod {
 				t.Errorf("the pod template got defaults: %t, want %t", got, tt.wantPod)
 			}
+			if stored := tt.stored.Pod; stored != nil && (stored.Spec.RestartPolicy != "" || tt.stored.Claims[0].Spec.VolumeMode != nil) {
+				t.Error("the stored templates got defaults")
+			}
 			if got := tt.templates.Claims[0].Spec.VolumeMode != nil; got != tt.wantPVC {
 				t.Errorf("the claim templates got defaults: %t, want %t", got, tt.wantPVC)
 			}

@@ -117,9 +117,9 @@ func readers(t *testing.T) map[string]*known {
 // what readers has.
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
-		Kind: "SidecarSet", Resource: "sidecarsets", Versions: []string{"v1alpha1"},
-		Spec: `{"selector":{"matchLabels":{"app":"web"}},"containers":[{"name":"log","image":"busybox:1.0"}]}`,
-		New: func(args map[string][]string) conformance.AdmissionHandler {
+		Kind: "SidecarSet", Resource: "sidecarsets",
+		Object: `{metadata: {name: demo, namespace: shop, uid: u1}, spec: {selector: {matchLabels: {app: web}}, containers: [{name: log, image: "busybox:1.0"}]}}`,
+		New: func(args map[string][]string) conformance.Served {
 			if args["reader"] == nil {
 				return &sidecarset.Webhook{}
 			}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/broadcastjob"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const template = `{"metadata":{"labels":{"app":"demo"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"nginx:1.21"}]}}`
@@ -37,18 +36,11 @@ func request(op admissionv1.Operation, object, old string) *admissionv1.Admissio
 	}
 }
 
-// BJ-V1: templates get the defaults of the API server.
-func TestDefaultOfTemplate(t *testing.T) {
-	conformance.CheckTemplateDefaults(t, func(job, old *v1alpha1.BroadcastJob, off bool) {
-		broadcastjob.Default(job, old, broadcastjob.DefaultOptions{TemplateNoDefaults: off})
-	})
-}
-
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
-		Kind: "BroadcastJob", Resource: "broadcastjobs", Versions: []string{"v1alpha1"},
-		Spec: `{"template":` + template + `}`, New: func(map[string][]string) conformance.AdmissionHandler { return &broadcastjob.Webhook{} }})
+		Kind: "BroadcastJob", Resource: "broadcastjobs", Object: jobWith(""),
+		New: func(map[string][]string) conformance.Served { return &broadcastjob.Webhook{} }})
 }
 
 // BJ-V2: the API server judges templates that are new or change, and jobs are let through if it cannot.

@@ -18,12 +18,12 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-var validation = conformance.Validation[*v1alpha1.CloneSet]{
-	New: func() *v1alpha1.CloneSet { return &v1alpha1.CloneSet{} }, InPlaceOnly: `{"type":"InPlaceOnly"}`,
-	Create: cloneset.ValidateCreate, Update: cloneset.ValidateUpdate, Delete: cloneset.ValidateDelete,
+// What is said of all workloads: CS-19, CS-E14, CS-V1 to CS-V4.
+func TestValidation(t *testing.T) {
+	conformance.PlayWorkload(t, conformance.Admission{Kind: "CloneSet", Resource: "clonesets",
+		Object: specWith(`"replicas":1,"revisionHistoryLimit":10,"updateStrategy":{"type":"ReCreate","partition":0,"maxUnavailable":"20%","maxSurge":0}`),
+		New:    func(map[string][]string) conformance.Served { return &cloneset.Webhook{} }}, "type")
 }
-
-func TestValidation(t *testing.T) { conformance.CheckValidation(t, validation) }
 
 // demoPods looks up pods of the set demo: mine, terminating, orphan, foreign, and broken fails.
 func demoPods(_ context.Context, namespace, name string) (*corev1.Pod, error) {

@@ -37,8 +37,8 @@ func request(op admissionv1.Operation, object, old string) *admissionv1.Admissio
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With pods=known it can look up those of demoPods.
 func TestAdmission(t *testing.T) {
-	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "CloneSet", Resource: "clonesets", Versions: []string{"v1alpha1"},
-		New: func(args map[string][]string) conformance.AdmissionHandler {
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "CloneSet", Resource: "clonesets",
+		New: func(args map[string][]string) conformance.Served {
 			if args["pods"] != nil {
 				return &cloneset.Webhook{Pods: demoPods}
 			}

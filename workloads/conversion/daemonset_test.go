@@ -14,9 +14,14 @@ func ofKind(kind, version, fields string) string {
 	return `{"apiVersion":"` + version + `","kind":"` + kind + `",` + fields + `}`
 }
 
-// byKind are the conversions of kinds that are stored in either version.
+// byKind are the conversions.
 var byKind = map[string]func([]byte, string) ([]byte, error){
 	"StatefulSet": conversion.StatefulSet, "DaemonSet": conversion.DaemonSet, "BroadcastJob": conversion.BroadcastJob, "AdvancedCronJob": conversion.AdvancedCronJob,
+}
+
+// partition is a spec with a partition, as JSON.
+func partition(value string) string {
+	return `"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":` + value + `}}}`
 }
 
 // DS-V3: server-side apply in either version loses nothing, and takes away what it owned.

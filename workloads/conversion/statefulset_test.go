@@ -5,15 +5,10 @@ package conversion_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
@@ -87,71 +82,5 @@ func encode(annotations map[string]string) string {
 	return string(encoded)
 }
 
-// TestConversions shows what objects become in the other version, in the scripts in testdata. Their lines are the fields of the object. "back" is what
-// becomes of that, if it is not the object that it was.
-//
-//	convert Kind v1beta1         of an object in a version
-//	error Kind to=version        shows the error of what follows, unchanged
-func TestConversions(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			convert := byKind[d.CmdArgs[0].Key]
-			if d.Cmd == "error" {
-				got, err := convert([]byte(d.Input), strings.Join(d.CmdArgs[1].Vals, ""))
-				if err == nil {
-					t.Errorf("no error, but %s", got)
-				}
-				return fmt.Sprintln(err)
-			}
-			from, to := alpha, beta
-			if d.CmdArgs[1].Key == "v1beta1" {
-				from, to = beta, alpha
-			}
-			var lines []string
-			for line := range strings.SplitSeq(d.Input, "\n") {
-				name, value, _ := strings.Cut(line, ": ")
-				lines = append(lines, `"`+name+`":`+value)
-			}
-			object := ofKind(d.CmdArgs[0].Key, from, strings.Join(lines, ","))
-			convertTo := func(object []byte, version string) []byte {
-				out, err := convert(object, version)
-				if err != nil {
-					d.Fatalf(t, "converting %s to %s: %v", object, version, err)
-				}
-				return out
-			}
-			there := convertTo([]byte(object), to)
-			back := convertTo(there, from)
-			if again := convertTo(back, to); from == beta && !bytes.Equal(there, again) {
-				t.Errorf("the same object gave\n%s and then\n%s", there, again)
-			}
-			if same := convertTo([]byte(object), from); string(same) != object {
-				t.Errorf("in its own version it became %s", same)
-			}
-			shown := fields(t, there)
-			if !cmp.Equal(tree(t, []byte(object)), tree(t, back)) {
-				shown += "back\n" + fields(t, back)
-			}
-			return shown
-		})
-	})
-}
-
-// fields shows the fields of an object, numbers as they are written.
-func fields(t *testing.T, object []byte) string {
-	t.Helper()
-	all, _ := tree(t, object).(map[string]any)
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name == "kind" || name == "apiVersion" {
-			continue
-		}
-		out.WriteString(name + ": ")
-		if err := encoder.Encode(all[name]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out.String()
-}
+// TestConversions shows what objects are in another version, in testdata/conversions: see conformance.PlayConversions.
+func TestConversions(t *testing.T) { conformance.PlayConversions(t, "testdata/conversions", byKind) }

@@ -41,8 +41,8 @@ func rollingWith(fields string) string {
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.
 func TestAdmission(t *testing.T) {
-	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "DaemonSet", Resource: "daemonsets", Versions: []string{"v1alpha1"},
-		New: func(map[string][]string) conformance.AdmissionHandler { return &daemonset.Webhook{} }})
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{Kind: "DaemonSet", Resource: "daemonsets",
+		New: func(map[string][]string) conformance.Served { return &daemonset.Webhook{} }})
 }
 
 // DS-V2: the API server judges templates that are new or change, and DaemonSets are let through if it cannot.

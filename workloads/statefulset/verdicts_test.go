@@ -3,7 +3,6 @@
 package statefulset_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
@@ -22,19 +21,4 @@ spec:
   template: {metadata: {labels: {app: db}}, spec: {readinessGates: [{conditionType: InPlaceUpdateReady}], containers: [{name: main, image: postgres}]}}`,
 		Create: statefulset.ValidateCreate, Update: statefulset.ValidateUpdate, Touch: `{"replicas":7}`,
 	})
-}
-
-// The API server takes no pod whose name is no label and no name of a host. (STS-V8)
-func TestNamesOfPods(t *testing.T) {
-	for name, right := range map[string]bool{"": true, "db": true, strings.Repeat("a", 61): true, strings.Repeat("a", 62): false, "my.db": false, "my_db": false} {
-		set := validation.Demo(t)
-		set.Name = name
-		errs := statefulset.ValidateCreate(set)
-		if (len(errs) == 0) != right || !right && (errs[0].Field != "metadata.name" || errs[0].BadValue != name) {
-			t.Errorf("%q: %v", name, errs)
-		}
-		if errs := statefulset.ValidateUpdate(set, validation.Demo(t, "replicas", `7`)); len(errs) > 0 {
-			t.Errorf("%q, which is stored: %v", name, errs)
-		}
-	}
 }

@@ -54,7 +54,7 @@ func TestAdmission(t *testing.T) {
 	var known *classes
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
 		Kind: "StatefulSet", Resource: "statefulsets", Versions: versions, Short: shortClaims,
-		New: func(args map[string][]string) conformance.AdmissionHandler {
+		New: func(args map[string][]string) conformance.Served {
 			known = nil
 			if args["classes"] == nil {
 				return &statefulset.Webhook{}

