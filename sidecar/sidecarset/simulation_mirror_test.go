@@ -19,7 +19,7 @@ func TestSimulationOfMirrors(t *testing.T) {
 
 // TestSimulationFindsBugsOfMirrors plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfMirrors(t *testing.T) {
-	putBack := bug{Often: updateInTurn, Reconciler: misreading(forgetHashes)}
+	putBack := misreading(forgetHashes).While(updateInTurn)
 	simulation.FindBugs(t, []simulation.Bug{
 		{Name: "images of the spec replace those of the mirror", Breaks: invariants.InPlace, First: 3, Workload: mirrored(putBack)},
 		{Name: "also of native sidecars", Breaks: invariants.InPlace, First: 5, Workload: mirroredNatives(putBack)},

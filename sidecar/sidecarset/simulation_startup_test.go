@@ -32,7 +32,7 @@ func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
 		{"the kubelet is believed at once of native sidecars", invariants.Availability, updateNatives, 7},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed,
-			Workload: simulatedStartup(bug{Often: b.often, Reconciler: misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) })})})
+			Workload: simulatedStartup(misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) }).While(b.often))})
 	}
 	simulation.FindBugs(t, bugs)
 }

@@ -17,7 +17,7 @@ func TestSimulationOfStartupProbes(t *testing.T) {
 
 // TestSimulationFindsBugsOfStartupProbes has the word of kubelets count at once, which a few seeds must find.
 func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
-	believes := bug{Reconciler: misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) })}
+	believes := misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) })
 	simulation.FindBugs(t, []simulation.Bug{{Name: "the kubelet is believed at once", Breaks: invariants.InPlace, Workload: starting(believes)}})
 }
 

@@ -56,7 +56,7 @@ func simulated(bug *bug) *simulation.Subject {
 		Create:   func(r *rand.Rand) simulation.Object { return anySet(r) },
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Patience: 20 * time.Minute,
-		Act:      bug.controller.Act(act),
+		Act:      bug.Act(act),
 		Rare:     simulation.Rarely(simulation.Pick(`{"spec":{"updateStrategy":{"type":%v}}}`, "null", `"Manual"`)),
 		Others:   func(u *simulation.User, r *rand.Rand) { runSome(u, r) },
 		Release:  runAll,
@@ -77,7 +77,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 }
 
 func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process) (Options, error)) (simulation.Controller, error) {
-	r, err := bug.controller.Start(p, options, NewReconciler)
+	r, err := bug.Start(p, options, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}

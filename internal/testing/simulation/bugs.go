@@ -36,6 +36,19 @@ func FindBugs(t *testing.T, bugs []Bug) {
 	}
 }
 
+// Plant returns what plants bugs into the workload that of makes of them. Each is a subtest like those of FindBugs, whose first seed
+// is first.
+func Plant[B any](t *testing.T, of func(B) *Subject) func(name string, breaks invariants.Invariant, first uint64, bug B) {
+	t.Helper()
+	collectLess(t)
+	return func(name string, breaks invariants.Invariant, first uint64, bug B) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			find(t, &Bug{Name: name, Breaks: breaks, First: first, Workload: of(bug)})
+		})
+	}
+}
+
 func find(t *testing.T, bug *Bug) {
 	t.Helper()
 	others := map[invariants.Invariant]int{}
