@@ -24,9 +24,9 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/internal/workload"
 )
 
@@ -70,11 +70,7 @@ func shared(bug *bug) *simulation.Subject {
 
 func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)} {
-			reader[resource] = p.Informer(string(resource)).GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: reader, Resource: ResourceBudgets, Note: p.Observe}
+		o.Reader = planted.Read(p, ResourceBudgets, ResourcePods, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets))
 		o.Scales = widgetScales{p}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Availability, err = client.NewForConfig(p.Config)

@@ -67,11 +67,7 @@ func anyDeployment(r *rand.Rand) simulation.Object {
 	}}
 }
 
-var deploymentEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 4, 6),
-}
+var deploymentEdits = simulation.ReadEdits("deploymentEdits")
 
 // deployments is a model of the controllers of Deployments and ReplicaSets. It sees what there is, not
 // caches, and updates one pod beyond what is wanted at a time.

@@ -93,11 +93,7 @@ func anyJob(r *rand.Rand) simulation.Object {
 	}}
 }
 
-var jobEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, 2, 4, 6),
-	simulation.Pick(`{"spec":{"suspend":%v}}`, true, false, false, false),
-}
+var jobEdits = simulation.ReadEdits("jobEdits")
 
 // jobs is a model of the controller of Jobs. It sees what there is, not caches. Its pods stay until it has counted them.
 type jobs struct {

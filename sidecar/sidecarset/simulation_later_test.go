@@ -108,19 +108,10 @@ func sayUpgradable(u *simulation.User, pod *corev1.Pod, is bool) {
 }
 
 // laterEdits are what users change about fields that came after OpenKruise 1.4.
-var laterEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, `"10%"`, `"40%"`, `"99%"`, `"100%"`, "null"),
-	simulation.Pick(`{"spec":{"injectionStrategy":{"revision":%v}}}`, "null", `{"customVersion":"v1","policy":"Partial"}`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null", `{"orderPriority":[{"orderedKey":"rank"}],"weightPriority":null}`,
-		`{"orderPriority":[{"orderedKey":"ring"},{"orderedKey":"rank"}],"weightPriority":null}`,
-		`{"orderPriority":null,"weightPriority":[{"weight":30,"matchSelector":{"matchLabels":{"ring":"b"}}},{"weight":20,"matchSelector":{"matchExpressions":[{"key":"rank","operator":"Exists"}]}}]}`),
-}
+var laterEdits = simulation.ReadEdits("laterEdits")
 
 // laterMistakes are what only a webhook would refuse.
-var laterMistakes = []simulation.Mistake{
-	{`{"spec":{"updateStrategy":{"priorityStrategy":{"orderPriority":null,"weightPriority":[{"weight":1,"matchSelector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}]}}}}`,
-		`{"spec":{"updateStrategy":{"priorityStrategy":null}}}`},
-}
+var laterMistakes = simulation.ReadMistakes("laterMistakes")
 
 // TestSimulationFindsBugsOfLater plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfLater(t *testing.T) {

@@ -138,8 +138,5 @@ func inJob(misread func(*v1alpha1.BroadcastJob)) bug {
 
 // restart has pods restart again and again, and jobs fail for that.
 func restart(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"failurePolicy":{"type":"%v","restartLimit":1},"completionPolicy":{"type":"Always"}}}`, "FailFast"),
-		simulation.Pick(`{"spec":{"template":{"spec":{"restartPolicy":"OnFailure","containers":[{"name":"main","image":"busybox:%v"}]}}}}`, "bad"),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("restart")))
 }

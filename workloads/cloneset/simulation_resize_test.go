@@ -46,12 +46,7 @@ func resizing(bug bug, fields fields) *simulation.Subject {
 }
 
 // cpuEdits change cpu, alone and with an image, of containers that restart for it and others.
-var cpuEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":"%v"}}}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%[1]v","resources":{"requests":{"cpu":"%[1]v"}}}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":"%v"}},`+
-		`"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]}]}}}}`, 1, 2, 3),
-}
+var cpuEdits = simulation.ReadEdits("cpuEdits")
 
 // actOnCPU is what users do, with changes of cpu every other time.
 func (f fields) actOnCPU(u *simulation.User, r *rand.Rand) {

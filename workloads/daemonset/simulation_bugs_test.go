@@ -205,10 +205,7 @@ func forgetDisruptions(s *Snapshot) {
 
 // updateInTurn updates pods again and again.
 func updateInTurn(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"minReadySeconds":%v,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"rollingUpdateType":"Standard","maxUnavailable":1,"maxSurge":null}}}}`, 10),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("updateInTurn")))
 }
 
 // takeNames updates pods, and puts strangers in the places of those that are to go.
