@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -35,9 +34,7 @@ func cloneSetBeside(bug *bug) *simulation.Subject {
 			u.Edit(`{"spec":{"replicas":6,"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
 				"updateStrategy":{"type":"ReCreate","partition":0,"paused":false,"maxUnavailable":3}}}`)
 		},
-		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
-		},
+		Judge: simulation.Unjudged,
 	}
 }
 

@@ -49,9 +49,7 @@ func mirroredNatives(bug bug) *simulation.Subject {
 
 // forgetHashes has no revision tell its hash.
 func forgetHashes(s *Snapshot) {
-	s.Revisions = slices.Clone(s.Revisions)
-	for i, r := range s.Revisions {
-		s.Revisions[i] = r.DeepCopy()
-		delete(s.Revisions[i].Annotations, v1alpha1.SidecarSetHashAnnotation)
+	for _, r := range s.Revisions {
+		delete(r.Annotations, v1alpha1.SidecarSetHashAnnotation)
 	}
 }

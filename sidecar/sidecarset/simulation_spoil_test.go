@@ -22,11 +22,10 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// inPlan plants a bug into plans, misreading into what planners see, and onWire into requests.
+// inPlan plants a bug into plans, misreading into what planners see.
 var (
 	inPlan     = planted.InPlan[Options, Snapshot, Plan]
 	misreading = planted.MisreadAll[Options, Snapshot, Plan]
-	onWire     = simulation.OnWire[Options, Reconciler]
 )
 
 // inPatches plants a bug into the patches of pods, and drops those of which spoil says so.

@@ -3,7 +3,6 @@
 package cloneset
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -59,12 +58,9 @@ func advanceEarly(_ *Snapshot, p *Plan) {
 
 // forgetGrace takes pods within their grace period for others.
 func forgetGrace(s *Snapshot) {
-	for i, pod := range s.Pods {
-		changed := pod.DeepCopy()
-		maps.DeleteFunc(changed.Annotations, func(key, _ string) bool {
-			return key == inplacev1alpha1.GraceAnnotation || key == inplacev1alpha1.LegacyGraceAnnotation
-		})
-		s.Pods[i] = changed
+	for _, pod := range s.Pods {
+		delete(pod.Annotations, inplacev1alpha1.GraceAnnotation)
+		delete(pod.Annotations, inplacev1alpha1.LegacyGraceAnnotation)
 	}
 }
 

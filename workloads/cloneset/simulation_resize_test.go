@@ -94,11 +94,9 @@ func inResizes(spoil func(body map[string]any)) bug {
 
 // withdrawDeferred takes pods whose nodes are full for pods that do not serve.
 func withdrawDeferred(s *Snapshot) {
-	for i, pod := range s.Pods {
-		if c := readiness.Condition(pod, corev1.PodResizePending); c != nil {
-			changed := pod.DeepCopy()
-			readiness.Condition(changed, corev1.PodReady).Status = corev1.ConditionFalse
-			s.Pods[i] = changed
+	for _, pod := range s.Pods {
+		if readiness.Condition(pod, corev1.PodResizePending) != nil {
+			readiness.Condition(pod, corev1.PodReady).Status = corev1.ConditionFalse
 		}
 	}
 }

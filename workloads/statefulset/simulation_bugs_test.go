@@ -68,17 +68,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}})
 	plant("a claim that is about to go is used again", invariants.Claims, 11, misreading(func(s *Snapshot) {
-		for name, claim := range s.Claims {
-			fresh := claim.DeepCopy()
-			fresh.OwnerReferences, fresh.DeletionTimestamp = nil, nil
-			s.Claims[name] = fresh
+		for _, claim := range s.Claims {
+			claim.OwnerReferences, claim.DeletionTimestamp = nil, nil
 		}
 	}).While(scaleOften))
 	plant("pods of others are taken for its own", invariants.Ownership, 3, misreading(func(s *Snapshot) {
-		for i, pod := range s.Pods {
-			mine := pod.DeepCopy()
-			mine.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
-			s.Pods[i] = mine
+		for _, pod := range s.Pods {
+			pod.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
 		}
 	}))
 	plant("deletions do not name the UID", invariants.Ownership, 0, onWire(simulation.SpoilDeletions("{}")).While(takeNames))

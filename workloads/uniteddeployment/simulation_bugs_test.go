@@ -42,7 +42,12 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}))
 	plant("odd pods go to the first subset by name", invariants.Placement, 15, misreading(func(s *Snapshot) {
 		slices.SortFunc(s.Set.Spec.Topology.Subsets, func(a, b v1alpha1.Subset) int { return len(b.Patch.String()) - len(a.Patch.String()) })
-		s.Deployments, s.CloneSets = oneEach(s.Deployments, func(d *appsv1.Deployment) **int32 { return &d.Spec.Replicas }), oneEach(s.CloneSets, func(c *v1alpha1.CloneSet) **int32 { return &c.Spec.Replicas })
+		for _, d := range s.Deployments { // all workloads have one pod
+			d.Spec.Replicas = new(int32(1))
+		}
+		for _, c := range s.CloneSets {
+			c.Spec.Replicas = new(int32(1))
+		}
 	}))
 	plant("partitions are not kept", invariants.Partition, 1, misreading(func(s *Snapshot) { s.Set.Spec.UpdateStrategy.ManualUpdate = nil }))
 	plant("workloads of removed subsets stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = nil }))
@@ -113,16 +118,6 @@ func rollOut(u *simulation.User, r *rand.Rand) {
 	set := u.Workload().(*v1alpha1.UnitedDeployment)
 	u.Edit(`{"spec":{"revisionHistoryLimit":0}}`)
 	u.Edit(newImage(set, r.IntN(9)))
-}
-
-// oneEach takes all workloads for ones of one pod.
-func oneEach[T interface{ DeepCopy() T }](all []T, replicas func(T) **int32) (copies []T) {
-	for _, w := range all {
-		w = w.DeepCopy()
-		*replicas(w) = new(int32(1))
-		copies = append(copies, w)
-	}
-	return copies
 }
 
 // fromTheCache has the Reconciler read its UnitedDeployments from the cache.
