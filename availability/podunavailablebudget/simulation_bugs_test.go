@@ -29,10 +29,11 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return simulated(&b) })
 	plant("records expire a second too early", invariants.Status, 3, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(time.Second) }))
 	plant("records expire a second too late", invariants.Status, 4, always(countAsRecordsEnd, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(-time.Second) })))
-	plant("records are about names", invariants.Identity, 0, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("status", "podUIDs"))})
+	plant("records are about names", invariants.Identity, 0, bug{guardWrites: simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "status", "podUIDs")})
 	plant("pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady})
-	plant("a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))})
-	plant("the controller counts on an old state", invariants.Availability, 276, onWire(simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))))
+	plant("a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "metadata", "resourceVersion")})
+	plant("the controller counts on an old state", invariants.Availability, 276,
+		onWire(simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "metadata", "resourceVersion")))
 	plant("a dry run books", invariants.Needless, 22, bug{answer: really})
 	plant("a denied deletion is booked", invariants.Needless, 0, bug{answer: denyLater})
 	plant("percentages are rounded down", invariants.Status, 1, inSnapshot(roundDown))
@@ -40,7 +41,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		delete(pod.Annotations, lifecyclev1alpha1.EvictionDeniedAnnotation)
 	}})
 	plant("nobody waits until a record ends", invariants.Settled, 6, often(updateAside, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })))
-	plant("pods that are marked for deletion let others go", invariants.Status, 12, inSnapshot(planted.EachPod[Snapshot](func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })))
+	plant("pods that are marked for deletion let others go", invariants.Status, 12,
+		inSnapshot(planted.EachPod[Snapshot](func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })))
 	plant("pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked))
 	plant("what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = readers.Changing{Reader: o.Reader, Change: byStatus} }}})
 	plant("pods go before anybody has counted", invariants.Availability, 34, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {

@@ -89,7 +89,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}))
 	plant("a deletion hits whatever has the name", invariants.Ownership, 36, onWire(simulation.SpoilDeletions(`{}`)))
-	plant("a status is written whatever it has become", invariants.Status, 0, onWire(simulation.SpoilBodies(http.MethodPatch, "persistentpodstates", simulation.Forget("metadata", "resourceVersion"))))
+	plant("a status is written whatever it has become", invariants.Status, 0,
+		onWire(simulation.Forgetting(http.MethodPatch, "persistentpodstates", "metadata", "resourceVersion")))
 	plant("pods are sent to nodes that are gone", invariants.Placement, 3, bug{place: placeAnyway})
 	plant("pods go anywhere", invariants.Placement, 0, bug{place: func(_ *Placer, _ string, pod *corev1.Pod) (*podstate.Placement, error) {
 		return podstate.Place(nil, pod, nil), nil

@@ -74,7 +74,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 			delete(labels, "mine")
 		}
 	}))
-	plant("updates hit whatever version there is", invariants.Ownership, 50, onWire(simulation.SpoilBodies(http.MethodPut, "secrets", simulation.Forget("metadata", "resourceVersion"))))
+	plant("updates hit whatever version there is", invariants.Ownership, 50,
+		onWire(simulation.Forgetting(http.MethodPut, "secrets", "metadata", "resourceVersion")))
 	plant("deletions hit whatever has the name", invariants.Ownership, 24, onWire(simulation.SpoilDeletions(`{}`)).While(replace))
 	plant("copies are deleted that were released", invariants.Ownership, 103, onWire(simulation.SpoilDeletions(`{}`)).While(release))
 	plant("copies have no label", invariants.Spec, 0, inPlan(func(_ *Snapshot, p *Plan) {
@@ -101,7 +102,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}})
 	plant("what is being deleted is distributed", invariants.Needless, 3, misreading(func(s *Snapshot) { s.Distribution.DeletionTimestamp = nil }))
 	plant("failures are not told", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Failed = nil }))
-	plant("a status is written whatever it has become", invariants.Status, 0, onWire(simulation.SpoilBodies(http.MethodPatch, "resourcedistributions", simulation.Forget("metadata", "resourceVersion"))))
+	plant("a status is written whatever it has become", invariants.Status, 0,
+		onWire(simulation.Forgetting(http.MethodPatch, "resourcedistributions", "metadata", "resourceVersion")))
 }
 
 // exclude has a namespace have a copy, or have none.

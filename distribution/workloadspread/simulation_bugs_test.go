@@ -70,7 +70,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	})))
 	plant("misplaced pods are deleted at once", invariants.Needless, 0, ofDeployment(inSnapshot(misread{pod: aSecondOlder})))
 	plant("a deletion hits whatever has the name", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`)))
-	plant("a patch hits whatever has the name", invariants.Ownership, 0, onWire(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid"))))
+	plant("a patch hits whatever has the name", invariants.Ownership, 0, onWire(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "uid")))
 	plant("pods that were sent are forgotten", invariants.Placement, 1, bug{forgets: true})
 	plant("pods that are gone stay reserved", invariants.Placement, 0, ofDeployment(bug{misses: true}))
 	plant("pods that have ended keep their place", invariants.Placement, 11, inPlacer(misread{pod: revive}))

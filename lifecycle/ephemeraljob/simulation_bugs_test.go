@@ -43,9 +43,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}))
 	plant("replicas are forgotten", invariants.Placement, 9, misreading(func(s *Snapshot) { s.Job.Spec.Replicas = nil }))
-	plant("pods that have ended count", invariants.Placement, 18, misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })))
+	plant("pods that have ended count", invariants.Placement, 18,
+		misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })))
 	plant("pods that go count", invariants.Status, 35, misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.DeletionTimestamp = nil })))
-	plant("any pod of the name gets containers", invariants.Ownership, 0, onWire(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid"))))
+	plant("any pod of the name gets containers", invariants.Ownership, 0, onWire(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "uid")))
 	plant("containers have no mark", invariants.Spec, 0, inPlan(func(_ *Snapshot, p *Plan) {
 		for i := range p.Containers {
 			p.Containers[i].Env = nil
@@ -80,7 +81,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 	})))
 	plant("the finalizer stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.RemoveFinalizer = false }))
 	plant("the finalizer is forgotten", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.AddFinalizer = false }))
-	plant("a status is written whatever it has become", invariants.Status, 0, onWire(simulation.SpoilBodies(http.MethodPatch, "ephemeraljobs", simulation.Forget("metadata", "resourceVersion"))))
+	plant("a status is written whatever it has become", invariants.Status, 0,
+		onWire(simulation.Forgetting(http.MethodPatch, "ephemeraljobs", "metadata", "resourceVersion")))
 	plant("refused pods are never tried again", invariants.Settled, 62, misreading(func(s *Snapshot) {
 		for uid, refusal := range s.Refusals.Pods {
 			refusal.Until = s.Now.Add(time.Hour)

@@ -19,7 +19,7 @@ type spoil = simulation.Spoil[Options, Reconciler]
 // TestSimulationFindsBugs plants bugs into the terminator: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
 	forget := func(field string) spoil {
-		return simulation.OnWire[Options, Reconciler](simulation.SpoilBodies(http.MethodPatch, string(resourcePods), simulation.Forget("metadata", field)))
+		return simulation.OnWire[Options, Reconciler](simulation.Forgetting(http.MethodPatch, string(resourcePods), "metadata", field))
 	}
 	seen := func(change func(*corev1.Pod)) spoil {
 		return spoil{Options: func(o *Options) { o.Reader = readers.ChangingPods(o.Reader, change) }}

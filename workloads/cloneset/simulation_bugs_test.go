@@ -130,8 +130,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}})
 	plant("the claim of a pod that is not ready is released", invariants.Claims, 1, inPlan(releaseUnready))
-	plant("changes of claims do not name the UID", invariants.Ownership, 1, onWire(simulation.SpoilBodies(http.MethodPatch, "persistentvolumeclaims", simulation.Forget("metadata", "uid"))))
-	plant("revisions are deleted whatever has become of them", invariants.History, 8, onWire(simulation.SpoilBodies(http.MethodDelete, "controllerrevisions", simulation.Forget("preconditions", "resourceVersion"))))
+	plant("changes of claims do not name the UID", invariants.Ownership, 1,
+		onWire(simulation.Forgetting(http.MethodPatch, "persistentvolumeclaims", "metadata", "uid")))
+	plant("revisions are deleted whatever has become of them", invariants.History, 8,
+		onWire(simulation.Forgetting(http.MethodDelete, "controllerrevisions", "preconditions", "resourceVersion")))
 	plant("one revision too many is deleted", invariants.History, 8, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 		spec.RevisionHistoryLimit = ptr.To(max(ptr.Deref(spec.RevisionHistoryLimit, 10)-1, 0))
 	}))

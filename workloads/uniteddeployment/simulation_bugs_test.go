@@ -76,7 +76,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}))
 	plant("pods that keep a StatefulSet from updating stay", invariants.Settled, 75, inPlan(func(_ *Snapshot, p *Plan) { p.DeletePods = nil }))
 	plant("ready pods are deleted to update", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) { p.DeletePods = s.Pods }))
-	plant("pods that were ready a moment ago are deleted", invariants.Needless, 1, misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil })))
+	plant("pods that were ready a moment ago are deleted", invariants.Needless, 1,
+		misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil })))
 	plant("all pods that are not ready are deleted at once", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
 		if len(p.DeletePods) > 0 {
 			p.DeletePods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool {
@@ -88,7 +89,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		s.Pods, s.Set.Spec.RevisionHistoryLimit = nil, new(int32)
 	}).While(rollOut))
 	plant("revisions are kept for ever", invariants.History, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Revisions.Delete = nil }).While(rollOut))
-	plant("pods that are being deleted count as updated", invariants.Status, 0, misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.DeletionTimestamp = nil })))
+	plant("pods that are being deleted count as updated", invariants.Status, 0,
+		misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.DeletionTimestamp = nil })))
 	plant("currentRevision is never moved", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 		if p.Status != nil && s.Set.Status.CurrentRevision != "" {
 			p.Status.CurrentRevision = s.Set.Status.CurrentRevision

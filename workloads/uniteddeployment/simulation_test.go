@@ -112,7 +112,8 @@ func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
-	o.Reader, o.Without = planted.Read(p, resourceUnitedDeployments, resourceCloneSets, resourceDeployments, resourceStatefulSets, resourceRevisions, resourcePods), []TemplateKind{AdvancedStatefulSet}
+	o.Reader, o.Without = planted.Read(p, resourceUnitedDeployments, resourceCloneSets, resourceDeployments, resourceStatefulSets,
+		resourceRevisions, resourcePods), []TemplateKind{AdvancedStatefulSet}
 	if asLater(p.Seed) {
 		o.Features = FeaturesOf(podwright.Release19)
 		o.Features.AdaptiveScheduling = false // TestAdaptiveSimulation has it

@@ -96,7 +96,8 @@ func startSimulated(p *simulation.Process, resource string, spoil func(body map[
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: planted.Read(p, resourceLists, resourceJobs)}, Distribution: distribution})
+	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: planted.Read(p, resourceLists, resourceJobs)},
+		Distribution: distribution})
 	if err != nil {
 		return simulation.Controller{}, err
 	}

@@ -113,6 +113,11 @@ func Forget(of, field string) func(map[string]any) {
 	}
 }
 
+// Forgetting is for the Wrap of a rest.Config: bodies of requests with a verb about a resource lack a field, of the metadata or the status for example.
+func Forgetting(method, resource, of, field string) func(http.RoundTripper) http.RoundTripper {
+	return SpoilBodies(method, resource, Forget(of, field))
+}
+
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

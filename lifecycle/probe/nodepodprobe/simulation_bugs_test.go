@@ -98,7 +98,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("a marker goes before its probes", invariants.Ownership, 1, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
 		u.DeleteObject(markersPlayed, simulation.Web.Name, metav1.DeletePropagationBackground)
 	}}})
-	plant("results hit whatever pod has the name", invariants.Ownership, 0, onWire(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid"))))
+	plant("results hit whatever pod has the name", invariants.Ownership, 0,
+		onWire(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "uid")))
 	plant("a deletion hits whatever has the name", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`)))
 }
 
