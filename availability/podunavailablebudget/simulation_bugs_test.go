@@ -13,74 +13,61 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 )
 
 // TestSimulationFindsBugs plants bugs into the parts that keep budgets: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"records expire a second too early", invariants.Status, 3, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(time.Second) })},
-		{"records expire a second too late", invariants.Status, 4, always(countAsRecordsEnd, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(-time.Second) }))},
-		{"records are about names", invariants.Identity, 0, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("status", "podUIDs"))}},
-		{"pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady}},
-		{"a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))}},
-		{"the controller counts on an old state", invariants.Availability, 276, bug{controller: spoil{Config: func(c *rest.Config) {
-			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion")))
-		}}}},
-		{"a dry run books", invariants.Needless, 22, bug{answer: really}},
-		{"a denied deletion is booked", invariants.Needless, 0, bug{answer: denyLater}},
-		{"percentages are rounded down", invariants.Status, 1, inSnapshot(roundDown)},
-		{"denied evictions are not seen", invariants.Settled, 47, bug{cloneSetSees: func(pod *corev1.Pod) {
-			delete(pod.Annotations, lifecyclev1alpha1.EvictionDeniedAnnotation)
-		}}},
-		{"nobody waits until a record ends", invariants.Settled, 6, often(updateAside, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))},
-		{"pods that are marked for deletion let others go", invariants.Status, 12, inSnapshot(func(s *Snapshot) {
-			s.Pods = misread(s.Pods, func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
-		})},
-		{"pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked)},
-		{"what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = readers.Changing{Reader: o.Reader, Change: byStatus} }}}},
-		{"pods go before anybody has counted", invariants.Availability, 34, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
-			b.Status.ObservedGeneration = b.Generation
-		}, guardWrites: asCounted}},
-		{"drains are answered with 403", invariants.Status, 0, bug{answer: forbid}},
-		{"an old cache says that a pod is not protected", invariants.Availability, 47, bug{answer: asCached}},
-		{"evictions of pods that are not ready are not recorded", invariants.Availability, 4, bug{answer: asNow}},
-		{"a CloneSet does not ask before it updates", invariants.Availability, 0, bug{budget: func(workloads.Budget) workloads.Budget { return generous{} }}},
-		{"all users are taken for the garbage collector", invariants.Availability, 0, bug{answer: asGarbageCollector}},
-		{"what is scaled to 0 is protected", invariants.Status, 0, often(keepTwo, inSnapshot(func(s *Snapshot) {
-			for uid, w := range s.Workloads {
-				if s.Budget.Spec.Selector != nil && w.Wants() == 0 {
-					delete(s.Workloads, uid)
-				}
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return simulated(&b) })
+	plant("records expire a second too early", invariants.Status, 3, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(time.Second) }))
+	plant("records expire a second too late", invariants.Status, 4, always(countAsRecordsEnd, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(-time.Second) })))
+	plant("records are about names", invariants.Identity, 0, bug{guardWrites: simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "status", "podUIDs")})
+	plant("pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady})
+	plant("a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "metadata", "resourceVersion")})
+	plant("the controller counts on an old state", invariants.Availability, 276,
+		onWire(simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "metadata", "resourceVersion")))
+	plant("a dry run books", invariants.Needless, 22, bug{answer: really})
+	plant("a denied deletion is booked", invariants.Needless, 0, bug{answer: denyLater})
+	plant("percentages are rounded down", invariants.Status, 1, inSnapshot(roundDown))
+	plant("denied evictions are not seen", invariants.Settled, 47, bug{cloneSetSees: func(pod *corev1.Pod) {
+		delete(pod.Annotations, lifecyclev1alpha1.EvictionDeniedAnnotation)
+	}})
+	plant("nobody waits until a record ends", invariants.Settled, 6, often(updateAside, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })))
+	plant("pods that are marked for deletion let others go", invariants.Status, 12,
+		inSnapshot(planted.EachPod[Snapshot](func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })))
+	plant("pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked))
+	plant("what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = readers.Changing{Reader: o.Reader, Change: byStatus} }}})
+	plant("pods go before anybody has counted", invariants.Availability, 34, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
+		b.Status.ObservedGeneration = b.Generation
+	}, guardWrites: asCounted})
+	plant("drains are answered with 403", invariants.Status, 0, bug{answer: forbid})
+	plant("an old cache says that a pod is not protected", invariants.Availability, 47, bug{answer: asCached})
+	plant("evictions of pods that are not ready are not recorded", invariants.Availability, 4, bug{answer: asNow})
+	plant("a CloneSet does not ask before it updates", invariants.Availability, 0, bug{budget: func(workloads.Budget) workloads.Budget { return generous{} }})
+	plant("all users are taken for the garbage collector", invariants.Availability, 0, bug{answer: asGarbageCollector})
+	plant("what is scaled to 0 is protected", invariants.Status, 0, often(keepTwo, inSnapshot(func(s *Snapshot) {
+		for uid, w := range s.Workloads {
+			if s.Budget.Spec.Selector != nil && w.Wants() == 0 {
+				delete(s.Workloads, uid)
 			}
-		}))},
-		{"resizes are let through at pods/resize", invariants.Availability, 13, often(resizeAny, bug{answer: asStatus})},
-		{"a container is thought to run nothing but the image that it was given", invariants.Status, 5, inSnapshot(distrustMirrors)},
-		{"a conflict is taken for success", invariants.Availability, 0, bug{guardWrites: ignoreConflicts}},
-		{"pods that are being deleted stay in the records", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.DisruptedPods, p.Status.PodUIDs = s.Budget.Status.DisruptedPods, s.Budget.Status.PodUIDs
-			}
-		})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+		}
+	})))
+	plant("resizes are let through at pods/resize", invariants.Availability, 13, often(resizeAny, bug{answer: asStatus}))
+	plant("a container is thought to run nothing but the image that it was given", invariants.Status, 5, inSnapshot(distrustMirrors))
+	plant("a conflict is taken for success", invariants.Availability, 0, bug{guardWrites: ignoreConflicts})
+	plant("pods that are being deleted stay in the records", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+		if p.Status != nil {
+			p.Status.DisruptedPods, p.Status.PodUIDs = s.Budget.Status.DisruptedPods, s.Budget.Status.PodUIDs
+		}
+	}))
 }
 
 // bug is a bug of one of the parts that keep budgets. Its zero value is none.
@@ -108,21 +95,17 @@ func (b *bug) act(act func(*simulation.User, *rand.Rand)) func(*simulation.User,
 	return b.controller.Act(act)
 }
 
-// inPlan plants a bug into plans.
+// inPlan plants a bug into plans, inSnapshot into what they are made of, and onWire into requests.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: planted.InPlan[Options](change)}
 }
 
-// inSnapshot plants a bug into what planners see.
 func inSnapshot(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Budget = s.Budget.DeepCopy()
-			change(&misread)
-			return NewPlan(&misread)
-		}
-	}}}
+	return bug{controller: planted.Misread[Options, Snapshot, Plan](change)}
+}
+
+func onWire(wrap func(http.RoundTripper) http.RoundTripper) bug {
+	return bug{controller: simulation.OnWire[Options, Reconciler](wrap)}
 }
 
 // often has users do something half of the time.

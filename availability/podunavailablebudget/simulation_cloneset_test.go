@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -138,18 +139,7 @@ func anyCloneSet(r *rand.Rand) simulation.Object {
 }
 
 // cloneSetEdits are what users change about a CloneSet.
-var cloneSetEdits = []simulation.Edit{
-	anyImage, anyImage, anyImage,
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceIfPossible"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, false),
-	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 0, 10),
-}
+var cloneSetEdits = slices.Concat([]simulation.Edit{anyImage, anyImage, anyImage}, simulation.ReadEdits("cloneSetEdits"))
 
 var anyImage = simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, "bad")
 

@@ -24,9 +24,9 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/internal/workload"
 )
 
@@ -70,11 +70,7 @@ func shared(bug *bug) *simulation.Subject {
 
 func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)} {
-			reader[resource] = p.Informer(string(resource)).GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: reader, Resource: ResourceBudgets, Note: p.Observe}
+		o.Reader = planted.Read(p, ResourceBudgets, ResourcePods, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets))
 		o.Scales = widgetScales{p}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Availability, err = client.NewForConfig(p.Config)
@@ -210,33 +206,23 @@ func podOf(name, owner string, ref *metav1.OwnerReference) *corev1.Pod {
 
 // TestSimulationFindsBugsOfShared plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfShared(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"the last pods of ReplicaSets that want none do not count", invariants.Settled, 1, often(spareNone, inSnapshot(withoutScaledDown))},
-		{"pods of other budgets count", invariants.Availability, 1, often(shareDeployment, inSnapshot(withOthers))},
-		{"what is not known wants nothing", invariants.Availability, 2, often(protectGadgets, inSnapshot(withoutUnknown))},
-		{"a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
-		})},
-		{"a budget keeps pods that are of no budget", invariants.Settled, 46, inPlan(func(_ *Snapshot, p *Plan) { p.Untell = nil })},
-		{"a budget takes its name off its own pods", invariants.Ownership, 0, inPlan(func(s *Snapshot, p *Plan) {
-			for _, pod := range s.Pods {
-				if relatedTo(pod) == s.Budget.Name && p.Computed != nil {
-					p.Untell = append(p.Untell, pod)
-				}
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return shared(&b) })
+	plant("the last pods of ReplicaSets that want none do not count", invariants.Settled, 1, often(spareNone, inSnapshot(withoutScaledDown)))
+	plant("pods of other budgets count", invariants.Availability, 1, often(shareDeployment, inSnapshot(withOthers)))
+	plant("what is not known wants nothing", invariants.Availability, 2, often(protectGadgets, inSnapshot(withoutUnknown)))
+	plant("a name of a budget that is gone stays", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		p.Link = slices.DeleteFunc(p.Link, func(pod *corev1.Pod) bool { return relatedTo(pod) != "" })
+	}))
+	plant("a budget keeps pods that are of no budget", invariants.Settled, 46, inPlan(func(_ *Snapshot, p *Plan) { p.Untell = nil }))
+	plant("a budget takes its name off its own pods", invariants.Ownership, 0, inPlan(func(s *Snapshot, p *Plan) {
+		for _, pod := range s.Pods {
+			if relatedTo(pod) == s.Budget.Name && p.Computed != nil {
+				p.Untell = append(p.Untell, pod)
 			}
-		})},
-		{"a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(func(s *Snapshot) { s.Workloads = mapped(s.Workloads, underUnknown) })},
-		{"evictions are not judged", invariants.Availability, 0, bug{answer: unjudged}},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: shared(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+		}
+	}))
+	plant("a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(func(s *Snapshot) { s.Workloads = mapped(s.Workloads, underUnknown) }))
+	plant("evictions are not judged", invariants.Availability, 0, bug{answer: unjudged})
 }
 
 // shareDeployment has other budgets be about the same pods, and go again.

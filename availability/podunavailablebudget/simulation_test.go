@@ -15,12 +15,14 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/testing/readers"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/internal/workload"
 )
 
@@ -49,6 +51,13 @@ func annotatedTotals(seed uint64) bool { return seed%5 == 2 }
 
 // resizesAlone says whether budgets protect from resizes only if they list them in the histories of a seed.
 func resizesAlone(seed uint64) bool { return seed%7 > 2 }
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.PodUnavailableBudget]{Create: budget.ValidateCreate, Update: budget.ValidateUpdate,
+		Immutable: map[string]string{"selector": `{"selector":{"matchLabels":{"app":"other"}}}`, "targetRef": `{"targetRef":{"name":"other"}}`}}, simulated(&bug{}))
+}
 
 // simulated is what a simulation needs to know of budgets, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Subject {
@@ -98,12 +107,8 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
-	reader := caches.Reader{}
-	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.CloneSets)} {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
-	}
 	o.Features.AnnotatedTotal = annotatedTotals(p.Seed)
-	o.Reader = readers.Noting{Reader: reader, Resource: ResourceBudgets, Note: p.Observe}
+	o.Reader = planted.Read(p, ResourceBudgets, ResourcePods, resourceOf(workload.CloneSets))
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Availability, err = client.NewForConfig(p.Config)
 	}
@@ -173,13 +178,7 @@ func anyBudget(r *rand.Rand) simulation.Object {
 }
 
 // budgetEdits are what users change about a budget.
-var budgetEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"maxUnavailable":%v,"minAvailable":null}}`, 0, 1, 1, 2, `"30%"`, `"50%"`),
-	simulation.Pick(`{"spec":{"maxUnavailable":%v,"minAvailable":null}}`, 1, 2, `"20%"`, `"100%"`),
-	simulation.Pick(`{"spec":{"minAvailable":%v,"maxUnavailable":null}}`, 0, 1, 2, 3, 4, `"50%"`, `"70%"`, `"100%"`),
-	simulation.Pick(`{"metadata":{"annotations":{"kruise.io/pub-protect-operations":%v}}}`, "null", "null", `"DELETE,EVICT"`, `"DELETE,UPDATE"`, `"EVICT"`, `"UPDATE"`, `"RESIZE"`, `"DELETE,EVICT,RESIZE"`),
-	simulation.Pick(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":%v}}}`, "null", `"2"`, `"3"`),
-}
+var budgetEdits = simulation.ReadEdits("budgetEdits")
 
 // actOnBudget is what users of a budget do in a step, and those who want its pods down.
 func actOnBudget(u *simulation.User, r *rand.Rand) {

@@ -231,20 +231,7 @@ func anyJob(r *rand.Rand) *v1alpha1.ImagePullJob {
 }
 
 // jobEdits are what users change about an ImagePullJob.
-var jobEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"image":"nginx:%v"}}`, 1, 2, 3, "bad"),
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, "null", 0, 1, 2, 3, `"50%"`),
-	simulation.Pick(`{"spec":{"podSelector":null,"selector":%v}}`, "null", "null", `{"names":["n1","n3"],"matchLabels":null,"matchExpressions":null}`, `{"names":null,"matchLabels":{"ring":"a"},"matchExpressions":null}`,
-		`{"names":null,"matchLabels":{"zone":"a"},"matchExpressions":[{"key":"ring","operator":"In","values":["a"]}]}`, `{"names":null,"matchLabels":null,"matchExpressions":[{"key":"zone","operator":"NotIn","values":["b"]}]}`,
-		`{"names":null,"matchLabels":null,"matchExpressions":[{"key":"ring","operator":"Exists"}]}`),
-	simulation.Pick(`{"spec":{"selector":null,"podSelector":{"matchLabels":{"app":"%v"}}}}`, "web", "other"),
-	simulation.Pick(`{"spec":{"completionPolicy":%v}}`, `{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`, `{"type":"Always","activeDeadlineSeconds":30,"ttlSecondsAfterFinished":null}`,
-		`{"type":"Always","activeDeadlineSeconds":300,"ttlSecondsAfterFinished":60}`, `{"type":"Never","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`),
-	simulation.Pick(`{"spec":{"pullPolicy":{"timeoutSeconds":%[1]v,"backoffLimit":%[1]v}}}`, 1, 2, 10),
-	simulation.Pick(`{"spec":{"pullSecrets":%v}}`, "null", `["a"]`, `["a","b"]`),
-	simulation.Pick(`{"spec":{"imagePullPolicy":%v}}`, "null", `"Always"`, `"IfNotPresent"`),
-	simulation.Pick(`{"spec":{"sandboxConfig":%v}}`, "null", `{"labels":{"a":"b"}}`, `{"annotations":{"a":"b"},"labels":{"a":"c"}}`),
-}
+var jobEdits = simulation.ReadEdits("jobEdits")
 
 // actOnJob is what users do in a step.
 func actOnJob(u *simulation.User, r *rand.Rand) {

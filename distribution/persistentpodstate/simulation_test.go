@@ -13,18 +13,19 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 )
 
 // TestSimulation has users change a PersistentPodState and its StatefulSet at random, amid everything that can go wrong.
@@ -39,6 +40,16 @@ func TestSimulation(t *testing.T) {
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
 	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.PersistentPodState]{
+		Create:    func(s *v1alpha1.PersistentPodState) field.ErrorList { return podstate.ValidateCreate(s, nil) },
+		Update:    func(s, old *v1alpha1.PersistentPodState) field.ErrorList { return podstate.ValidateUpdate(s, old, nil) },
+		Immutable: map[string]string{"targetRef": `{"targetRef":{"name":"other"}}`},
+	}, simulated(&bug{}))
 }
 
 // simulated is what a simulation needs to know of PersistentPodStates, of whose parts one has a bug.
@@ -77,11 +88,7 @@ func simulated(bug *bug) *simulation.Subject {
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []podwright.Resource{resourceStates, resourcePods, resourceNodes, resourceStatefulSets} {
-			reader[resource] = p.Informer(string(resource)).GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: reader, Resource: resourceStates, Note: p.Observe}
+		o.Reader = planted.Read(p, resourceStates, resourcePods, resourceNodes, resourceStatefulSets)
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}
@@ -141,19 +148,10 @@ func anyState(r *rand.Rand) *v1alpha1.PersistentPodState {
 }
 
 // stateEdits are what users change about a PersistentPodState.
-var stateEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"persistentPodStateRetentionPolicy":%v}}`, `"WhenScaled"`, `"WhenDeleted"`, "null"),
-	simulation.Pick(`{"spec":{"preferredPersistentTopology":%v}}`, "null", `[{"weight":5,"preference":{"nodeTopologyKeys":["zone"]}}]`),
-	simulation.Pick(`{"spec":{"requiredPersistentTopology":{"nodeTopologyKeys":%v}}}`, `["ring"]`, `["ring"]`, `["ring","zone"]`),
-	simulation.Pick(`{"spec":{"persistentPodAnnotations":%v}}`, "null", `[{"key":"ip"}]`),
-}
+var stateEdits = simulation.ReadEdits("stateEdits")
 
 // rareEdits are what users change seldom about an element of a list that stays.
-var rareEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"persistentPodAnnotations":[{"key":"%v"}]}}`, "ip", "ip", "other"),
-	simulation.Pick(`{"spec":{"preferredPersistentTopology":[%v]}}`, `{"weight":5,"preference":{"nodeTopologyKeys":["zone"]}}`, `{"weight":9,"preference":{"nodeTopologyKeys":["zone"]}}`,
-		`{"weight":5,"preference":{"nodeTopologyKeys":["ring"]}}`),
-}
+var rareEdits = simulation.ReadEdits("rareEdits")
 
 // act is what users do in a step, to the PersistentPodState, to the StatefulSet or to its pods.
 func act(u *simulation.User, r *rand.Rand) {

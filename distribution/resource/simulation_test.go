@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -38,6 +39,13 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 const secrets, allNamespaces = "secrets", "namespaces"
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.ResourceDistribution]{Create: ValidateCreate, Update: ValidateUpdate,
+		Elsewhere: map[string]string{"sourceRef.namespace": "TestReviewSource", "sourceRef.name": "TestPlans"}}, simulated(&spoil{}))
+}
 
 // simulated is what a simulation needs to know of ResourceDistributions, whose controller has a bug.
 func simulated(bug *spoil) *simulation.Subject {
@@ -157,11 +165,7 @@ func anyDistribution(r *rand.Rand) *v1alpha1.ResourceDistribution {
 }
 
 // edits are what users change about a ResourceDistribution.
-var edits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"resource":{"data":{"key":"%v"}}}}`, "b25l", "dHdv", "dGhyZWU="),
-	simulation.Pick(`{"spec":{"resource":{"metadata":{"labels":{"team":"%v"}}}}}`, "a", "b"),
-	simulation.Pick(`{"spec":{"targets":{"allNamespaces":%v}}}`, true, true, false),
-	simulation.Pick(`{"spec":{"targets":{"namespaceLabelSelector":%v}}}`, `{"matchLabels":{"group":"a"}}`, "{}"),
+var edits = append(simulation.ReadEdits("edits"),
 	func(r *rand.Rand) string {
 		return fmt.Sprintf(`{"spec":{"targets":{"includedNamespaces":{"list":[{"name":%q}]}}}}`, anyName(r))
 	},
@@ -170,7 +174,7 @@ var edits = []simulation.Edit{
 		return fmt.Sprintf(`{"spec":{"targets":{"excludedNamespaces":{"list":[{"name":%q}]}}}}`, anyName(r))
 	},
 	simulation.Pick(`{"spec":{"targets":{"excludedNamespaces":%v}}}`, "null"),
-}
+)
 
 // act is what users do in a step, to the ResourceDistribution, to namespaces or to Secrets.
 func act(u *simulation.User, r *rand.Rand) {

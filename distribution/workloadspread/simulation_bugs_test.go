@@ -16,104 +16,91 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestSimulationFindsBugs plants bugs into the parts that spread pods: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"pods that have ended count", invariants.Status, 25, inSnapshot(misread{pod: revive})},
-		{"pods that are being deleted count", invariants.Needless, 10, inSnapshot(misread{pod: undelete})},
-		{"observedGeneration is not written", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.ObservedGeneration = s.Spread.Status.ObservedGeneration
-			}
-		})},
-		{"pods of old ReplicaSets are not seen", invariants.Status, 0, ofDeployment(bug{sees: misread{firstReplicaSet: true}})},
-		{"all subsets cost the same", invariants.Order, 0, inPlan(costAlike)},
-		{"costs with percentages are not graded", invariants.Order, 17, inPlan(ungraded)},
-		{"pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return patch.Subset == v1alpha1.FakeSubsetName })
-		})},
-		{"old revisions count as the latest one", invariants.Needless, 13, inSnapshot(misread{workload: anyRevision})},
-		{"pods of no subset are not adopted", invariants.Settled, 17, bug{controller: spoil{Options: func(o *Options) { o.NoNodes = true }}}},
-		{"pods are adopted whatever their node", invariants.Placement, 13, inSnapshot(misread{spread: demandNothing})},
-		{"preferred nodes do not matter", invariants.Placement, 10, inSnapshot(misread{spread: preferNothing})},
-		{"pods of a subset that is gone are adopted", invariants.Placement, 1, inPlan(adoptDropped)},
-		{"metadata is patched though it is to be ignored", invariants.Spec, 138, inSnapshot(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }})},
-		{"pods fail to be scheduled too early", invariants.Needless, 213, inSnapshot(misread{spread: hurry})},
-		{"pods are deleted while their subset takes others", invariants.Order, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Computed != nil && len(p.Deletions) > 0 {
-				p.Status = nil
-			}
-		})},
-		{"a subset stays closed", invariants.Status, 111, inPlan(stayClosed)},
-		{"no look after a while", invariants.Settled, 4, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Computed != nil {
-				p.RequeueAfter = 0
-			}
-		})},
-		{"misplaced pods stay", invariants.Placement, 2, ofDeployment(inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Computed != nil {
-				p.Deletions = slices.DeleteFunc(p.Deletions, func(d spread.Deletion) bool { return d.Why == spread.Misplaced })
-			}
-		}))},
-		{"misplaced pods are deleted at once", invariants.Needless, 0, ofDeployment(inSnapshot(misread{pod: aSecondOlder}))},
-		{"a deletion hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}}},
-		{"a patch hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) {
-			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid")))
-		}}}},
-		{"pods that were sent are forgotten", invariants.Placement, 1, bug{forgets: true}},
-		{"pods that are gone stay reserved", invariants.Placement, 0, ofDeployment(bug{misses: true})},
-		{"pods that have ended keep their place", invariants.Placement, 11, inPlacer(misread{pod: revive})},
-		{"pods are sent to a closed subset", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil }})},
-		{"new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" }})},
-		{"limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) }})},
-		{"the selector of targetFilter is not read", invariants.Status, 18, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
-			if ws.Spec.TargetFilter != nil {
-				ws.Spec.TargetFilter.Selector = nil
-			}
-		}}}},
-		{"the paths of targetFilter are not read", invariants.Status, 0, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
-			if ws.Spec.TargetFilter != nil {
-				ws.Spec.TargetFilter.ReplicasPathList = nil
-			}
-		}}, controller: spoil{Often: wantTwice}}},
-		{"new pods get no tolerations", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
-			for i := range ws.Spec.Subsets {
-				ws.Spec.Subsets[i].Tolerations = nil
-			}
-		}})},
-		{"new pods get no patch", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
-			for i := range ws.Spec.Subsets {
-				ws.Spec.Subsets[i].Patch.Raw = nil
-			}
-		}})},
-		{"new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing})},
-		{"replicas do not know of each other", invariants.Placement, 1, ofDeployment(bug{together: true, strangers: true})},
-		{"what is decided may take for ever to be written", invariants.Placement, 356, ofDeployment(bug{together: true, patient: true})},
-		{"a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return simulated(&b) })
+	plant("pods that have ended count", invariants.Status, 25, inSnapshot(misread{pod: revive}))
+	plant("pods that are being deleted count", invariants.Needless, 10, inSnapshot(misread{pod: undelete}))
+	plant("observedGeneration is not written", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+		if p.Status != nil {
+			p.Status.ObservedGeneration = s.Spread.Status.ObservedGeneration
+		}
+	}))
+	plant("pods of old ReplicaSets are not seen", invariants.Status, 0, ofDeployment(bug{sees: misread{firstReplicaSet: true}}))
+	plant("all subsets cost the same", invariants.Order, 0, inPlan(costAlike))
+	plant("costs with percentages are not graded", invariants.Order, 17, inPlan(ungraded))
+	plant("pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
+		p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return patch.Subset == v1alpha1.FakeSubsetName })
+	}))
+	plant("old revisions count as the latest one", invariants.Needless, 13, inSnapshot(misread{workload: anyRevision}))
+	plant("pods of no subset are not adopted", invariants.Settled, 17, bug{controller: spoil{Options: func(o *Options) { o.NoNodes = true }}})
+	plant("pods are adopted whatever their node", invariants.Placement, 13, inSnapshot(misread{spread: demandNothing}))
+	plant("preferred nodes do not matter", invariants.Placement, 10, inSnapshot(misread{spread: preferNothing}))
+	plant("pods of a subset that is gone are adopted", invariants.Placement, 1, inPlan(adoptDropped))
+	plant("metadata is patched though it is to be ignored", invariants.Spec, 138, inSnapshot(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }}))
+	plant("pods fail to be scheduled too early", invariants.Needless, 213, inSnapshot(misread{spread: hurry}))
+	plant("pods are deleted while their subset takes others", invariants.Order, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Computed != nil && len(p.Deletions) > 0 {
+			p.Status = nil
+		}
+	}))
+	plant("a subset stays closed", invariants.Status, 111, inPlan(stayClosed))
+	plant("no look after a while", invariants.Settled, 4, inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Computed != nil {
+			p.RequeueAfter = 0
+		}
+	}))
+	plant("misplaced pods stay", invariants.Placement, 2, ofDeployment(inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Computed != nil {
+			p.Deletions = slices.DeleteFunc(p.Deletions, func(d spread.Deletion) bool { return d.Why == spread.Misplaced })
+		}
+	})))
+	plant("misplaced pods are deleted at once", invariants.Needless, 0, ofDeployment(inSnapshot(misread{pod: aSecondOlder})))
+	plant("a deletion hits whatever has the name", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`)))
+	plant("a patch hits whatever has the name", invariants.Ownership, 0, onWire(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "uid")))
+	plant("pods that were sent are forgotten", invariants.Placement, 1, bug{forgets: true})
+	plant("pods that are gone stay reserved", invariants.Placement, 0, ofDeployment(bug{misses: true}))
+	plant("pods that have ended keep their place", invariants.Placement, 11, inPlacer(misread{pod: revive}))
+	plant("pods are sent to a closed subset", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil }}))
+	plant("new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" }}))
+	plant("limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) }}))
+	plant("the selector of targetFilter is not read", invariants.Status, 18, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+		if ws.Spec.TargetFilter != nil {
+			ws.Spec.TargetFilter.Selector = nil
+		}
+	}}})
+	plant("the paths of targetFilter are not read", invariants.Status, 0, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+		if ws.Spec.TargetFilter != nil {
+			ws.Spec.TargetFilter.ReplicasPathList = nil
+		}
+	}}, controller: spoil{Often: wantTwice}})
+	plant("new pods get no tolerations", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+		for i := range ws.Spec.Subsets {
+			ws.Spec.Subsets[i].Tolerations = nil
+		}
+	}}))
+	plant("new pods get no patch", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+		for i := range ws.Spec.Subsets {
+			ws.Spec.Subsets[i].Patch.Raw = nil
+		}
+	}}))
+	plant("new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing}))
+	plant("replicas do not know of each other", invariants.Placement, 1, ofDeployment(bug{together: true, strangers: true}))
+	plant("what is decided may take for ever to be written", invariants.Placement, 356, ofDeployment(bug{together: true, patient: true}))
+	plant("a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true}))
 }
 
 // bug is a bug of one of the parts that spread pods. Its zero value is none.
@@ -147,39 +134,31 @@ func ofDeployment(b bug) bug {
 	return b
 }
 
-// inPlan plants a bug into plans, inSnapshot into what they are made of, inPlacer into what new pods are placed by.
+// inPlan plants a bug into plans, inSnapshotOf into what they are made of, and onWire into requests.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: planted.InPlan[Options](change)}
+}
+
+func inSnapshotOf(change func(*Snapshot)) bug {
+	return bug{controller: planted.Misread[Options, Snapshot, Plan](change)}
+}
+
+func onWire(wrap func(http.RoundTripper) http.RoundTripper) bug {
+	return bug{controller: simulation.OnWire[Options, Reconciler](wrap)}
 }
 
 func inSnapshot(m misread) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Spread = s.Spread.DeepCopy()
-			if m.spread != nil {
-				m.spread(misread.Spread)
-			}
-			misread.Pods = m.pods(s.Pods)
-			if m.workload != nil && s.Workload != nil {
-				w := &cached{Workload: *s.Workload}
-				m.workload(w)
-				misread.Workload = &w.Workload
-			}
-			return NewPlan(&misread)
+	return inSnapshotOf(func(s *Snapshot) {
+		if m.spread != nil {
+			m.spread(s.Spread)
 		}
-	}}}
-}
-
-// inSnapshotOf plants a bug into a copy of what plans are made of.
-func inSnapshotOf(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			changed := *s
-			change(&changed)
-			return NewPlan(&changed)
+		s.Pods = m.pods(s.Pods)
+		if m.workload != nil && s.Workload != nil {
+			w := &cached{Workload: *s.Workload}
+			m.workload(w)
+			s.Workload = &w.Workload
 		}
-	}}}
+	})
 }
 
 func inPlacer(m misread) bug { return bug{placerSees: m} }

@@ -13,12 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -36,19 +34,13 @@ func cloneSetBeside(bug *bug) *simulation.Subject {
 			u.Edit(`{"spec":{"replicas":6,"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
 				"updateStrategy":{"type":"ReCreate","partition":0,"paused":false,"maxUnavailable":3}}}`)
 		},
-		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
-		},
+		Judge: simulation.Unjudged,
 	}
 }
 
 func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	reader := caches.Reader{}
-	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions} {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
-	}
 	o := cloneset.Options{NoNodes: true}
-	o.Reader = readers.Noting{Reader: reader, Resource: cloneset.ResourceCloneSets, Note: p.Observe}
+	o.Reader = planted.Read(p, cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions)
 	placing, err := newPlacing(p, ownReservedFor, bug)
 	if err == nil {
 		o.Placement = inTurn{placing}
@@ -110,12 +102,4 @@ func anyCloneSet(r *rand.Rand) simulation.Object {
 }
 
 // cloneSetEdits are what users change about a CloneSet.
-var cloneSetEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, "bad"),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 4, 6),
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible"),
-}
+var cloneSetEdits = simulation.ReadEdits("cloneSetEdits")

@@ -39,22 +39,15 @@ func TestSimulationOfCustomKinds(t *testing.T) {
 
 // TestSimulationFindsBugsOfCustomKinds plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfCustomKinds(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		bug    bug
-	}{
-		{"pods get costs", invariants.Order, inPlan(costOfCustom)},
-		{"the owners of owners are not looked at", invariants.Status, bug{controller: spoil{Options: func(o *Options) { o.Reader = misread{noReplicaSets: true}.of(o.Reader) }}}},
-		{"new pods are placed without what stands between", invariants.Placement, inPlacer(misread{noReplicaSets: true})},
-		{"what is wanted is not read", invariants.Status, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(*w.Replicas + 1) }})},
-		{"pods that are misplaced are deleted", invariants.Needless, inPlan(deleteOfCustom)},
-	} {
-		b.bug.deployment, b.bug.custom = true, true
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject {
+		b.deployment, b.custom = true, true
+		return simulated(&b)
+	})
+	plant("pods get costs", invariants.Order, 0, inPlan(costOfCustom))
+	plant("the owners of owners are not looked at", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = misread{noReplicaSets: true}.of(o.Reader) }}})
+	plant("new pods are placed without what stands between", invariants.Placement, 0, inPlacer(misread{noReplicaSets: true}))
+	plant("what is wanted is not read", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(*w.Replicas + 1) }}))
+	plant("pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom))
 }
 
 // costOfCustom has pods of a kind of the white list cost something.

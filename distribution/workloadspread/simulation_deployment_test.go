@@ -23,7 +23,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
 // What the model of the controller of Deployments makes: ReplicaSets, and what it calls their number.
@@ -50,9 +49,7 @@ func deploymentBeside() *simulation.Subject {
 		Push: func(u *simulation.User) { // a rollout of all pods
 			u.Edit(`{"spec":{"replicas":6,"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}}}}`)
 		},
-		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
-		},
+		Judge: simulation.Unjudged,
 	}
 }
 
@@ -67,11 +64,7 @@ func anyDeployment(r *rand.Rand) simulation.Object {
 	}}
 }
 
-var deploymentEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 4, 6),
-}
+var deploymentEdits = simulation.ReadEdits("deploymentEdits")
 
 // deployments is a model of the controllers of Deployments and ReplicaSets. It sees what there is, not
 // caches, and updates one pod beyond what is wanted at a time.

@@ -36,40 +36,32 @@ func TestSimulationOfJobs(t *testing.T) {
 
 // TestSimulationFindsBugsOfJobs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfJobs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"pods get costs", invariants.Order, 0, inPlan(costOfCustom)},
-		{"pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom)},
-		{"pods that could not be scheduled are deleted", invariants.Needless, 47, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Computed == nil {
-				return
-			}
-			for _, stay := range p.Staying {
-				p.Deletions = append(p.Deletions, spread.Deletion{Pod: stay.Pod, Subset: stay.Subset, Why: spread.Unschedulable})
-			}
-			p.MayDelete = len(p.Deletions)
-		})},
-		{"pods that have succeeded count", invariants.Status, 0, inSnapshot(misread{pod: func(pod *corev1.Pod) {
-			if pod.Status.Phase == corev1.PodSucceeded {
-				pod.Status.Phase = corev1.PodRunning
-			}
-		}})},
-		{"pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(misread{pod: func(pod *corev1.Pod) {
-			if pod.Status.Phase == corev1.PodSucceeded {
-				pod.Status.Phase = corev1.PodRunning
-			}
-		}})},
-		{"the completions are wanted, and not the parallelism", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }})},
-	} {
-		b.bug.job = true
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject {
+		b.job = true
+		return simulated(&b)
+	})
+	plant("pods get costs", invariants.Order, 0, inPlan(costOfCustom))
+	plant("pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom))
+	plant("pods that could not be scheduled are deleted", invariants.Needless, 47, inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Computed == nil {
+			return
+		}
+		for _, stay := range p.Staying {
+			p.Deletions = append(p.Deletions, spread.Deletion{Pod: stay.Pod, Subset: stay.Subset, Why: spread.Unschedulable})
+		}
+		p.MayDelete = len(p.Deletions)
+	}))
+	plant("pods that have succeeded count", invariants.Status, 0, inSnapshot(misread{pod: func(pod *corev1.Pod) {
+		if pod.Status.Phase == corev1.PodSucceeded {
+			pod.Status.Phase = corev1.PodRunning
+		}
+	}}))
+	plant("pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(misread{pod: func(pod *corev1.Pod) {
+		if pod.Status.Phase == corev1.PodSucceeded {
+			pod.Status.Phase = corev1.PodRunning
+		}
+	}}))
+	plant("the completions are wanted, and not the parallelism", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }}))
 }
 
 // completions is how many pods of a Job are to succeed: more than a history comes to, for most seeds.
@@ -85,9 +77,7 @@ func jobBeside() *simulation.Subject {
 		Ignores:  []string{spreadResource.Name, "persistentvolumeclaims", "controllerrevisions", "nodes"},
 		Act:      func(u *simulation.User, r *rand.Rand) { u.Edit(simulation.AnyEdit(r, jobEdits)) },
 		Push:     func(u *simulation.User) { u.Edit(`{"spec":{"parallelism":6}}`) },
-		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
-		},
+		Judge:    simulation.Unjudged,
 	}
 }
 
@@ -101,11 +91,7 @@ func anyJob(r *rand.Rand) simulation.Object {
 	}}
 }
 
-var jobEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, 2, 4, 6),
-	simulation.Pick(`{"spec":{"suspend":%v}}`, true, false, false, false),
-}
+var jobEdits = simulation.ReadEdits("jobEdits")
 
 // jobs is a model of the controller of Jobs. It sees what there is, not caches. Its pods stay until it has counted them.
 type jobs struct {

@@ -17,9 +17,11 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -39,6 +41,13 @@ func TestSimulation(t *testing.T) {
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
 	simulation.CheckReplay(t, simulated(&bug{deployment: true}), 2)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.WorkloadSpread]{Create: spread.ValidateCreate, Update: spread.ValidateUpdate,
+		Immutable: map[string]string{"targetRef.kind": `{"targetRef":{"kind":"Deployment","apiVersion":"apps/v1"}}`, "targetRef.name": `{"targetRef":{"name":"other"}}`}}, simulated(&bug{}))
 }
 
 // simulated is what a simulation needs to know of WorkloadSpreads, of whose parts one has a bug.

@@ -10,13 +10,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -39,6 +40,22 @@ func TestRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
 		{Found: "a job that had ended injected, after an answer that was an error", Seed: 1882703813150794, Workload: simulated(&spoil{})},
 	})
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.EphemeralJob]{Create: problems, Update: func(job, _ *v1alpha1.EphemeralJob) field.ErrorList { return problems(job) }}, simulated(&spoil{}))
+}
+
+// problems are what the plan says is wrong with a job: there is no webhook of EphemeralJobs.
+func problems(job *v1alpha1.EphemeralJob) (errs field.ErrorList) {
+	job = job.DeepCopy()
+	job.Status, job.DeletionTimestamp = v1alpha1.EphemeralJobStatus{}, nil
+	for _, problem := range NewPlan(&Snapshot{Job: job, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}).Problems {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"), problem.Err.Error()))
+	}
+	return errs
 }
 
 // simulated is what a simulation needs to know of EphemeralJobs, whose controller has a bug.
@@ -79,12 +96,7 @@ func simulated(bug *spoil) *simulation.Subject {
 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []podwright.Resource{resourceEphemeralJobs, resourcePods} {
-			informer := p.Informer(string(resource))
-			reader[resource] = informer.GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: reader, Resource: resourceEphemeralJobs, Note: p.Observe}
+		o.Reader = planted.Read(p, resourceEphemeralJobs, resourcePods)
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}
@@ -161,21 +173,11 @@ func anyJob(r *rand.Rand) *v1alpha1.EphemeralJob {
 }
 
 // jobEdits are what users change about an EphemeralJob. The names of its containers stay.
-var jobEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, "null", 0, 1, 2, 2, 3, 10),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, "null", "null", 0, 1, 2, 3),
-	simulation.Pick(`{"spec":{"paused":%v}}`, true, false, false),
-	simulation.Pick(`{"spec":{"activeDeadlineSeconds":%v}}`, "null", "null", 5, 60),
-	simulation.Pick(`{"spec":{"ttlSecondsAfterFinished":%v}}`, "null", 0, 30, 100000, 100000),
-	simulation.Pick(`{"metadata":{"finalizers":%v}}`, "null", `["example.com/hold"]`),
-	simulation.Pick(`{"metadata":{"annotations":{"`+v1alpha1.EphemeralJobUniqueNamesAnnotation+`":%v}}}`, "null", "null", "null"),
-}
+var jobEdits = append(simulation.ReadEdits("jobEdits"),
+	simulation.Pick(`{"metadata":{"annotations":{"`+v1alpha1.EphemeralJobUniqueNamesAnnotation+`":%v}}}`, "null", "null", "null"))
 
 // rareEdits are what users change seldom: for which pods the job is, and what it injects into those that are left.
-var rareEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"selector":{"matchExpressions":%v}}}`, "null", `[{"key":"app","operator":"In","values":["web","db"]}]`, `[{"key":"track","operator":"DoesNotExist"}]`),
-	simulation.Pick(`{"spec":{"template":{"ephemeralContainers":[{"name":"debug","image":"%v"}]}}}`, "busybox", "busybox:2", "alpine"),
-}
+var rareEdits = simulation.ReadEdits("rareEdits")
 
 // act is what users do in a step, to the job or to pods.
 func act(u *simulation.User, r *rand.Rand) {

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"testing"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -18,23 +16,15 @@ type spoil = simulation.Spoil[Options, Reconciler]
 
 // onWire spoils the body of each request of a kind.
 func onWire(method, resource string, spoilBody func(map[string]any)) *simulation.Subject {
-	return simulated(&spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilBodies(method, resource, spoilBody)) }})
-}
-
-// forget leaves a field of the metadata or the status out of what is sent.
-func forget(of, field string) func(map[string]any) {
-	return func(body map[string]any) {
-		if in, is := body[of].(map[string]any); is {
-			delete(in, field)
-		}
-	}
+	bug := simulation.OnWire[Options, Reconciler](simulation.SpoilBodies(method, resource, spoilBody))
+	return simulated(&bug)
 }
 
 // TestSimulationFindsBugs plants bugs into the manager: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
 	requests, pods := string(resourceRequests), string(resourcePods)
 	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "a request is not guarded", Breaks: invariants.Availability, Workload: onWire(http.MethodPatch, requests, forget("metadata", "finalizers"))},
+		{Name: "a request is not guarded", Breaks: invariants.Availability, Workload: onWire(http.MethodPatch, requests, simulation.Forget("metadata", "finalizers"))},
 		{Name: "the agent is told nothing of containers", Breaks: invariants.Settled, Workload: onWire(http.MethodPatch, requests, func(body map[string]any) {
 			if metadata, is := body["metadata"].(map[string]any); is {
 				if annotations, is := metadata["annotations"].(map[string]any); is {
@@ -42,10 +32,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
-		{Name: "pods stay in service", Breaks: invariants.Availability, Workload: onWire(http.MethodPatch, pods, forget("status", "conditions"))},
-		{Name: "any pod of the name is patched", Breaks: invariants.Ownership, Workload: onWire(http.MethodPatch, pods, forget("metadata", "uid"))},
-		{Name: "a completed request stays active", Breaks: invariants.Settled, Workload: onWire(http.MethodPatch, requests, forget("metadata", "labels"))},
-		{Name: "containers that are not back stay so", Breaks: invariants.Status, Workload: onWire(http.MethodPatch, requests, forget("status", "containerRecreateStates"))},
+		{Name: "pods stay in service", Breaks: invariants.Availability, Workload: onWire(http.MethodPatch, pods, simulation.Forget("status", "conditions"))},
+		{Name: "any pod of the name is patched", Breaks: invariants.Ownership, Workload: onWire(http.MethodPatch, pods, simulation.Forget("metadata", "uid"))},
+		{Name: "a completed request stays active", Breaks: invariants.Settled, Workload: onWire(http.MethodPatch, requests, simulation.Forget("metadata", "labels"))},
+		{Name: "containers that are not back stay so", Breaks: invariants.Status, Workload: onWire(http.MethodPatch, requests, simulation.Forget("status", "containerRecreateStates"))},
 	})
 }
 

@@ -14,12 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -67,11 +66,7 @@ func simulated(bug *spoil) *simulation.Subject {
 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []podwright.Resource{resourceRequests, resourcePods} {
-			reader[resource] = p.Informer(string(resource)).GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: reader, Resource: resourceRequests, Note: p.Observe}
+		o.Reader = planted.Read(p, resourceRequests, resourcePods)
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}
@@ -131,14 +126,7 @@ func anyRequest(pod *corev1.Pod, r *rand.Rand) *v1alpha1.ContainerRecreateReques
 }
 
 // requestEdits are what requests ask for.
-var requestEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"strategy":{"unreadyGracePeriodSeconds":%v}}}`, 0, 1, 5, 60),
-	simulation.Pick(`{"spec":{"strategy":{"minStartedSeconds":%v}}}`, 0, 3, 30),
-	simulation.Pick(`{"spec":{"strategy":{"terminationGracePeriodSeconds":%v}}}`, 0, 10, 30),
-	simulation.Pick(`{"spec":{"activeDeadlineSeconds":%v}}`, 3, 30, 600),
-	simulation.Pick(`{"spec":{"ttlSecondsAfterFinished":%v}}`, 0, 5, 300),
-	simulation.Pick(`{"metadata":{"finalizers":%v}}`, `["example.com/hold"]`),
-}
+var requestEdits = simulation.ReadEdits("requestEdits")
 
 // act is what users do in a step, and others to pods.
 func act(u *simulation.User, r *rand.Rand) {

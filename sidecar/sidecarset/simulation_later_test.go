@@ -108,58 +108,39 @@ func sayUpgradable(u *simulation.User, pod *corev1.Pod, is bool) {
 }
 
 // laterEdits are what users change about fields that came after OpenKruise 1.4.
-var laterEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, `"10%"`, `"40%"`, `"99%"`, `"100%"`, "null"),
-	simulation.Pick(`{"spec":{"injectionStrategy":{"revision":%v}}}`, "null", `{"customVersion":"v1","policy":"Partial"}`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null", `{"orderPriority":[{"orderedKey":"rank"}],"weightPriority":null}`,
-		`{"orderPriority":[{"orderedKey":"ring"},{"orderedKey":"rank"}],"weightPriority":null}`,
-		`{"orderPriority":null,"weightPriority":[{"weight":30,"matchSelector":{"matchLabels":{"ring":"b"}}},{"weight":20,"matchSelector":{"matchExpressions":[{"key":"rank","operator":"Exists"}]}}]}`),
-}
+var laterEdits = simulation.ReadEdits("laterEdits")
 
 // laterMistakes are what only a webhook would refuse.
-var laterMistakes = []simulation.Mistake{
-	{`{"spec":{"updateStrategy":{"priorityStrategy":{"orderPriority":null,"weightPriority":[{"weight":1,"matchSelector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}]}}}}`,
-		`{"spec":{"updateStrategy":{"priorityStrategy":null}}}`},
-}
+var laterMistakes = simulation.ReadMistakes("laterMistakes")
 
 // TestSimulationFindsBugsOfLater plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfLater(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"the priority is ignored", invariants.Order, 0, oftener(updateByPriority, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.PriorityStrategy = nil }))},
-		{"the last key counts first", invariants.Order, 0, oftener(updateByPriority, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) {
-			if s.PriorityStrategy != nil {
-				slices.Reverse(s.PriorityStrategy.OrderPriority)
-			}
-		}))},
-		{"the partition is rounded down", invariants.Partition, 0, oftener(updatePart, inOptions(func(o *Options) { o.Features.PartitionRoundsUp = false }))},
-		{"revisions do not say that they replace", invariants.History, 0, inOptions(func(o *Options) { o.Features.ReplacePatch = false })},
-		{"pods say the contrary", invariants.Status, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
-			for i := range p.Patch.Conditions {
-				c := &p.Patch.Conditions[i]
-				c.Message = strings.NewReplacer("true", "false", "false", "true").Replace(c.Message)
-			}
-			return true
-		})},
-		{"pods go on to say that they cannot be updated", invariants.Settled, 2, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
-			return p.Kind != patchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
-		})},
-		{"what SidecarSets have said stays when they are gone", invariants.Settled, 2, bug{Reconciler: misreading(func(s *Snapshot) { s.Gone = nil })}},
-		{"what other SidecarSets say goes", invariants.Status, 0, oftener(actNeighbour, bug{Reconciler: misreading(func(s *Snapshot) {
-			s.Gone = maps.Clone(s.Gone)
-			for name := range s.Gone {
-				s.Gone[name] = name != s.Set.Name
-			}
-		})})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug, FeaturesOf(podwright.Release19))})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return later(b, FeaturesOf(podwright.Release19)) })
+	plant("the priority is ignored", invariants.Order, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.PriorityStrategy = nil }).While(updateByPriority))
+	plant("the last key counts first", invariants.Order, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) {
+		if s.PriorityStrategy != nil {
+			slices.Reverse(s.PriorityStrategy.OrderPriority)
+		}
+	}).While(updateByPriority))
+	plant("the partition is rounded down", invariants.Partition, 0, inOptions(func(o *Options) { o.Features.PartitionRoundsUp = false }).While(updatePart))
+	plant("revisions do not say that they replace", invariants.History, 0, inOptions(func(o *Options) { o.Features.ReplacePatch = false }))
+	plant("pods say the contrary", invariants.Status, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+		for i := range p.Patch.Conditions {
+			c := &p.Patch.Conditions[i]
+			c.Message = strings.NewReplacer("true", "false", "false", "true").Replace(c.Message)
+		}
+		return true
+	}))
+	plant("pods go on to say that they cannot be updated", invariants.Settled, 2, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+		return p.Kind != patchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
+	}))
+	plant("what SidecarSets have said stays when they are gone", invariants.Settled, 2, misreading(func(s *Snapshot) { s.Gone = nil }))
+	plant("what other SidecarSets say goes", invariants.Status, 0, misreading(func(s *Snapshot) {
+		s.Gone = maps.Clone(s.Gone)
+		for name := range s.Gone {
+			s.Gone[name] = name != s.Set.Name
+		}
+	}).While(actNeighbour))
 }
 
 func inOptions(spoil func(*Options)) bug { return bug{Options: spoil} }

@@ -19,7 +19,7 @@ func TestSimulationOfMirrors(t *testing.T) {
 
 // TestSimulationFindsBugsOfMirrors plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfMirrors(t *testing.T) {
-	putBack := bug{Often: updateInTurn, Reconciler: misreading(forgetHashes)}
+	putBack := misreading(forgetHashes).While(updateInTurn)
 	simulation.FindBugs(t, []simulation.Bug{
 		{Name: "images of the spec replace those of the mirror", Breaks: invariants.InPlace, First: 3, Workload: mirrored(putBack)},
 		{Name: "also of native sidecars", Breaks: invariants.InPlace, First: 5, Workload: mirroredNatives(putBack)},
@@ -49,9 +49,7 @@ func mirroredNatives(bug bug) *simulation.Subject {
 
 // forgetHashes has no revision tell its hash.
 func forgetHashes(s *Snapshot) {
-	s.Revisions = slices.Clone(s.Revisions)
-	for i, r := range s.Revisions {
-		s.Revisions[i] = r.DeepCopy()
-		delete(s.Revisions[i].Annotations, v1alpha1.SidecarSetHashAnnotation)
+	for _, r := range s.Revisions {
+		delete(r.Annotations, v1alpha1.SidecarSetHashAnnotation)
 	}
 }

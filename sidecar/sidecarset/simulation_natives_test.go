@@ -24,31 +24,22 @@ func TestSimulationOfNatives(t *testing.T) {
 
 // TestSimulationFindsBugsOfNatives plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfNatives(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		bug    bug
-	}{
-		{"a native sidecar keeps its image", invariants.InPlace, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
-			delete(p.Patch.Images, "vpn")
-			return true
-		})},
-		{"what has run counts as updated", invariants.InPlace, bug{Reconciler: misreading(func(s *Snapshot) {
-			eachPod(s, func(pod *corev1.Pod) { forgetWhatRan(s, pod) })
-		})}},
-		{"native sidecars are not waited for", invariants.Availability, bug{Often: updateNatives, Reconciler: misreading(func(s *Snapshot) {
-			eachPod(s, func(pod *corev1.Pod) {
-				for i := range pod.Status.InitContainerStatuses {
-					status := &pod.Status.InitContainerStatuses[i]
-					status.Image, status.Ready = imageOfInit(pod, status.Name), true
-				}
-			})
-		})}},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulatedNatives(b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, simulatedNatives)
+	plant("a native sidecar keeps its image", invariants.InPlace, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+		delete(p.Patch.Images, "vpn")
+		return true
+	}))
+	plant("what has run counts as updated", invariants.InPlace, 0, misreading(func(s *Snapshot) {
+		eachPod(s, func(pod *corev1.Pod) { forgetWhatRan(s, pod) })
+	}))
+	plant("native sidecars are not waited for", invariants.Availability, 0, misreading(func(s *Snapshot) {
+		eachPod(s, func(pod *corev1.Pod) {
+			for i := range pod.Status.InitContainerStatuses {
+				status := &pod.Status.InitContainerStatuses[i]
+				status.Image, status.Ready = imageOfInit(pod, status.Name), true
+			}
+		})
+	}).While(updateNatives))
 }
 
 // forgetWhatRan has a pod say that its init containers that end were those of the spec, with a hash that no revision has.

@@ -15,17 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// inPlan plants a bug into the plans.
-func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil) }}
-}
+// inPlan plants a bug into plans, misreading into what planners see.
+var (
+	inPlan     = planted.InPlan[Options, Snapshot, Plan]
+	misreading = planted.MisreadAll[Options, Snapshot, Plan]
+)
 
 // inPatches plants a bug into the patches of pods, and drops those of which spoil says so.
 func inPatches(spoil func(*Snapshot, *rollout.PodPatch) (stays bool)) bug {
@@ -34,25 +35,11 @@ func inPatches(spoil func(*Snapshot, *rollout.PodPatch) (stays bool)) bug {
 	})
 }
 
-// misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(Reconciler) {
-	return func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Set, misread.Pods = s.Set.DeepCopy(), slices.Clone(s.Pods)
-			spoil(&misread)
-			p := NewPlan(&misread)
-			p.Status = NewPlan(s).Status
-			return p
-		}
-	}
-}
-
 // inStrategy plants a bug into how planners read the update strategy of so many pods.
 func inStrategy(spoil func(s *v1alpha1.SidecarSetUpdateStrategy, matched int)) bug {
-	return bug{Reconciler: misreading(func(s *Snapshot) {
+	return misreading(func(s *Snapshot) {
 		spoil(&s.Set.Spec.UpdateStrategy, int(NewPlan(s).Rollout.Matched))
-	})}
+	})
 }
 
 // scaled is a number of pods.
@@ -175,12 +162,6 @@ func updateInTurn(u *simulation.User, r *rand.Rand) {
 	editContainers(u, func(c *v1alpha1.SidecarContainer) {
 		c.Image = fmt.Sprint(c.Name, ":", []string{"1", "2", "3", "4", "bad"}[r.IntN(5)])
 	})
-}
-
-// oftener is a bug that shows when users do something often.
-func oftener(act func(*simulation.User, *rand.Rand), b bug) bug {
-	b.Often = act
-	return b
 }
 
 // updatePart updates some of the pods.

@@ -21,20 +21,10 @@ func TestSimulationOfStartupProbes(t *testing.T) {
 
 // TestSimulationFindsBugsOfStartupProbes plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		often  func(*simulation.User, *rand.Rand)
-		seed   uint64
-	}{
-		{"the kubelet is believed at once", invariants.Availability, updateInTurn, 3},
-		{"the kubelet is believed at once of native sidecars", invariants.Availability, updateNatives, 7},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed,
-			Workload: simulatedStartup(bug{Often: b.often, Reconciler: misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) })})})
-	}
-	simulation.FindBugs(t, bugs)
+	believes := misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) })
+	plant := simulation.Plant(t, simulatedStartup)
+	plant("the kubelet is believed at once", invariants.Availability, 3, believes.While(updateInTurn))
+	plant("the kubelet is believed at once of native sidecars", invariants.Availability, 7, believes.While(updateNatives))
 }
 
 // simulatedStartup is what a simulation needs to know of SidecarSets whose containers have startup probes.

@@ -15,32 +15,10 @@ import (
 )
 
 // edits are what users change about a SidecarSet, beside its containers.
-var edits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1, 2, `"40%"`, "null"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 0, 1, 2, 3, `"20%"`, `"50%"`, "null"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, `"5%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"selector":%v}}}`, "null", "null", `{"matchLabels":{"ring":"a"}}`, `{"matchLabels":{"ring":"b"}}`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, "null"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "NotUpdate"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":%v}}}`, "null", `[{"key":"ring","value":"*"}]`),
-	simulation.Pick(`{"spec":{"injectionStrategy":{"paused":%v}}}`, true, false, "null"),
-	simulation.Pick(`{"spec":{"injectionStrategy":{"revision":%v}}}`, "null", "null", `{"customVersion":"v1","policy":"Always"}`),
-	simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":%v}}}`, "null", `"v1"`, `"v2"`),
-	simulation.Pick(`{"spec":{"patchPodMetadata":%v}}`, "null", `[{"annotations":{"note":"{\"web\":1}"},"patchPolicy":"MergePatchJson"},{"annotations":{"kept":"ours"},"patchPolicy":"Retain"}]`),
-	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 1, 2, 10),
-	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"namespace":%v}}`, "null", "null", `"default"`, `"other"`),
-	simulation.Pick(`{"spec":{"namespaceSelector":%v}}`, "null", "null", `{"matchLabels":{"team":"a"}}`, `{"matchExpressions":[{"key":"team","operator":"DoesNotExist"}]}`),
-}
+var edits = simulation.ReadEdits("edits")
 
 // mistakes are what only a webhook would refuse.
-var mistakes = []simulation.Mistake{
-	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
-	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"updateStrategy":{"partition":-1}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
-	{`{"spec":{"updateStrategy":{"maxUnavailable":"many"}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`},
-	{`{"spec":{"updateStrategy":{"selector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}}}`, `{"spec":{"updateStrategy":{"selector":null}}}`},
-}
+var mistakes = simulation.ReadMistakes("mistakes")
 
 // act is what users do in a step.
 func act(u *simulation.User, r *rand.Rand) {
@@ -72,13 +50,7 @@ func act(u *simulation.User, r *rand.Rand) {
 }
 
 // rareEdits are what users change seldom, beside its containers.
-var rareEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"imagePullSecrets":%v}}`, "null", `[{"name":"pull"}]`, `[{"name":"pull"},{"name":"more"}]`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":[%v]}}}`, `{"key":"ring","value":"*"}`, `{"key":"ring","value":"a"}`, `{"key":"app","value":"*"}`),
-	simulation.Pick(`{"spec":{"patchPodMetadata":[%v]}}`, `{"annotations":{"kept":"ours"},"patchPolicy":"Retain"}`, `{"annotations":{"kept":"mine"},"patchPolicy":"Retain"}`,
-		`{"annotations":{"kept":"ours"},"patchPolicy":"Overwrite"}`),
-	simulation.Pick(`{"spec":{"volumes":%v}}`, "null", `[{"name":"shared","emptyDir":{}}]`, `[{"name":"shared","emptyDir":{}},{"name":"more","emptyDir":{}}]`),
-}
+var rareEdits = simulation.ReadEdits("rareEdits")
 
 // actRarely is what users do to a SidecarSet now and then.
 func actRarely(u *simulation.User, r *rand.Rand) {

@@ -106,17 +106,7 @@ func (r forgetting) SidecarSetsFor(ctx context.Context, namespace string, labels
 
 // TestSimulationFindsBugsOfWebhooks plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfWebhooks(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		spoil  func(AdmissionReader) AdmissionReader
-	}{
-		{"a replica goes on with what it read first", invariants.InPlace, 0, func(r AdmissionReader) AdmissionReader { return &remembering{AdmissionReader: r} }},
-		{"a replica records no revision", invariants.History, 0, func(r AdmissionReader) AdmissionReader { return forgetting{r} }},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: admitted(bug{}, b.spoil)})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, func(spoil func(AdmissionReader) AdmissionReader) *simulation.Subject { return admitted(bug{}, spoil) })
+	plant("a replica goes on with what it read first", invariants.InPlace, 0, func(r AdmissionReader) AdmissionReader { return &remembering{AdmissionReader: r} })
+	plant("a replica records no revision", invariants.History, 0, func(r AdmissionReader) AdmissionReader { return forgetting{r} })
 }

@@ -10,12 +10,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
@@ -76,11 +75,7 @@ func simulated(bug *spoil) *simulation.Subject {
 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []podwright.Resource{resourcePods, resourceNodes, resourceRequests} {
-			reader[resource] = p.Informer(string(resource)).GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: reader, Resource: resourcePods, Note: p.Observe}
+		o.Reader = planted.Read(p, resourcePods, resourceNodes, resourceRequests)
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}

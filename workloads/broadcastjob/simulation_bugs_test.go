@@ -13,7 +13,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
@@ -21,137 +20,114 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // bug is a bug of the controller.
 type bug = simulation.Spoil[Options, Reconciler]
 
+// inPlan plants a bug into plans, inStatus into what a status says, misreading into what planners see, and onWire into requests.
+var (
+	inPlan     = planted.InPlan[Options, Snapshot, Plan]
+	inStatus   = planted.InStatus[Options, Snapshot, Plan, v1alpha1.BroadcastJobStatus]
+	misreading = planted.Misread[Options, Snapshot, Plan]
+	onWire     = simulation.OnWire[Options, Reconciler]
+)
+
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"results go with their pods", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.NodeResults = maps.Clone(p.Status.NodeResults)
-				maps.DeleteFunc(p.Status.NodeResults, func(node string, _ v1alpha1.BroadcastJobNodeResult) bool {
-					return !slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return scheduler.NodeOf(pod) == node })
-				})
-			}
-		})},
-		{"results are not read", invariants.Status, 1, inJob(func(job *v1alpha1.BroadcastJob) { job.Status.NodeResults = nil })},
-		{"nodes that have a pod get another one", invariants.Placement, 2, misreading(func(s *Snapshot) {
-			s.Pods = slices.DeleteFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodPending })
-			s.TakenNames = map[string]bool{}
-			for _, node := range s.Nodes {
-				s.TakenNames[nodefit.PodName(s.Job, node.Name, s.Former[node.Name], 0)] = true
-			}
-		})},
-		{"names differ each time, and reconciles do not wait for the synced resourceVersion", invariants.Placement, 0, bug{Reconciler: func(r Reconciler) {
-			controller.KindOf(r).AllowStaleReads = true
-			named := 0
-			inPlan(func(_ *Snapshot, p *Plan) {
-				for i, c := range p.Create {
-					pod := c.Pod.DeepCopy()
-					named++
-					pod.Name = fmt.Sprint("web-", named)
-					p.Create[i] = rollout.PodCreation{Pod: pod}
-				}
-			}).Reconciler(r)
-		}}},
-		{"cordoned nodes get pods", invariants.Placement, 0, misreading(func(s *Snapshot) {
-			for i, node := range s.Nodes {
-				s.Nodes[i] = node.DeepCopy()
-				s.Nodes[i].Spec = corev1.NodeSpec{}
-			}
-		})},
-		{"a node is forgotten", invariants.Placement, 3, misreading(func(s *Snapshot) {
-			s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
-		})},
-		{"parallelism is not read", invariants.ScaleRate, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Parallelism = nil })},
-		{"parallelism is one too many", invariants.ScaleRate, 0, inJob(func(job *v1alpha1.BroadcastJob) {
-			if job.Spec.Parallelism != nil {
-				job.Spec.Parallelism.IntVal++
-			}
-		})},
-		{"one pod too many is counted", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.Active++
-			}
-		})},
-		{"creations that failed are counted", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
-			kind := controller.KindOf(r)
-			apply := kind.Apply
-			kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
-				_, _ = apply(ctx, s, &Plan{Status: p.Status})
-				if p.Status != nil {
-					s = &Snapshot{Job: s.Job.DeepCopy(), Now: s.Now}
-					s.Job.Status = *p.Status
-				}
-				return apply(ctx, s, &Plan{Create: p.Create, Delete: p.Delete, Events: p.Events, RequeueAfter: p.RequeueAfter, DeleteJob: p.DeleteJob})
-			}
-		}}},
-		{"a restart forgets the deadline", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
-			if s.Job.Status.StartTime != nil {
-				p.RequeueAfter = 0
-			}
-		})},
-		{"the deadline is not read", invariants.Settled, 21, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.ActiveDeadlineSeconds = nil })},
-		{"a job is deleted as soon as it has ended", invariants.Needless, 0, inPlan(func(s *Snapshot, p *Plan) { p.DeleteJob = s.over() })},
-		{"a job that fails leaves its pods", invariants.Settled, 93, bug{Often: restart, Reconciler: inPlan(func(s *Snapshot, p *Plan) {
-			if p.StatusFirst || s.over() {
-				p.Delete = nil
-			}
-		}).Reconciler}},
-		{"pods that restart too often run", invariants.Status, 36, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.RestartLimit = 100 })},
-		{"pods stay where they must not", invariants.Placement, 99, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Delete = slices.DeleteFunc(p.Delete, func(d Deletion) bool { return strings.Contains(d.Reason, "does not fit") })
-		})},
-		{"a job is complete with its first node", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
-			if st := p.Status; st != nil && st.Succeeded > 0 && s.always() && st.CompletionTime == nil {
-				(&planner{Snapshot: s, plan: p, status: *st}).end(v1alpha1.PhaseCompleted, v1alpha1.JobComplete, "early")
-				now := s.now()
-				st.Phase, st.CompletionTime = v1alpha1.PhaseCompleted, &now
-				st.Conditions = []v1alpha1.JobCondition{{Type: v1alpha1.JobComplete, Status: "True"}}
-			}
-		})},
-		{"a job that never ends is completed", invariants.Status, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.Type = v1alpha1.Always })},
-		{"paused is not read", invariants.Paused, 5, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Paused = false })},
-		{"FailFast goes on", invariants.Contained, 2, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeContinue })},
-		{"Continue fails", invariants.Status, 2, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeFailFast })},
-		{"nodes are run again when the job is over", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
-			if s.over() && len(p.Delete) == 0 && len(s.Pods) < 3 {
-				maker := (&planner{Snapshot: s}).newPodMaker()
-				p.Create = []rollout.PodCreation{{Pod: maker.pod("n1", "", map[string]bool{})}}
-			}
-		})},
-		{"deletions do not name the UID", invariants.Ownership, 0, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
-}
-
-// inPlan plants a bug into the plans.
-func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil) }}
-}
-
-// misreading plants a bug into what planners see.
-func misreading(spoil func(*Snapshot)) bug {
-	return bug{Reconciler: func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Job, misread.Pods, misread.Nodes = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Nodes)
-			spoil(&misread)
-			return NewPlan(&misread)
+	plant := simulation.Plant(t, simulated)
+	plant("results go with their pods", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+		if p.Status != nil {
+			p.Status.NodeResults = maps.Clone(p.Status.NodeResults)
+			maps.DeleteFunc(p.Status.NodeResults, func(node string, _ v1alpha1.BroadcastJobNodeResult) bool {
+				return !slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return scheduler.NodeOf(pod) == node })
+			})
 		}
-	}}
+	}))
+	plant("results are not read", invariants.Status, 1, inJob(func(job *v1alpha1.BroadcastJob) { job.Status.NodeResults = nil }))
+	plant("nodes that have a pod get another one", invariants.Placement, 2, misreading(func(s *Snapshot) {
+		s.Pods = slices.DeleteFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodPending })
+		s.TakenNames = map[string]bool{}
+		for _, node := range s.Nodes {
+			s.TakenNames[nodefit.PodName(s.Job, node.Name, s.Former[node.Name], 0)] = true
+		}
+	}))
+	plant("names differ each time, and reconciles do not wait for the synced resourceVersion", invariants.Placement, 0, bug{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).AllowStaleReads = true
+		named := 0
+		inPlan(func(_ *Snapshot, p *Plan) {
+			for i, c := range p.Create {
+				pod := c.Pod.DeepCopy()
+				named++
+				pod.Name = fmt.Sprint("web-", named)
+				p.Create[i] = rollout.PodCreation{Pod: pod}
+			}
+		}).Reconciler(r)
+	}})
+	plant("cordoned nodes get pods", invariants.Placement, 0, misreading(func(s *Snapshot) {
+		for _, node := range s.Nodes {
+			node.Spec = corev1.NodeSpec{}
+		}
+	}))
+	plant("a node is forgotten", invariants.Placement, 3, misreading(func(s *Snapshot) {
+		s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
+	}))
+	plant("parallelism is not read", invariants.ScaleRate, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Parallelism = nil }))
+	plant("parallelism is one too many", invariants.ScaleRate, 0, inJob(func(job *v1alpha1.BroadcastJob) {
+		if job.Spec.Parallelism != nil {
+			job.Spec.Parallelism.IntVal++
+		}
+	}))
+	plant("one pod too many is counted", invariants.Status, 0, inStatus(func(status *v1alpha1.BroadcastJobStatus) { status.Active++ }))
+	plant("creations that failed are counted", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
+		kind := controller.KindOf(r)
+		apply := kind.Apply
+		kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+			_, _ = apply(ctx, s, &Plan{Status: p.Status})
+			if p.Status != nil {
+				s = &Snapshot{Job: s.Job.DeepCopy(), Now: s.Now}
+				s.Job.Status = *p.Status
+			}
+			return apply(ctx, s, &Plan{Create: p.Create, Delete: p.Delete, Events: p.Events, RequeueAfter: p.RequeueAfter, DeleteJob: p.DeleteJob})
+		}
+	}})
+	plant("a restart forgets the deadline", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
+		if s.Job.Status.StartTime != nil {
+			p.RequeueAfter = 0
+		}
+	}))
+	plant("the deadline is not read", invariants.Settled, 21, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.ActiveDeadlineSeconds = nil }))
+	plant("a job is deleted as soon as it has ended", invariants.Needless, 0, inPlan(func(s *Snapshot, p *Plan) { p.DeleteJob = s.over() }))
+	plant("a job that fails leaves its pods", invariants.Settled, 93, inPlan(func(s *Snapshot, p *Plan) {
+		if p.StatusFirst || s.over() {
+			p.Delete = nil
+		}
+	}).While(restart))
+	plant("pods that restart too often run", invariants.Status, 36, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.RestartLimit = 100 }))
+	plant("pods stay where they must not", invariants.Placement, 99, inPlan(func(_ *Snapshot, p *Plan) {
+		p.Delete = slices.DeleteFunc(p.Delete, func(d Deletion) bool { return strings.Contains(d.Reason, "does not fit") })
+	}))
+	plant("a job is complete with its first node", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+		if st := p.Status; st != nil && st.Succeeded > 0 && s.always() && st.CompletionTime == nil {
+			(&planner{Snapshot: s, plan: p, status: *st}).end(v1alpha1.PhaseCompleted, v1alpha1.JobComplete, "early")
+			now := s.now()
+			st.Phase, st.CompletionTime = v1alpha1.PhaseCompleted, &now
+			st.Conditions = []v1alpha1.JobCondition{{Type: v1alpha1.JobComplete, Status: "True"}}
+		}
+	}))
+	plant("a job that never ends is completed", invariants.Status, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.Type = v1alpha1.Always }))
+	plant("paused is not read", invariants.Paused, 5, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Paused = false }))
+	plant("FailFast goes on", invariants.Contained, 2, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeContinue }))
+	plant("Continue fails", invariants.Status, 2, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeFailFast }))
+	plant("nodes are run again when the job is over", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
+		if s.over() && len(p.Delete) == 0 && len(s.Pods) < 3 {
+			maker := (&planner{Snapshot: s}).newPodMaker()
+			p.Create = []rollout.PodCreation{{Pod: maker.pod("n1", "", map[string]bool{})}}
+		}
+	}))
+	plant("deletions do not name the UID", invariants.Ownership, 0, onWire(simulation.SpoilDeletions("{}")))
 }
 
 // inJob plants a bug into how planners read the job.
@@ -161,8 +137,5 @@ func inJob(misread func(*v1alpha1.BroadcastJob)) bug {
 
 // restart has pods restart again and again, and jobs fail for that.
 func restart(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"failurePolicy":{"type":"%v","restartLimit":1},"completionPolicy":{"type":"Always"}}}`, "FailFast"),
-		simulation.Pick(`{"spec":{"template":{"spec":{"restartPolicy":"OnFailure","containers":[{"name":"main","image":"busybox:%v"}]}}}}`, "bad"),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("restart")))
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -27,6 +28,12 @@ func TestSimulation(t *testing.T) {
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(bug{}), 1)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.BroadcastJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated(bug{}))
 }
 
 // simulated is what a simulation needs to know of BroadcastJobs, whose controllers have a bug.
@@ -100,15 +107,7 @@ var (
 )
 
 // edits are what users change about a BroadcastJob.
-var edits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, 0, 1, 2, 3, `"50%"`, `"2"`, "null", `"many"`),
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, 1, 2, 3),
-	simulation.Pick(`{"spec":{"paused":%v}}`, true, false, false),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"busybox:%v"}]}}}}`, 1, 2, "bad"),
-	simulation.Pick(`{"spec":{"template":{"spec":{"nodeSelector":%v}}}}`, "null", "null", `{"zone":"a"}`),
-	simulation.Pick(`{"spec":{"template":{"spec":{"tolerations":%v}}}}`, "null", `[{"key":"node.kubernetes.io/unreachable","operator":"Exists"}]`, `[{"key":"drain","operator":"Exists"}]`),
-	policyEdit, completionEdit,
-}
+var edits = append(simulation.ReadEdits("edits"), policyEdit, completionEdit)
 
 // act is what users do in a step.
 func act(u *simulation.User, r *rand.Rand) {

@@ -38,23 +38,12 @@ func later(bug bug, fields fields) *simulation.Subject {
 
 // TestSimulationFindsBugsOfLater plants bugs, each of which a few seeds must find: a controller that lacks one of the features.
 func TestSimulationFindsBugsOfLater(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		lacks  func(*Features)
-		often  func(*simulation.User, *rand.Rand)
-	}{
-		{"CS-42: surge while paused", invariants.Surge, 1, func(f *Features) { f.PauseWithoutSurge = false }, markWhilePaused},
-		{"CS-44: no hash", invariants.Spec, 0, func(f *Features) { f.ClaimTemplateHash, f.RecreateForClaims = false, false }, nil},
-		{"CS-45: claims change in place", invariants.Needless, 68, func(f *Features) { f.RecreateForClaims = false }, nil},
-		{"CS-47: other reasons", invariants.Status, 1, func(f *Features) { f.ProgressReasons = false }, nil},
-	} {
-		workload := later(bug{Options: func(o *Options) { b.lacks(&o.Features) }, Often: b.often}, everything)
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: workload})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return later(b, everything) })
+	lacks := func(lack func(*Features)) bug { return bug{Options: func(o *Options) { lack(&o.Features) }} }
+	plant("CS-42: surge while paused", invariants.Surge, 1, lacks(func(f *Features) { f.PauseWithoutSurge = false }).While(markWhilePaused))
+	plant("CS-44: no hash", invariants.Spec, 0, lacks(func(f *Features) { f.ClaimTemplateHash, f.RecreateForClaims = false, false }))
+	plant("CS-45: claims change in place", invariants.Needless, 68, lacks(func(f *Features) { f.RecreateForClaims = false }))
+	plant("CS-47: other reasons", invariants.Status, 1, lacks(func(f *Features) { f.ProgressReasons = false }))
 }
 
 // markWhilePaused marks pods that have to be replaced before they go, while the update is paused.
@@ -63,8 +52,5 @@ func markWhilePaused(u *simulation.User, r *rand.Rand) {
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 		return
 	}
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"replicas":%v,"updateStrategy":{"type":"ReCreate","maxSurge":2,"maxUnavailable":0,"paused":true}}}`, 2, 3),
-		simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, true, false),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("markWhilePaused")))
 }

@@ -3,7 +3,6 @@
 package cloneset
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -33,11 +32,7 @@ func stagger(u *simulation.User, r *rand.Rand) {
 		u.DeletePod(pod.Name, new(int64))
 		return
 	}
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"replicas":%v,"minReadySeconds":60}}`, 3, 4, 5),
-		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("stagger")))
 }
 
 // deleteServing deletes, in place of the only surplus pod, one of its revision that
@@ -63,21 +58,15 @@ func advanceEarly(_ *Snapshot, p *Plan) {
 
 // forgetGrace takes pods within their grace period for others.
 func forgetGrace(s *Snapshot) {
-	for i, pod := range s.Pods {
-		changed := pod.DeepCopy()
-		maps.DeleteFunc(changed.Annotations, func(key, _ string) bool {
-			return key == inplacev1alpha1.GraceAnnotation || key == inplacev1alpha1.LegacyGraceAnnotation
-		})
-		s.Pods[i] = changed
+	for _, pod := range s.Pods {
+		delete(pod.Annotations, inplacev1alpha1.GraceAnnotation)
+		delete(pod.Annotations, inplacev1alpha1.LegacyGraceAnnotation)
 	}
 }
 
 // updateGracefully updates pods again and again with a grace period.
 func updateGracefully(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5, 20),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("updateGracefully")))
 }
 
 // releaseUnready leaves the claims of pods that are not ready without an owner.

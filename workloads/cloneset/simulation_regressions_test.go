@@ -48,16 +48,10 @@ func raisePartition(u *simulation.User, r *rand.Rand) {
 
 // surgeSlowly pushes templates whose surge pods must be ready for long to count as available.
 func surgeSlowly(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"replicas":%v,"minReadySeconds":600,"updateStrategy":{"type":"ReCreate","maxSurge":"100%%","maxUnavailable":0,"partition":0,"paused":false}}}`, 2, 3),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("surgeSlowly")))
 }
 
 // pauseWithSurge pushes templates together with a pause.
 func pauseWithSurge(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"replicas":%v,"updateStrategy":{"maxSurge":2,"partition":0,"paused":false}}}`, 2, 3),
-		simulation.Pick(`{"spec":{"updateStrategy":{"paused":true},"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("pauseWithSurge")))
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -47,12 +46,7 @@ func resizing(bug bug, fields fields) *simulation.Subject {
 }
 
 // cpuEdits change cpu, alone and with an image, of containers that restart for it and others.
-var cpuEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":"%v"}}}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%[1]v","resources":{"requests":{"cpu":"%[1]v"}}}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":"%v"}},`+
-		`"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]}]}}}}`, 1, 2, 3),
-}
+var cpuEdits = simulation.ReadEdits("cpuEdits")
 
 // actOnCPU is what users do, with changes of cpu every other time.
 func (f fields) actOnCPU(u *simulation.User, r *rand.Rand) {
@@ -65,58 +59,44 @@ func (f fields) actOnCPU(u *simulation.User, r *rand.Rand) {
 
 // TestSimulationFindsBugsOfResizes plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfResizes(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"a resize asks for more", invariants.InPlace, 0, inResizes(func(body map[string]any) {
-			body["spec"] = map[string]any{"containers": []any{map[string]any{"name": "main", "resources": map[string]any{"requests": map[string]any{"cpu": "9"}}}}}
-		})},
-		{"pods are recreated that can be resized", invariants.Needless, 0, inSpec(func(spec *v1alpha1.CloneSetSpec) {
-			if spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType {
-				spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return resizing(b, earlier) })
+	plant("a resize asks for more", invariants.InPlace, 0, inResizes(func(body map[string]any) {
+		body["spec"] = map[string]any{"containers": []any{map[string]any{"name": "main", "resources": map[string]any{"requests": map[string]any{"cpu": "9"}}}}}
+	}))
+	plant("pods are recreated that can be resized", invariants.Needless, 0, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		if spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType {
+			spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+		}
+	}))
+	plant("a deferred pod holds up the others", invariants.Settled, 30, misreading(withdrawDeferred))
+	plant("a resize that was not requested is forgotten", invariants.Settled, 44, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Patch {
+			if p.Patch[i].Kind == rollout.PatchRefresh {
+				p.Patch[i].Patch.Resources = nil
 			}
-		})},
-		{"a deferred pod holds up the others", invariants.Settled, 30, bug{Reconciler: misreading(withdrawDeferred)}},
-		{"a resize that was not requested is forgotten", invariants.Settled, 44, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.Patch {
-				if p.Patch[i].Kind == rollout.PatchRefresh {
-					p.Patch[i].Patch.Resources = nil
-				}
-			}
-		})},
-		{"a container restarts in service", invariants.InPlace, 0, inPatches(func(p *rollout.PodPatch) {
-			if len(p.Patch.Resources) > 0 {
-				p.Patch.Conditions = nil
-			}
-		})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: resizing(b.bug, earlier)})
-	}
-	simulation.FindBugs(t, bugs)
+		}
+	}))
+	plant("a container restarts in service", invariants.InPlace, 0, inPatches(func(p *rollout.PodPatch) {
+		if len(p.Patch.Resources) > 0 {
+			p.Patch.Conditions = nil
+		}
+	}))
 }
 
 // inResizes changes what requests of resizes say.
 func inResizes(spoil func(body map[string]any)) bug {
-	return bug{Config: func(c *rest.Config) {
-		c.Wrap(simulation.SpoilBodies(http.MethodPatch, "pods", func(body map[string]any) {
-			if data, err := json.Marshal(body["spec"]); err == nil && strings.Contains(string(data), `"resources":{`) {
-				spoil(body)
-			}
-		}))
-	}}
+	return onWire(simulation.SpoilBodies(http.MethodPatch, "pods", func(body map[string]any) {
+		if data, err := json.Marshal(body["spec"]); err == nil && strings.Contains(string(data), `"resources":{`) {
+			spoil(body)
+		}
+	}))
 }
 
 // withdrawDeferred takes pods whose nodes are full for pods that do not serve.
 func withdrawDeferred(s *Snapshot) {
-	for i, pod := range s.Pods {
-		if c := readiness.Condition(pod, corev1.PodResizePending); c != nil {
-			changed := pod.DeepCopy()
-			readiness.Condition(changed, corev1.PodReady).Status = corev1.ConditionFalse
-			s.Pods[i] = changed
+	for _, pod := range s.Pods {
+		if readiness.Condition(pod, corev1.PodResizePending) != nil {
+			readiness.Condition(pod, corev1.PodReady).Status = corev1.ConditionFalse
 		}
 	}
 }

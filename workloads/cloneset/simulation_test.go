@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -37,6 +38,31 @@ func TestSimulationReplays(t *testing.T) {
 	for seed := range uint64(4) {
 		simulation.CheckReplay(t, simulated(bug{}), seed)
 	}
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.CloneSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+		"selector": `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
+	}}, simulated(bug{}))
+}
+
+// TestSimulationOfStartupProbes plays histories of pods with startup probes, with kubelets that say of a container that they
+// restart that it has started, until they ask. (IP-45)
+func TestSimulationOfStartupProbes(t *testing.T) {
+	simulation.Check(t, starting(bug{}))
+}
+
+// TestSimulationFindsBugsOfStartupProbes has the word of kubelets count at once, which a few seeds must find.
+func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
+	plant := simulation.Plant(t, starting)
+	plant("the kubelet is believed at once", invariants.InPlace, 0, misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) }))
+}
+
+// starting is played with pods whose containers have startup probes.
+func starting(bug bug) *simulation.Subject {
+	return simulation.Starting(simulated(bug), `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false}}}`)
 }
 
 // simulated is what a simulation needs to know of CloneSets, whose controllers
@@ -158,9 +184,7 @@ var (
 )
 
 // rareEdits are what users change seldom: by which label pods are scattered, of a term that stays.
-var rareEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":[%v]}}}`, `{"key":"version","value":"1"}`, `{"key":"version","value":"2"}`, `{"key":"track","value":"a"}`),
-}
+var rareEdits = simulation.ReadEdits("rareEdits")
 
 // anySet is a CloneSet of a seed.
 func (f fields) anySet(r *rand.Rand) simulation.Object {
@@ -188,31 +212,7 @@ func (f fields) anySet(r *rand.Rand) simulation.Object {
 }
 
 // edits are what users change about a CloneSet, of the fields that were known earlier.
-var edits = append([]simulation.Edit{
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 2, 3, 4, 5, 6),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 1, 2, 3, `"50%"`, `"100%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 0, 1, 1, 2, `"20%"`, `"50%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1, 2, `"30%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceOnly"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false),
-	simulation.Pick(`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 0, 5),
-	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
-	simulation.Pick(`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, 1, 2, `"30%"`, "null"),
-	simulation.Pick(`{"spec":{"volumeClaimTemplates":%v}}`, "null", `[{"metadata":{"name":"data"},"spec":{}}]`,
-		`[{"metadata":{"name":"data"},"spec":{}},{"metadata":{"name":"logs"},"spec":{}}]`),
-	simulation.Pick(`{"spec":{"selector":{"matchLabels":{"track":%[1]v}},"template":{"metadata":{"labels":{"track":%[1]v}}}}}`, `"a"`, "null"),
-	simulation.Pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
-	simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, true, false),
-	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null",
-		`{"weightPriority":[{"weight":9,"matchSelector":{"matchLabels":{"version":"1"}}}]}`, `{"orderPriority":[{"orderedKey":"version"}]}`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":%v}}}`, "null", `[{"key":"version","value":"1"}]`),
-	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
-	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
-}, simulation.Hooks...)
+var edits = append(simulation.ReadEdits("edits"), simulation.Hooks...)
 
 // mistake is a merge patch that only a webhook would refuse, and the patch that takes it back.
 type mistake struct {

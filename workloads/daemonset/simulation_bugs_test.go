@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -22,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -29,135 +29,101 @@ import (
 // bug is a bug of the controller.
 type bug = simulation.Spoil[Options, Reconciler]
 
+// inPlan plants a bug into plans, inStatus into what a status says, misreading into what planners see, and onWire into requests.
+var (
+	inPlan     = planted.InPlan[Options, Snapshot, Plan]
+	inStatus   = planted.InStatus[Options, Snapshot, Plan, v1alpha1.DaemonSetStatus]
+	misreading = planted.MisreadAll[Options, Snapshot, Plan]
+	onWire     = simulation.OnWire[Options, Reconciler]
+)
+
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"maxUnavailable is one too many", invariants.Availability, 6, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
-			if r.MaxSurge == nil || r.MaxSurge.IntValue() == 0 {
-				r.MaxUnavailable = ptr.To(intstr.FromInt32(3))
-			}
-		})},
-		{"pods that are not available are updated beside the limit", invariants.Availability, 9, inPlan(updateUnavailable)},
-		{"what updates have taken out of service is forgotten", invariants.Availability, 0, bug{Often: updateInTurn, Reconciler: misreading(forgetDisruptions)}},
-		{"minReadySeconds is forgotten", invariants.Availability, 23, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.MinReadySeconds = 0 })},
-		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 3, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
-		{"maxSurge is one too many", invariants.Surge, 9, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
-			if r.MaxSurge != nil && r.MaxSurge.IntValue() > 0 {
-				r.MaxSurge = ptr.To(intstr.FromInt32(r.MaxSurge.IntVal + 1))
-			}
-		})},
-		{"the old pod goes before the one that surges is available", invariants.Availability, 1, inPlan(endSurge)},
-		{"the partition is ignored", invariants.Partition, 18, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Partition = nil })},
-		{"the partition is one too small", invariants.Partition, 20, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
-			if r.Partition != nil && r.Partition.Type == intstr.Int {
-				r.Partition = new(intstr.FromInt32(max(r.Partition.IntVal-1, 0)))
-			}
-		})},
-		{"a percentage is ignored", invariants.Partition, 18, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
-			if r.Partition != nil && r.Partition.Type == intstr.String {
-				r.Partition = nil
-			}
-		})},
-		{"the partition does not hold for pods that come back", invariants.Partition, 22, bug{Reconciler: misreading(func(s *Snapshot) {
-			if update := NewPlan(s).Revisions.Update; update != nil {
-				s.Set.Status.CurrentRevision = update.Name
-			}
-		})}},
-		{"the selector of the update is ignored", invariants.Partition, 10, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Selector = nil })},
-		{"paused is ignored", invariants.Paused, 5, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Paused = nil })},
-		{"OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1alpha1.DaemonSetSpec) {
-			s.UpdateStrategy.Type = v1alpha1.RollingUpdateDaemonSetStrategyType
-		})},
-		{"Standard is taken for InPlaceIfPossible", invariants.Needless, 2, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
-			r.Type = v1alpha1.InplaceRollingUpdateType
-		})},
-		{"taints are not seen", invariants.Placement, 0, bug{Reconciler: misreading(func(s *Snapshot) {
-			for i, node := range s.Nodes {
-				s.Nodes[i] = node.DeepCopy()
-				s.Nodes[i].Spec.Taints = nil
-			}
-		})}},
-		{"a node is forgotten", invariants.Placement, 1, bug{Reconciler: misreading(func(s *Snapshot) {
-			s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
-		})}},
-		{"pods stay where they must not", invariants.Placement, 17, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteForScale })
-		})},
-		{"pods that have ended stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteFailed })
-		})},
-		{"a node gets two pods", invariants.Placement, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if len(p.Create) == 1 {
-				twin := p.Create[0].Pod.DeepCopy()
-				twin.Name += "-2"
-				p.Create = append(p.Create, rollout.PodCreation{Pod: twin})
-			}
-		})},
-		{"pods of others are taken for its own", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
-			for i, pod := range s.Pods {
-				mine := pod.DeepCopy()
-				mine.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.Set, daemonKind)}
-				s.Pods[i] = mine
-			}
-		})}},
-		{"deletions do not name the UID", invariants.Ownership, 0, bug{
-			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
-		}},
-		{"nobody waits for a spec that is not reached", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				statuses.Reach(p.Status)
-			}
-		})},
-		{"consumers wait for pods that the partition holds back", invariants.Status, 12, inPlan(waitBeyondPartition)},
-		{"pods are deleted at once", invariants.Identity, 1, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
-		{"the preDelete hook is skipped", invariants.Hooks, 8, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.Lifecycle = nil })},
-		{"the current revision moves too early", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil && p.Revisions.Update != nil {
-				p.Status.CurrentRevision = p.Revisions.Update.Name
-			}
-		})},
-		{"the current revision is dropped", invariants.History, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if r := &p.Revisions; r.Current != nil && r.Current != r.Update && r.Create == nil {
-				r.Delete = append(r.Delete, r.Current)
-			}
-		})},
-		{"the status counts one too many", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.NumberAvailable++
-			}
-		})},
-		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
-			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
-		}}},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
-}
-
-// inPlan plants a bug into the plans.
-func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil) }}
-}
-
-// misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(Reconciler) {
-	return func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Set, misread.Pods, misread.Nodes = s.Set.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Nodes)
-			spoil(&misread)
-			p := NewPlan(&misread)
-			p.Status = NewPlan(s).Status
-			return p
+	plant := simulation.Plant(t, simulated)
+	plant("maxUnavailable is one too many", invariants.Availability, 6, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		if r.MaxSurge == nil || r.MaxSurge.IntValue() == 0 {
+			r.MaxUnavailable = ptr.To(intstr.FromInt32(3))
 		}
-	}
+	}))
+	plant("pods that are not available are updated beside the limit", invariants.Availability, 9, inPlan(updateUnavailable))
+	plant("what updates have taken out of service is forgotten", invariants.Availability, 0, misreading(forgetDisruptions).While(updateInTurn))
+	plant("minReadySeconds is forgotten", invariants.Availability, 23, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.MinReadySeconds = 0 }))
+	plant("nothing is enqueued when minReadySeconds have passed", invariants.Settled, 3, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))
+	plant("maxSurge is one too many", invariants.Surge, 9, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		if r.MaxSurge != nil && r.MaxSurge.IntValue() > 0 {
+			r.MaxSurge = ptr.To(intstr.FromInt32(r.MaxSurge.IntVal + 1))
+		}
+	}))
+	plant("the old pod goes before the one that surges is available", invariants.Availability, 1, inPlan(endSurge))
+	plant("the partition is ignored", invariants.Partition, 18, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Partition = nil }))
+	plant("the partition is one too small", invariants.Partition, 20, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		if r.Partition != nil && r.Partition.Type == intstr.Int {
+			r.Partition = new(intstr.FromInt32(max(r.Partition.IntVal-1, 0)))
+		}
+	}))
+	plant("a percentage is ignored", invariants.Partition, 18, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		if r.Partition != nil && r.Partition.Type == intstr.String {
+			r.Partition = nil
+		}
+	}))
+	plant("the partition does not hold for pods that come back", invariants.Partition, 22, misreading(func(s *Snapshot) {
+		if update := NewPlan(s).Revisions.Update; update != nil {
+			s.Set.Status.CurrentRevision = update.Name
+		}
+	}))
+	plant("the selector of the update is ignored", invariants.Partition, 10, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Selector = nil }))
+	plant("paused is ignored", invariants.Paused, 5, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Paused = nil }))
+	plant("OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1alpha1.DaemonSetSpec) {
+		s.UpdateStrategy.Type = v1alpha1.RollingUpdateDaemonSetStrategyType
+	}))
+	plant("Standard is taken for InPlaceIfPossible", invariants.Needless, 2, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+		r.Type = v1alpha1.InplaceRollingUpdateType
+	}))
+	plant("taints are not seen", invariants.Placement, 0, misreading(func(s *Snapshot) {
+		for _, node := range s.Nodes {
+			node.Spec.Taints = nil
+		}
+	}))
+	plant("a node is forgotten", invariants.Placement, 1, misreading(func(s *Snapshot) {
+		s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
+	}))
+	plant("pods stay where they must not", invariants.Placement, 17, inPlan(func(_ *Snapshot, p *Plan) {
+		p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteForScale })
+	}))
+	plant("pods that have ended stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteFailed })
+	}))
+	plant("a node gets two pods", invariants.Placement, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		if len(p.Create) == 1 {
+			twin := p.Create[0].Pod.DeepCopy()
+			twin.Name += "-2"
+			p.Create = append(p.Create, rollout.PodCreation{Pod: twin})
+		}
+	}))
+	plant("pods of others are taken for its own", invariants.Ownership, 0, misreading(func(s *Snapshot) {
+		for _, pod := range s.Pods {
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.Set, daemonKind)}
+		}
+	}))
+	plant("deletions do not name the UID", invariants.Ownership, 0, onWire(simulation.SpoilDeletions("{}")).While(takeNames))
+	plant("nobody waits for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1alpha1.DaemonSetStatus) { statuses.Reach(status) }))
+	plant("consumers wait for pods that the partition holds back", invariants.Status, 12, inPlan(waitBeyondPartition))
+	plant("pods are deleted at once", invariants.Identity, 1, onWire(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)))
+	plant("the preDelete hook is skipped", invariants.Hooks, 8, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.Lifecycle = nil }))
+	plant("the current revision moves too early", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Status != nil && p.Revisions.Update != nil {
+			p.Status.CurrentRevision = p.Revisions.Update.Name
+		}
+	}))
+	plant("the current revision is dropped", invariants.History, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		if r := &p.Revisions; r.Current != nil && r.Current != r.Update && r.Create == nil {
+			r.Delete = append(r.Delete, r.Current)
+		}
+	}))
+	plant("the status counts one too many", invariants.Status, 0, inStatus(func(status *v1alpha1.DaemonSetStatus) { status.NumberAvailable++ }))
+	plant("the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+	}})
 }
 
 // waitBeyondPartition has consumers wait as if there were no partition.
@@ -174,7 +140,7 @@ func waitBeyondPartition(s *Snapshot, p *Plan) {
 
 // inSpec plants a bug into how planners read the spec.
 func inSpec(spoil func(*v1alpha1.DaemonSetSpec)) bug {
-	return bug{Reconciler: misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })}
+	return misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })
 }
 
 func inRolling(spoil func(*v1alpha1.RollingUpdateDaemonSet)) bug {
@@ -236,10 +202,7 @@ func forgetDisruptions(s *Snapshot) {
 
 // updateInTurn updates pods again and again.
 func updateInTurn(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"minReadySeconds":%v,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"rollingUpdateType":"Standard","maxUnavailable":1,"maxSurge":null}}}}`, 10),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("updateInTurn")))
 }
 
 // takeNames updates pods, and puts strangers in the places of those that are to go.

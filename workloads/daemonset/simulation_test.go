@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -24,6 +25,31 @@ func TestSimulation(t *testing.T) {
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(bug{}), 1)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.DaemonSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+		"lifecycle.inPlaceUpdate": `{"lifecycle":{"inPlaceUpdate":{"labelsHandler":{"a":"b"}}}}`,
+	}}, simulated(bug{}))
+}
+
+// TestSimulationOfStartupProbes plays histories of pods with startup probes, with kubelets that say of a container that they
+// restart that it has started, until they ask. (IP-45)
+func TestSimulationOfStartupProbes(t *testing.T) {
+	simulation.Check(t, starting(bug{}))
+}
+
+// TestSimulationFindsBugsOfStartupProbes has the word of kubelets count at once, which a few seeds must find.
+func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
+	plant := simulation.Plant(t, starting)
+	plant("the kubelet is believed at once", invariants.InPlace, 0, misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) }))
+}
+
+// starting is played with pods whose containers have startup probes.
+func starting(bug bug) *simulation.Subject {
+	return simulation.Starting(simulated(bug), `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","partition":0,"paused":false}}}}`)
 }
 
 // simulated is what a simulation needs to know of DaemonSets, whose controllers have a bug.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -22,38 +23,10 @@ var typeEdit = simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":%v}}}
 	`{"rollingUpdateType":"Surging","maxUnavailable":null,"maxSurge":null}`)
 
 // edits are what users change about a DaemonSet.
-var edits = append([]simulation.Edit{
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"template":{"spec":{"nodeSelector":%v}}}}`, "null", "null", `{"zone":"a"}`),
-	simulation.Pick(`{"spec":{"template":{"spec":{"tolerations":%v}}}}`, "null", "null", `[{"key":"drain","operator":"Exists"}]`, `[{"key":"drain","operator":"Exists","effect":"NoExecute"}]`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "OnDelete"),
-	typeEdit,
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 0, 1, 2, 3, "null", `"40%"`, `"100%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":"%v"}}}}`, "0%", "20%", "50%", "99%", "100%"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"selector":%v}}}}`, "null", "null", `{"matchLabels":{"ring":"a"}}`, `{"matchLabels":{"ring":"b"}}`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false, "null"),
-	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
-	simulation.Pick(`{"spec":{"burstReplicas":%v}}`, "null", 1, 2, `"50%"`),
-	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
-	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
-	simulation.Pick(`{"metadata":{"annotations":{"daemonset.kruise.io/progressive-create-pod":%v}}}`, "null", "null", `"true"`),
-	simulation.Pick(`{"spec":{"selector":{"matchLabels":{"track":%[1]v}},"template":{"metadata":{"labels":{"track":%[1]v}}}}}`, `"a"`, "null", "null"),
-}, simulation.Hooks[0])
+var edits = slices.Concat(simulation.ReadEdits("edits"), []simulation.Edit{typeEdit}, simulation.ReadEdits("moreEdits"), simulation.Hooks[:1])
 
 // mistakes are what only a webhook would refuse.
-var mistakes = []simulation.Mistake{
-	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
-	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":-1}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`},
-	{`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":"many"}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}}`},
-	{`{"spec":{"updateStrategy":{"rollingUpdate":{"selector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"selector":null}}}}`},
-	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
-}
+var mistakes = simulation.ReadMistakes("mistakes")
 
 // act is what users, and the owners of hooks, do in a step.
 func act(u *simulation.User, r *rand.Rand) {

@@ -4,7 +4,6 @@ package statefulset
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -23,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -30,157 +29,133 @@ import (
 
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"maxUnavailable is one too many", invariants.Availability, 0, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
-			s.MaxUnavailable = ptr.To(intstr.FromInt32(3))
-		})},
-		{"minReadySeconds is forgotten", invariants.Order, 20, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.MinReadySeconds = nil })},
-		{"the partition is ignored", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Partition = nil })},
-		{"paused is ignored", invariants.Paused, 26, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Paused = false })},
-		{"InPlaceOnly recreates", invariants.Needless, 9, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
-			s.PodUpdatePolicy = v1beta1.RecreatePodUpdateStrategyType
-		})},
-		{"OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1beta1.StatefulSetSpec) {
-			s.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
-		})},
-		{"OrderedReady is taken for Parallel", invariants.Order, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
-			s.PodManagementPolicy = appsv1.ParallelPodManagement
-		})},
-		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, 4, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ScaleStrategy = nil })},
-		{"reserved ordinals are ignored", invariants.Identity, 11, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals, s.ReserveOrdinalRanges = nil, nil })},
-		{"the preDelete hook is skipped", invariants.Hooks, 3, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
-		{"the inPlaceUpdate hook is skipped", invariants.Hooks, 8, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
-		{"claims go with the set against the policy", invariants.Claims, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
-			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: "Delete"}
-		})},
-		{"claims go with pods against the policy", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
-			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
-		})},
-		{"claims of pods that are scaled in are deleted", invariants.Claims, 6, bug{Reconciler: func(r Reconciler) {
-			kind := controller.KindOf(r)
-			apply, claims := kind.Apply, kind.Writer.(*apply.Writer).Claims
-			kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
-				for _, d := range p.Delete {
-					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
-						_, _ = claims.Delete(ctx, claim)
-					}
-				}
-				return apply(ctx, s, p)
-			}
-		}}},
-		{"a claim that is about to go is used again", invariants.Claims, 11, bug{Often: scaleOften, Reconciler: misreading(func(s *Snapshot) {
-			for name, claim := range s.Claims {
-				fresh := claim.DeepCopy()
-				fresh.OwnerReferences, fresh.DeletionTimestamp = nil, nil
-				s.Claims[name] = fresh
-			}
-		})}},
-		{"pods of others are taken for its own", invariants.Ownership, 3, bug{Reconciler: misreading(func(s *Snapshot) {
-			for i, pod := range s.Pods {
-				mine := pod.DeepCopy()
-				mine.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
-				s.Pods[i] = mine
-			}
-		})}},
-		{"deletions do not name the UID", invariants.Ownership, 0, bug{
-			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
-		}},
-		{"nobody waits for a spec that is not reached", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				statuses.Reach(p.Status)
-			}
-		})},
-		{"consumers wait for pods that the partition holds back", invariants.Status, 13, inPlan(waitBeyondPartition)},
-		{"pods are deleted at once", invariants.Identity, 5, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
-		{"a pod mounts the claim of another", invariants.Identity, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			for _, c := range p.Create {
-				for _, volume := range c.Pod.Spec.Volumes {
-					if volume.PersistentVolumeClaim != nil {
-						volume.PersistentVolumeClaim.ClaimName = "data-web-0"
-					}
+	plant := simulation.Plant(t, simulated)
+	plant("maxUnavailable is one too many", invariants.Availability, 0, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		s.MaxUnavailable = ptr.To(intstr.FromInt32(3))
+	}))
+	plant("minReadySeconds is forgotten", invariants.Order, 20, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.MinReadySeconds = nil }))
+	plant("the partition is ignored", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Partition = nil }))
+	plant("paused is ignored", invariants.Paused, 26, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Paused = false }))
+	plant("InPlaceOnly recreates", invariants.Needless, 9, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		s.PodUpdatePolicy = v1beta1.RecreatePodUpdateStrategyType
+	}))
+	plant("OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		s.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
+	}))
+	plant("OrderedReady is taken for Parallel", invariants.Order, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		s.PodManagementPolicy = appsv1.ParallelPodManagement
+	}))
+	plant("scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, 4, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ScaleStrategy = nil }))
+	plant("reserved ordinals are ignored", invariants.Identity, 11, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals, s.ReserveOrdinalRanges = nil, nil }))
+	plant("the preDelete hook is skipped", invariants.Hooks, 3, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil }))
+	plant("the inPlaceUpdate hook is skipped", invariants.Hooks, 8, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil }))
+	plant("claims go with the set against the policy", invariants.Claims, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: "Delete"}
+	}))
+	plant("claims go with pods against the policy", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
+	}))
+	plant("claims of pods that are scaled in are deleted", invariants.Claims, 6, bug{Reconciler: func(r Reconciler) {
+		kind := controller.KindOf(r)
+		apply, claims := kind.Apply, kind.Writer.(*apply.Writer).Claims
+		kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+			for _, d := range p.Delete {
+				if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
+					_, _ = claims.Delete(ctx, claim)
 				}
 			}
-		})},
-		{"an update in place changes a label more", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.Patch {
-				if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
-					p.Patch[i].Patch.SetLabel("touched", "true")
+			return apply(ctx, s, p)
+		}
+	}})
+	plant("a claim that is about to go is used again", invariants.Claims, 11, misreading(func(s *Snapshot) {
+		for _, claim := range s.Claims {
+			claim.OwnerReferences, claim.DeletionTimestamp = nil, nil
+		}
+	}).While(scaleOften))
+	plant("pods of others are taken for its own", invariants.Ownership, 3, misreading(func(s *Snapshot) {
+		for _, pod := range s.Pods {
+			pod.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
+		}
+	}))
+	plant("deletions do not name the UID", invariants.Ownership, 0, onWire(simulation.SpoilDeletions("{}")).While(takeNames))
+	plant("nobody waits for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1beta1.StatefulSetStatus) { statuses.Reach(status) }))
+	plant("consumers wait for pods that the partition holds back", invariants.Status, 13, inPlan(waitBeyondPartition))
+	plant("pods are deleted at once", invariants.Identity, 5, onWire(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)))
+	plant("a pod mounts the claim of another", invariants.Identity, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		for _, c := range p.Create {
+			for _, volume := range c.Pod.Spec.Volumes {
+				if volume.PersistentVolumeClaim != nil {
+					volume.PersistentVolumeClaim.ClaimName = "data-web-0"
 				}
 			}
-		})},
-		{"an update in place leaves pods in service", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.Patch {
-				if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
-					p.Patch[i].Patch.Conditions = nil
-				}
+		}
+	}))
+	plant("an update in place changes a label more", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Patch {
+			if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
+				p.Patch[i].Patch.SetLabel("touched", "true")
 			}
-		})},
-		{"an update in place gives the wrong image", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.Patch {
-				for container := range p.Patch[i].Patch.Images {
-					p.Patch[i].Patch.Images[container] = "nginx:latest"
-				}
+		}
+	}))
+	plant("an update in place leaves pods in service", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Patch {
+			if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
+				p.Patch[i].Patch.Conditions = nil
 			}
-		})},
-		{"the status counts one too many", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.AvailableReplicas++
+		}
+	}))
+	plant("an update in place gives the wrong image", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Patch {
+			for container := range p.Patch[i].Patch.Images {
+				p.Patch[i].Patch.Images[container] = "nginx:latest"
 			}
-		})},
-		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
-			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
-		}}},
-		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 6, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
-		{"the partition is one too small", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
-			s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
-		})},
-		{"minReadySeconds is one too small", invariants.Order, 33, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
-			s.MinReadySeconds = ptr.To(max(ptr.Deref(s.MinReadySeconds, 0)-1, 0))
-		})},
-		{"a reserved ordinal is one too high", invariants.Identity, 11, inSpec(func(s *v1beta1.StatefulSetSpec) {
-			for i := range s.ReserveOrdinals {
-				s.ReserveOrdinals[i]++
-			}
-		})},
-		{"the current revision moves when the first pod is updated", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil && p.Status.UpdatedReplicas > 0 {
-				p.Status.CurrentRevision, p.Status.CurrentReplicas = p.Status.UpdateRevision, p.Status.UpdatedReplicas
-			}
-		})},
-		{"the current revision moves while held-back pods are missing", invariants.Status, 13, inPlan(func(_ *Snapshot, p *Plan) {
-			if s := p.Status; s != nil && s.UpdatedReplicas == s.Replicas && s.ReadyReplicas == s.Replicas {
-				s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
-			}
-		})},
-		{"of two timers the later one is kept", invariants.Settled, 34, bug{Often: waitLong, Reconciler: inPlan(keepLater).Reconciler}},
-		{"a claim loses the owner that the policy names", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
-			s.PersistentVolumeClaimRetentionPolicy = nil
-		})},
-		{"a pod that is scaled in leaves its claim", invariants.Claims, 6, inPlan(func(_ *Snapshot, p *Plan) {
-			p.PatchClaims = nil
-			for i := range p.Delete {
-				p.Delete[i].ChangeClaims = nil
-			}
-		})},
-		{"the lowest pod that is left over goes first", invariants.Order, 5, inPlan(deleteLowest)},
-		{"pods that their hooks release are all deleted at once", invariants.Order, 28, bug{Often: holdDeletions, Reconciler: inPlan(deleteReleased).Reconciler}},
-		{"history forgets revisions of pods that leave", invariants.History, 2, bug{Often: leave, Reconciler: inPlan(forgetLeaving).Reconciler}},
-		{"revisions are deleted as they may have become", invariants.History, 13, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
-		{"a planner panics", invariants.Calm, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
-			if s.Partition != nil && *s.Partition > 0 {
-				panic("planted")
-			}
-		})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+		}
+	}))
+	plant("the status counts one too many", invariants.Status, 0, inStatus(func(status *v1beta1.StatefulSetStatus) { status.AvailableReplicas++ }))
+	plant("the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+	}})
+	plant("nothing is enqueued when minReadySeconds have passed", invariants.Settled, 6, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))
+	plant("the partition is one too small", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
+	}))
+	plant("minReadySeconds is one too small", invariants.Order, 33, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		s.MinReadySeconds = ptr.To(max(ptr.Deref(s.MinReadySeconds, 0)-1, 0))
+	}))
+	plant("a reserved ordinal is one too high", invariants.Identity, 11, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		for i := range s.ReserveOrdinals {
+			s.ReserveOrdinals[i]++
+		}
+	}))
+	plant("the current revision moves when the first pod is updated", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Status != nil && p.Status.UpdatedReplicas > 0 {
+			p.Status.CurrentRevision, p.Status.CurrentReplicas = p.Status.UpdateRevision, p.Status.UpdatedReplicas
+		}
+	}))
+	plant("the current revision moves while held-back pods are missing", invariants.Status, 13, inPlan(func(_ *Snapshot, p *Plan) {
+		if s := p.Status; s != nil && s.UpdatedReplicas == s.Replicas && s.ReadyReplicas == s.Replicas {
+			s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
+		}
+	}))
+	plant("of two timers the later one is kept", invariants.Settled, 34, inPlan(keepLater).While(waitLong))
+	plant("a claim loses the owner that the policy names", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		s.PersistentVolumeClaimRetentionPolicy = nil
+	}))
+	plant("a pod that is scaled in leaves its claim", invariants.Claims, 6, inPlan(func(_ *Snapshot, p *Plan) {
+		p.PatchClaims = nil
+		for i := range p.Delete {
+			p.Delete[i].ChangeClaims = nil
+		}
+	}))
+	plant("the lowest pod that is left over goes first", invariants.Order, 5, inPlan(deleteLowest))
+	plant("pods that their hooks release are all deleted at once", invariants.Order, 28, inPlan(deleteReleased).While(holdDeletions))
+	plant("history forgets revisions of pods that leave", invariants.History, 2, inPlan(forgetLeaving).While(leave))
+	plant("revisions are deleted as they may have become", invariants.History, 13, onWire(simulation.SpoilDeletions("{}")))
+	plant("a planner panics", invariants.Calm, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		if s.Partition != nil && *s.Partition > 0 {
+			panic("planted")
+		}
+	}))
 }
 
 // keepLater keeps the last moment at which a pod becomes available, and not the first.
@@ -269,6 +244,14 @@ func leave(u *simulation.User, r *rand.Rand) {
 // bug is planted into a controller.
 type bug = simulation.Spoil[Options, Reconciler]
 
+// inPlan plants a bug into plans, inStatus into what a status says, misreading into what planners see, and onWire into requests.
+var (
+	inPlan     = planted.InPlan[Options, Snapshot, Plan]
+	inStatus   = planted.InStatus[Options, Snapshot, Plan, v1beta1.StatefulSetStatus]
+	misreading = planted.MisreadAll[Options, Snapshot, Plan]
+	onWire     = simulation.OnWire[Options, Reconciler]
+)
+
 // scaling is what gives pods up, and wants them again.
 var scaling = simulation.Pick(`{"spec":{"replicas":%v}}`, 1, 4)
 
@@ -281,28 +264,6 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 		return
 	}
 	scaleOften(u, r)
-}
-
-// inPlan plants a bug into plans.
-func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r Reconciler) {
-		controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil)
-	}}
-}
-
-// misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(Reconciler) {
-	return func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Set = s.Set.DeepCopy()
-			misread.Pods, misread.Claims = slices.Clone(s.Pods), maps.Clone(s.Claims)
-			spoil(&misread)
-			p := NewPlan(&misread)
-			p.Status = NewPlan(s).Status
-			return p
-		}
-	}
 }
 
 // waitBeyondPartition has consumers wait as if there were no partition.
@@ -319,7 +280,7 @@ func waitBeyondPartition(s *Snapshot, p *Plan) {
 
 // inSpec plants a bug into how planners read the spec.
 func inSpec(spoil func(*v1beta1.StatefulSetSpec)) bug {
-	return bug{Reconciler: misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })}
+	return misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })
 }
 
 func inRolling(spoil func(*v1beta1.RollingUpdateStatefulSetStrategy)) bug {

@@ -59,16 +59,7 @@ func later(b bug) *simulation.Subject {
 }
 
 // laterEdits are what users change of the fields that are new.
-var laterEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"ordinals":%v}}`, "null", `{"start":0}`, `{"start":1}`, `{"start":3}`),
-	simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", `["0-1"]`, `[1,"2-3"]`, `["1-1",4]`, `["1-3","2-4",3,3]`),
-	simulation.Pick(`{"spec":{"volumeClaimTemplates":%v}}`, `[{"metadata":{"name":"data","labels":{"app":"other","tier":"1"}}}]`, `[{"metadata":{"name":"data"}}]`),
-	simulation.Pick(`{"spec":{"volumeClaimUpdateStrategy":%v}}`, "null", `{"type":"OnDelete"}`, `{"type":"OnPodRollingUpdate"}`),
-}
+var laterEdits = simulation.ReadEdits("laterEdits")
 
 // laterMistakes are what only a webhook would refuse of them.
-var laterMistakes = []simulation.Mistake{
-	{`{"spec":{"ordinals":{"start":-1}}}`, `{"spec":{"ordinals":null}}`},
-	{`{"spec":{"reserveOrdinals":[0,"1"]}}`, `{"spec":{"reserveOrdinals":[1]}}`},
-	{`{"spec":{"reserveOrdinals":["3-2"]}}`, `{"spec":{"reserveOrdinals":["2-3"]}}`},
-}
+var laterMistakes = simulation.ReadMistakes("laterMistakes")

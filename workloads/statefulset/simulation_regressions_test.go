@@ -26,28 +26,15 @@ func TestSimulationRegressions(t *testing.T) {
 // holdUpdates begins updates that hooks hold, with other templates in between,
 // and holds them back by the partition.
 func holdUpdates(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible","partition":%v}}}}`, 0, 5),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-		simulation.Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("holdUpdates")))
 }
 
 // editAmid edits the template while an update is under way, or waits for a hook.
 func editAmid(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"hold-delete":"%v"}}}}}`, true, false),
-		simulation.Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"}}`, "null"),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-		simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"podUpdatePolicy":"%v","paused":false,"partition":0}}}}`, "ReCreate"),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("editAmid")))
 }
 
 // nameInTemplate gives the template labels that name a pod, and takes them away.
 func nameInTemplate(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"podUpdatePolicy":"%v","paused":false,"partition":0}}}}`, "InPlaceIfPossible"),
-		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"apps.kubernetes.io/pod-index":%v}}}}}`, `"7"`, "null"),
-		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":%v}}}}}`, `"web-7"`, "null"),
-	}))
+	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("nameInTemplate")))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -28,6 +29,33 @@ func TestSimulationReplays(t *testing.T) {
 		simulation.CheckReplay(t, simulated(bug{}), seed)
 	}
 	simulation.CheckReplay(t, later(bug{}), 0)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1beta1.StatefulSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+		"selector":            `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
+		"serviceName":         `{"serviceName":"other"}`,
+		"podManagementPolicy": `{"podManagementPolicy":"Parallel"}`,
+	}}, simulated(bug{}), later(bug{}))
+}
+
+// TestSimulationOfStartupProbes plays histories of pods with startup probes, with kubelets that say of a container that they
+// restart that it has started, until they ask. (IP-45)
+func TestSimulationOfStartupProbes(t *testing.T) {
+	simulation.Check(t, starting(bug{}))
+}
+
+// TestSimulationFindsBugsOfStartupProbes has the word of kubelets count at once, which a few seeds must find.
+func TestSimulationFindsBugsOfStartupProbes(t *testing.T) {
+	plant := simulation.Plant(t, starting)
+	plant("the kubelet is believed at once", invariants.InPlace, 0, misreading(func(s *Snapshot) { s.Pods = simulation.Believing(s.Pods) }))
+}
+
+// starting is played with pods whose containers have startup probes.
+func starting(bug bug) *simulation.Subject {
+	return simulation.Starting(simulated(bug), `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible","partition":0,"paused":false}}}}`)
 }
 
 // simulated is what a simulation needs to know of StatefulSets, whose

@@ -51,48 +51,17 @@ func anySet(r *rand.Rand) simulation.Object {
 }
 
 // edits are what users change about a StatefulSet.
-var edits = append([]simulation.Edit{
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4, 5),
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 5),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", "[0]", "[1]", "[1,3]"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "OnDelete"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 0, 1, 2, 4),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"%v"}}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceOnly"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false, false),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":%v}}}}`, 0, 10, 60),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}}`, 0, 5),
+var edits = slices.Concat(simulation.ReadEdits("edits"), []simulation.Edit{
 	func(r *rand.Rand) string { return simulation.AnyEdit(r, retentionEdits) },
-	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
-	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"volumeClaimTemplates":%v}}`, "[]", `[{"metadata":{"name":"data"}}]`,
-		`[{"metadata":{"name":"data"}},{"metadata":{"name":"logs"}}]`, `[{"metadata":{"name":"logs"}}]`),
-}, simulation.Hooks...)
+}, simulation.ReadEdits("moreEdits"), simulation.Hooks)
 
-var retentionEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
-	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
-	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":%v}}`, "null", `{"whenDeleted":"Delete","whenScaled":"Delete"}`),
-}
+var retentionEdits = simulation.ReadEdits("retentionEdits")
 
 // parallelEdits are those that need Parallel.
-var parallelEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%v}}}}`, 1, 2, `"50%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":%v}}}}`, "null", "{}",
-		`{"priorityStrategy":{"orderPriority":[{"orderedKey":"apps.kubernetes.io/pod-index"}]}}`),
-	simulation.Pick(`{"spec":{"scaleStrategy":%v}}`, "null", `{"maxUnavailable":1}`, `{"maxUnavailable":2}`),
-}
+var parallelEdits = simulation.ReadEdits("parallelEdits")
 
 // rareEdits are what users change seldom.
-var rareEdits = append([]simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":{"priorityStrategy":%v}}}}}`, "null",
-		`{"orderPriority":null,"weightPriority":[{"weight":9,"matchSelector":{"matchLabels":{"version":"1"}}}]}`,
-		`{"orderPriority":null,"weightPriority":[{"weight":20,"matchSelector":{"matchLabels":{"apps.kubernetes.io/pod-index":"1"}}},{"weight":9,"matchSelector":{"matchLabels":{"version":"2"}}}]}`),
-}, simulation.RareHooks...)
+var rareEdits = append(simulation.ReadEdits("rareEdits"), simulation.RareHooks...)
 
 // anyEdit is a change of a StatefulSet.
 func anyEdit(r *rand.Rand, set *v1beta1.StatefulSet) string {
@@ -103,17 +72,7 @@ func anyEdit(r *rand.Rand, set *v1beta1.StatefulSet) string {
 }
 
 // mistakes are what only a webhook would refuse.
-var mistakes = []simulation.Mistake{
-	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
-	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`},
-	{`{"spec":{"reserveOrdinals":[-1,0,0]}}`, `{"spec":{"reserveOrdinals":null}}`},
-	{`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":-1}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`},
-	{`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":"many"}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}}`},
-	{`{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":-1}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":0}}}}`},
-	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
-}
+var mistakes = simulation.ReadMistakes("mistakes")
 
 // act is what users, and the owners of hooks, do in a step.
 func act(u *simulation.User, r *rand.Rand) {

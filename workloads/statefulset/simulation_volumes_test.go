@@ -34,60 +34,44 @@ func TestSimulationOfVolumesFindsBugs(t *testing.T) {
 			s.Classes[class] = &storagev1.StorageClass{AllowVolumeExpansion: ptr.To(true)}
 		}
 	}
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"claims grow while the update is paused", invariants.Paused, 87, inRolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Paused = false })},
-		{"claims grow below the partition", invariants.Partition, 17, inRolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Partition = nil })},
-		{"claims grow with OnDelete", invariants.Claims, 4, bug{Reconciler: misreading(func(s *Snapshot) {
-			s.Set.Spec.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{Type: v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType}
-			expansible(s)
-		})}},
-		{"all claims grow at a time", invariants.Availability, 3, inPlan(func(s *Snapshot, p *Plan) {
-			if len(p.ResizeClaims) > 0 {
-				all := *s
-				all.Set = s.Set.DeepCopy()
-				all.Set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromInt32(9))
-				p.ResizeClaims = NewPlan(&all).ResizeClaims
-			}
-		})},
-		{"claims that are on their way are forgotten", invariants.Availability, 8, bug{Reconciler: misreading(func(s *Snapshot) {
-			for name, claim := range s.Claims {
-				arrived := claim.DeepCopy()
-				arrived.Status.Capacity = arrived.Spec.Resources.Requests
-				s.Claims[name] = arrived
-			}
-		})}},
-		{"storage classes are not asked", invariants.Settled, 11, bug{Reconciler: misreading(expansible)}},
-		{"a claim asks for more than its template", invariants.Claims, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.ResizeClaims {
-				p.ResizeClaims[i].Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("11Gi")}
-			}
-		})},
-		{"claims do not grow", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.ResizeClaims = nil })},
-		{"nothing says that claims cannot grow", invariants.Status, 156, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return string(c.Type) == failedUpdate })
-			}
-		})},
-		{"nothing says that file systems grow when pods start anew", invariants.Status, 119, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return strings.Contains(c.Message, "its volume has grown") })
-			}
-		})},
-		{"one claim too many is counted", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil && len(p.Status.VolumeClaims) > 0 {
-				p.Status.VolumeClaims[0].CompatibleReplicas++
-			}
-		})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: growing(b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+	plant := simulation.Plant(t, growing)
+	plant("claims grow while the update is paused", invariants.Paused, 87, inRolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Paused = false }))
+	plant("claims grow below the partition", invariants.Partition, 17, inRolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Partition = nil }))
+	plant("claims grow with OnDelete", invariants.Claims, 4, misreading(func(s *Snapshot) {
+		s.Set.Spec.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{Type: v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType}
+		expansible(s)
+	}))
+	plant("all claims grow at a time", invariants.Availability, 3, inPlan(func(s *Snapshot, p *Plan) {
+		if len(p.ResizeClaims) > 0 {
+			all := *s
+			all.Set = s.Set.DeepCopy()
+			all.Set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromInt32(9))
+			p.ResizeClaims = NewPlan(&all).ResizeClaims
+		}
+	}))
+	plant("claims that are on their way are forgotten", invariants.Availability, 8, misreading(func(s *Snapshot) {
+		for _, claim := range s.Claims {
+			claim.Status.Capacity = claim.Spec.Resources.Requests
+		}
+	}))
+	plant("storage classes are not asked", invariants.Settled, 11, misreading(expansible))
+	plant("a claim asks for more than its template", invariants.Claims, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.ResizeClaims {
+			p.ResizeClaims[i].Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("11Gi")}
+		}
+	}))
+	plant("claims do not grow", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.ResizeClaims = nil }))
+	plant("nothing says that claims cannot grow", invariants.Status, 156, inStatus(func(status *v1beta1.StatefulSetStatus) {
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(c appsv1.StatefulSetCondition) bool { return string(c.Type) == failedUpdate })
+	}))
+	plant("nothing says that file systems grow when pods start anew", invariants.Status, 119, inStatus(func(status *v1beta1.StatefulSetStatus) {
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(c appsv1.StatefulSetCondition) bool { return strings.Contains(c.Message, "its volume has grown") })
+	}))
+	plant("one claim too many is counted", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Status != nil && len(p.Status.VolumeClaims) > 0 {
+			p.Status.VolumeClaims[0].CompatibleReplicas++
+		}
+	}))
 }
 
 // growing are histories in which claims grow.

@@ -25,66 +25,54 @@ func TestAdaptiveSimulation(t *testing.T) {
 
 // TestAdaptiveSimulationFindsBugs plants bugs that show with the option alone.
 func TestAdaptiveSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"the option is forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) { s.Features.AdaptiveScheduling = false })},
-		{"minima are forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
-			for i := range s.Set.Spec.Topology.Subsets {
-				s.Set.Spec.Topology.Subsets[i].MinReplicas = nil
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return adaptiveSimulated(&b) })
+	plant("the option is forgotten", invariants.Placement, 0, misreading(func(s *Snapshot) { s.Features.AdaptiveScheduling = false }))
+	plant("minima are forgotten", invariants.Placement, 0, misreading(func(s *Snapshot) {
+		for i := range s.Set.Spec.Topology.Subsets {
+			s.Set.Spec.Topology.Subsets[i].MinReplicas = nil
+		}
+	}))
+	plant("maxima are forgotten", invariants.Placement, 0, misreading(func(s *Snapshot) {
+		for i := range s.Set.Spec.Topology.Subsets {
+			s.Set.Spec.Topology.Subsets[i].MaxReplicas = nil
+		}
+	}))
+	plant("others run one pod too few", invariants.Placement, 2, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Subsets {
+			if p.Subsets[i].Reserved > 0 && p.Status != nil {
+				p.Status.ReservedPods++
 			}
-		})},
-		{"maxima are forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
-			for i := range s.Set.Spec.Topology.Subsets {
-				s.Set.Spec.Topology.Subsets[i].MaxReplicas = nil
+		}
+	}))
+	plant("subsets stay closed", invariants.Settled, 0, misreading(func(s *Snapshot) {
+		for i := range s.Set.Status.SubsetStatuses {
+			for j := range s.Set.Status.SubsetStatuses[i].Conditions {
+				s.Set.Status.SubsetStatuses[i].Conditions[j].LastTransitionTime = metav1.NewTime(s.Now)
 			}
-		})},
-		{"others run one pod too few", invariants.Placement, 2, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.Subsets {
-				if p.Subsets[i].Reserved > 0 && p.Status != nil {
-					p.Status.ReservedPods++
-				}
+		}
+	}))
+	plant("pods that are not reserved get no label", invariants.Settled, 13, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil }))
+	plant("pods get a label that none asks for", invariants.Placement, 1, inPlan(func(s *Snapshot, p *Plan) { p.LabelAll, p.Unreserve = true, s.Pods }))
+	plant("an update is told to be over when it begins", invariants.Status, 1, inStatus(func(status *v1alpha1.UnitedDeploymentStatus) {
+		for i := range status.Conditions {
+			if c := &status.Conditions[i]; c.Type == v1alpha1.UnitedDeploymentUpdated {
+				c.Status = corev1.ConditionTrue
 			}
-		})},
-		{"subsets stay closed", invariants.Settled, 0, inSnapshot(func(s *Snapshot) {
-			for i := range s.Set.Status.SubsetStatuses {
-				for j := range s.Set.Status.SubsetStatuses[i].Conditions {
-					s.Set.Status.SubsetStatuses[i].Conditions[j].LastTransitionTime = metav1.NewTime(s.Now)
-				}
+		}
+	}))
+	plant("subsets that are gone stay in the status", invariants.Status, 1, inPlan(func(s *Snapshot, p *Plan) {
+		if p.Status != nil && len(s.Set.Status.SubsetStatuses) > len(p.Status.SubsetStatuses) {
+			p.Status.SubsetStatuses = s.Set.Status.SubsetStatuses
+		}
+	}))
+	plant("ready pods stay marked as reserved", invariants.Settled, 13, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil }))
+	plant("pods that are ready are marked as reserved", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
+		for _, pod := range s.Pods {
+			if pod.Labels[v1alpha1.ReservedPodLabel] == "" && pod.DeletionTimestamp == nil {
+				p.Reserve = []*corev1.Pod{pod}
 			}
-		})},
-		{"pods that are not reserved get no label", invariants.Settled, 13, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil })},
-		{"pods get a label that none asks for", invariants.Placement, 1, inPlan(func(s *Snapshot, p *Plan) { p.LabelAll, p.Unreserve = true, s.Pods })},
-		{"an update is told to be over when it begins", invariants.Status, 1, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				for i := range p.Status.Conditions {
-					if c := &p.Status.Conditions[i]; c.Type == v1alpha1.UnitedDeploymentUpdated {
-						c.Status = corev1.ConditionTrue
-					}
-				}
-			}
-		})},
-		{"subsets that are gone stay in the status", invariants.Status, 1, inPlan(func(s *Snapshot, p *Plan) {
-			if p.Status != nil && len(s.Set.Status.SubsetStatuses) > len(p.Status.SubsetStatuses) {
-				p.Status.SubsetStatuses = s.Set.Status.SubsetStatuses
-			}
-		})},
-		{"ready pods stay marked as reserved", invariants.Settled, 13, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil })},
-		{"pods that are ready are marked as reserved", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
-			for _, pod := range s.Pods {
-				if pod.Labels[v1alpha1.ReservedPodLabel] == "" && pod.DeletionTimestamp == nil {
-					p.Reserve = []*corev1.Pod{pod}
-				}
-			}
-		})},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: adaptiveSimulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+		}
+	}))
 }
 
 // adaptiveSimulated is simulated with the option.
@@ -104,7 +92,7 @@ func adaptiveSimulated(bug *bug) *simulation.Subject {
 			return o, err
 		})
 	}
-	w.Act = bug.controller.Act(func(u *simulation.User, r *rand.Rand) {
+	w.Act = bug.Act(func(u *simulation.User, r *rand.Rand) {
 		if r.IntN(3) == 0 {
 			u.Edit(anyAdaptiveTopology(r))
 			return

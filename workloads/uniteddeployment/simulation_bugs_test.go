@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -21,155 +20,106 @@ import (
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestSimulationFindsBugs plants bugs into the controller: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"a subset gets one pod too many", invariants.Placement, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			for i := range p.Update {
-				if p.Update[i].Wanted == nil {
-					p.Update[i].Replicas++
-				}
+	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return simulated(&b) })
+	plant("a subset gets one pod too many", invariants.Placement, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Update {
+			if p.Update[i].Wanted == nil {
+				p.Update[i].Replicas++
 			}
-		})},
-		{"percentages are of what there is", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
-			if s.Set.Spec.Replicas != nil && s.Set.Status.Replicas > 0 {
-				s.Set.Spec.Replicas = &s.Set.Status.Replicas
-			}
-		})},
-		{"odd pods go to the first subset by name", invariants.Placement, 15, inSnapshot(func(s *Snapshot) {
-			slices.SortFunc(s.Set.Spec.Topology.Subsets, func(a, b v1alpha1.Subset) int { return len(b.Patch.String()) - len(a.Patch.String()) })
-			s.Deployments, s.CloneSets = oneEach(s.Deployments, func(d *appsv1.Deployment) **int32 { return &d.Spec.Replicas }), oneEach(s.CloneSets, func(c *v1alpha1.CloneSet) **int32 { return &c.Spec.Replicas })
-		})},
-		{"partitions are not kept", invariants.Partition, 1, inSnapshot(func(s *Snapshot) { s.Set.Spec.UpdateStrategy.ManualUpdate = nil })},
-		{"workloads of removed subsets stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = nil })},
-		{"workloads are deleted before all new ones are there", invariants.Order, 1, bug{controller: spoil{Reconciler: deleteFirst}}},
-		{"the topology is that of the cache", invariants.Ownership, 47, bug{controller: spoil{Reconciler: fromTheCache}}},
-		{"a deletion hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}}},
-		{"orphans are not adopted", invariants.Identity, 17, inSnapshot(func(s *Snapshot) {
-			s.Deployments = slices.DeleteFunc(slices.Clone(s.Deployments), func(d *appsv1.Deployment) bool { return metav1.GetControllerOf(d) == nil })
-			s.CloneSets = slices.DeleteFunc(slices.Clone(s.CloneSets), func(c *v1alpha1.CloneSet) bool { return metav1.GetControllerOf(c) == nil })
-			s.StatefulSets = slices.DeleteFunc(slices.Clone(s.StatefulSets), func(c *appsv1.StatefulSet) bool { return metav1.GetControllerOf(c) == nil })
-		})},
-		{"what the selector lacks is not given up", invariants.Settled, 41, inPlan(func(_ *Snapshot, p *Plan) { p.Release = nil })},
-		{"the tolerations of subsets are forgotten", invariants.Spec, 0, inSnapshot(func(s *Snapshot) {
-			for i := range s.Set.Spec.Topology.Subsets {
-				s.Set.Spec.Topology.Subsets[i].Tolerations = nil
-			}
-		})},
-		{"patches of subsets are forgotten", invariants.Spec, 0, inSnapshot(func(s *Snapshot) {
-			for i := range s.Set.Spec.Topology.Subsets {
-				s.Set.Spec.Topology.Subsets[i].Patch = nil
-			}
-		})},
-		{"pods that keep a StatefulSet from updating stay", invariants.Settled, 75, inPlan(func(_ *Snapshot, p *Plan) { p.DeletePods = nil })},
-		{"ready pods are deleted to update", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) { p.DeletePods = s.Pods })},
-		{"pods that were ready a moment ago are deleted", invariants.Needless, 1, inSnapshot(func(s *Snapshot) {
-			for i, pod := range s.Pods {
-				s.Pods[i] = pod.DeepCopy()
-				s.Pods[i].Status.ContainerStatuses = nil
-			}
-		})},
-		{"all pods that are not ready are deleted at once", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
-			if len(p.DeletePods) > 0 {
-				p.DeletePods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool {
-					return lifecycle.Ready(pod) || pod.Labels[v1alpha1.SubsetRevisionLabel] == p.Status.UpdateStatus.UpdatedRevision
-				})
-			}
-		})},
-		{"revisions that pods have are deleted", invariants.History, 7, often(rollOut, inSnapshot(func(s *Snapshot) {
-			s.Pods, s.Set.Spec.RevisionHistoryLimit = nil, new(int32)
-		}))},
-		{"revisions are kept for ever", invariants.History, 0, often(rollOut, inPlan(func(_ *Snapshot, p *Plan) { p.Revisions.Delete = nil }))},
-		{"pods that are being deleted count as updated", invariants.Status, 0, inSnapshot(func(s *Snapshot) {
-			for i, pod := range s.Pods {
-				s.Pods[i] = pod.DeepCopy()
-				s.Pods[i].DeletionTimestamp = nil
-			}
-		})},
-		{"currentRevision is never moved", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
-			if p.Status != nil && s.Set.Status.CurrentRevision != "" {
-				p.Status.CurrentRevision = s.Set.Status.CurrentRevision
-			}
-		})},
-		{"what is wrong in the spec is not told", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Status != nil {
-				p.Status.Conditions = nil
-			}
-		})},
-		{"all fields of a workload are put right", invariants.Spec, 10, bug{controller: spoil{Config: func(c *rest.Config) {
-			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "deployments", func(body map[string]any) {
-				if spec, ok := body["spec"].(map[string]any); ok {
-					spec["paused"] = false
-				}
-			}))
-		}}}},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
-}
-
-// bug is a bug of the controller. Its zero value is none.
-type bug struct{ controller spoil }
-
-type spoil = simulation.Spoil[Options, Reconciler]
-
-// inPlan plants a bug into plans, inSnapshot into what they are made of.
-func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
-}
-
-func inSnapshot(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r Reconciler) {
-		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
-			misread := *s
-			misread.Set, misread.Pods = s.Set.DeepCopy(), slices.Clone(s.Pods)
-			change(&misread)
-			return NewPlan(&misread)
 		}
-	}}}
+	}))
+	plant("percentages are of what there is", invariants.Placement, 0, misreading(func(s *Snapshot) {
+		if s.Set.Spec.Replicas != nil && s.Set.Status.Replicas > 0 {
+			s.Set.Spec.Replicas = &s.Set.Status.Replicas
+		}
+	}))
+	plant("odd pods go to the first subset by name", invariants.Placement, 15, misreading(func(s *Snapshot) {
+		slices.SortFunc(s.Set.Spec.Topology.Subsets, func(a, b v1alpha1.Subset) int { return len(b.Patch.String()) - len(a.Patch.String()) })
+		for _, d := range s.Deployments { // all workloads have one pod
+			d.Spec.Replicas = new(int32(1))
+		}
+		for _, c := range s.CloneSets {
+			c.Spec.Replicas = new(int32(1))
+		}
+	}))
+	plant("partitions are not kept", invariants.Partition, 1, misreading(func(s *Snapshot) { s.Set.Spec.UpdateStrategy.ManualUpdate = nil }))
+	plant("workloads of removed subsets stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = nil }))
+	plant("workloads are deleted before all new ones are there", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
+		if len(p.Delete) > 0 {
+			p.Create = nil
+		}
+	}))
+	plant("the topology is that of the cache", invariants.Ownership, 47, bug{Reconciler: fromTheCache})
+	plant("a deletion hits whatever has the name", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`)))
+	plant("orphans are not adopted", invariants.Identity, 17, misreading(func(s *Snapshot) {
+		s.Deployments = slices.DeleteFunc(slices.Clone(s.Deployments), func(d *appsv1.Deployment) bool { return metav1.GetControllerOf(d) == nil })
+		s.CloneSets = slices.DeleteFunc(slices.Clone(s.CloneSets), func(c *v1alpha1.CloneSet) bool { return metav1.GetControllerOf(c) == nil })
+		s.StatefulSets = slices.DeleteFunc(slices.Clone(s.StatefulSets), func(c *appsv1.StatefulSet) bool { return metav1.GetControllerOf(c) == nil })
+	}))
+	plant("what the selector lacks is not given up", invariants.Settled, 41, inPlan(func(_ *Snapshot, p *Plan) { p.Release = nil }))
+	plant("the tolerations of subsets are forgotten", invariants.Spec, 0, misreading(func(s *Snapshot) {
+		for i := range s.Set.Spec.Topology.Subsets {
+			s.Set.Spec.Topology.Subsets[i].Tolerations = nil
+		}
+	}))
+	plant("patches of subsets are forgotten", invariants.Spec, 0, misreading(func(s *Snapshot) {
+		for i := range s.Set.Spec.Topology.Subsets {
+			s.Set.Spec.Topology.Subsets[i].Patch = nil
+		}
+	}))
+	plant("pods that keep a StatefulSet from updating stay", invariants.Settled, 75, inPlan(func(_ *Snapshot, p *Plan) { p.DeletePods = nil }))
+	plant("ready pods are deleted to update", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) { p.DeletePods = s.Pods }))
+	plant("pods that were ready a moment ago are deleted", invariants.Needless, 1,
+		misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil })))
+	plant("all pods that are not ready are deleted at once", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
+		if len(p.DeletePods) > 0 {
+			p.DeletePods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool {
+				return lifecycle.Ready(pod) || pod.Labels[v1alpha1.SubsetRevisionLabel] == p.Status.UpdateStatus.UpdatedRevision
+			})
+		}
+	}))
+	plant("revisions that pods have are deleted", invariants.History, 7, misreading(func(s *Snapshot) {
+		s.Pods, s.Set.Spec.RevisionHistoryLimit = nil, new(int32)
+	}).While(rollOut))
+	plant("revisions are kept for ever", invariants.History, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Revisions.Delete = nil }).While(rollOut))
+	plant("pods that are being deleted count as updated", invariants.Status, 0,
+		misreading(planted.EachPod[Snapshot](func(pod *corev1.Pod) { pod.DeletionTimestamp = nil })))
+	plant("currentRevision is never moved", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+		if p.Status != nil && s.Set.Status.CurrentRevision != "" {
+			p.Status.CurrentRevision = s.Set.Status.CurrentRevision
+		}
+	}))
+	plant("what is wrong in the spec is not told", invariants.Status, 0, inStatus(func(status *v1alpha1.UnitedDeploymentStatus) { status.Conditions = nil }))
+	plant("all fields of a workload are put right", invariants.Spec, 10, onWire(simulation.SpoilBodies(http.MethodPatch, "deployments", func(body map[string]any) {
+		if spec, ok := body["spec"].(map[string]any); ok {
+			spec["paused"] = false
+		}
+	})))
 }
 
-// often has users do something half of the time.
-func often(act func(*simulation.User, *rand.Rand), b bug) bug {
-	b.controller.Often = act
-	return b
-}
+// bug is a bug of the controller.
+type bug = simulation.Spoil[Options, Reconciler]
+
+// inPlan plants a bug into plans, inStatus into what a status says, misreading into what planners see, and onWire into requests.
+var (
+	inPlan     = planted.InPlan[Options, Snapshot, Plan]
+	inStatus   = planted.InStatus[Options, Snapshot, Plan, v1alpha1.UnitedDeploymentStatus]
+	misreading = planted.Misread[Options, Snapshot, Plan]
+	onWire     = simulation.OnWire[Options, Reconciler]
+)
 
 // rollOut pushes image after image, with little history.
 func rollOut(u *simulation.User, r *rand.Rand) {
 	set := u.Workload().(*v1alpha1.UnitedDeployment)
 	u.Edit(`{"spec":{"revisionHistoryLimit":0}}`)
 	u.Edit(newImage(set, r.IntN(9)))
-}
-
-// oneEach takes all workloads for ones of one pod.
-func oneEach[T interface{ DeepCopy() T }](all []T, replicas func(T) **int32) (copies []T) {
-	for _, w := range all {
-		w = w.DeepCopy()
-		*replicas(w) = new(int32(1))
-		copies = append(copies, w)
-	}
-	return copies
-}
-
-// deleteFirst has the Reconciler delete workloads in a plan of their own, before others are created.
-func deleteFirst(r Reconciler) {
-	controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, func(_ *Snapshot, p *Plan) {
-		if len(p.Delete) > 0 {
-			p.Create = nil
-		}
-	})
 }
 
 // fromTheCache has the Reconciler read its UnitedDeployments from the cache.

@@ -19,10 +19,11 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -38,6 +39,19 @@ func TestSimulation(t *testing.T) {
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
 	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.UnitedDeployment]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+		"topology.subsets[].nodeSelectorTerm": `{"topology":{"subsets":[{"name":"a","nodeSelectorTerm":{"matchExpressions":[{"key":"zone","operator":"Exists"}]}}]}}`,
+		"topology.subsets[].tolerations":      `{"topology":{"subsets":[{"name":"b","nodeSelectorTerm":{"matchExpressions":[{"key":"zone","operator":"In","values":["b"]}]}}]}}`,
+		"selector":                            `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
+	}, Elsewhere: map[string]string{
+		"template.advancedStatefulSetTemplate.metadata": "TestEveryFieldOfATemplateReachesTheWorkload", "template.advancedStatefulSetTemplate.spec": "TestEveryFieldOfATemplateReachesTheWorkload",
+		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "TestZones",
+	}}, simulated(&bug{}), adaptiveSimulated(&bug{}))
 }
 
 // simulated is what a simulation needs to know of UnitedDeployments, whose controllers have a bug.
@@ -56,7 +70,7 @@ func simulated(bug *bug) *simulation.Subject {
 		Create:   func(r *rand.Rand) simulation.Object { return anySet(r) },
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Patience: 20 * time.Minute,
-		Act:      bug.controller.Act(act),
+		Act:      bug.Act(act),
 		Rare:     simulation.Rarely(simulation.Pick(`{"spec":{"updateStrategy":{"type":%v}}}`, "null", `"Manual"`)),
 		Others:   func(u *simulation.User, r *rand.Rand) { runSome(u, r) },
 		Release:  runAll,
@@ -77,7 +91,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 }
 
 func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process) (Options, error)) (simulation.Controller, error) {
-	r, err := bug.controller.Start(p, options, NewReconciler)
+	r, err := bug.Start(p, options, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}
@@ -98,11 +112,8 @@ func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
-	reader := caches.Reader{}
-	for _, resource := range []podwright.Resource{resourceUnitedDeployments, resourceCloneSets, resourceDeployments, resourceStatefulSets, resourceRevisions, resourcePods} {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
-	}
-	o.Reader, o.Without = readers.Noting{Reader: reader, Resource: resourceUnitedDeployments, Note: p.Observe}, []TemplateKind{AdvancedStatefulSet}
+	o.Reader, o.Without = planted.Read(p, resourceUnitedDeployments, resourceCloneSets, resourceDeployments, resourceStatefulSets,
+		resourceRevisions, resourcePods), []TemplateKind{AdvancedStatefulSet}
 	if asLater(p.Seed) {
 		o.Features = FeaturesOf(podwright.Release19)
 		o.Features.AdaptiveScheduling = false // TestAdaptiveSimulation has it
@@ -201,13 +212,7 @@ func newImage(set *v1alpha1.UnitedDeployment, tag any) string {
 }
 
 // setEdits are what users change about a UnitedDeployment, beside its template and its topology.
-var setEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7, "null"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"a":%v}}}}}`, 0, 1, 2, 9),
-	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"b":%v}}}}}`, 0, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"c":%v}}}}}`, "null", 1),
-	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 2, "null"),
-}
+var setEdits = simulation.ReadEdits("setEdits")
 
 // act is what users do in a step, to the UnitedDeployment or to the workloads of its subsets.
 func act(u *simulation.User, r *rand.Rand) {

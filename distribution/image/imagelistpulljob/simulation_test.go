@@ -15,11 +15,10 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 )
 
 // TestSimulation has users change an ImageListPullJob and its ImagePullJobs at random, amid everything that can go wrong. It judges
@@ -97,11 +96,8 @@ func startSimulated(p *simulation.Process, resource string, spoil func(body map[
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	reader := caches.Reader{}
-	for _, resource := range []podwright.Resource{resourceLists, resourceJobs} {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
-	}
-	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Noting{Reader: reader, Resource: resourceLists, Note: p.Observe}}, Distribution: distribution})
+	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: planted.Read(p, resourceLists, resourceJobs)},
+		Distribution: distribution})
 	if err != nil {
 		return simulation.Controller{}, err
 	}
@@ -165,19 +161,7 @@ func anyList(r *rand.Rand) *v1alpha1.ImageListPullJob {
 }
 
 // listEdits are what users change about an ImageListPullJob.
-var listEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"images":%v}}`, `["a"]`, `["a","b"]`, `["b","c"]`, `["a","b","c","d"]`),
-	simulation.Pick(`{"spec":{"parallelism":%v}}`, "null", 0, 1, `"50%"`),
-	simulation.Pick(`{"spec":{"podSelector":null,"selector":%v}}`, "null", `{"names":["n1"],"matchLabels":null,"matchExpressions":null}`, `{"names":null,"matchLabels":{"ring":"a"},"matchExpressions":null}`,
-		`{"names":null,"matchLabels":null,"matchExpressions":[{"key":"zone","operator":"NotIn","values":["b"]}]}`),
-	simulation.Pick(`{"spec":{"selector":null,"podSelector":{"matchLabels":{"app":"%v"}}}}`, "web", "other"),
-	simulation.Pick(`{"spec":{"completionPolicy":%v}}`, `{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`, `{"type":"Always","activeDeadlineSeconds":300,"ttlSecondsAfterFinished":60}`,
-		`{"type":"Never","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`),
-	simulation.Pick(`{"spec":{"pullPolicy":{"timeoutSeconds":%[1]v,"backoffLimit":%[1]v}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"pullSecrets":%v}}`, "null", `["s"]`),
-	simulation.Pick(`{"spec":{"imagePullPolicy":%v}}`, "null", `"Always"`, `"IfNotPresent"`),
-	simulation.Pick(`{"spec":{"sandboxConfig":%v}}`, "null", `{"labels":{"a":"b"}}`, `{"annotations":{"a":"b"}}`),
-}
+var listEdits = simulation.ReadEdits("listEdits")
 
 // actOnList is what users do in a step.
 func actOnList(u *simulation.User, r *rand.Rand) {

@@ -36,6 +36,19 @@ func FindBugs(t *testing.T, bugs []Bug) {
 	}
 }
 
+// Plant returns what plants bugs into the workload that of makes of them. Each is a subtest like those of FindBugs, whose first seed
+// is first.
+func Plant[B any](t *testing.T, of func(B) *Subject) func(name string, breaks invariants.Invariant, first uint64, bug B) {
+	t.Helper()
+	collectLess(t)
+	return func(name string, breaks invariants.Invariant, first uint64, bug B) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			find(t, &Bug{Name: name, Breaks: breaks, First: first, Workload: of(bug)})
+		})
+	}
+}
+
 func find(t *testing.T, bug *Bug) {
 	t.Helper()
 	others := map[invariants.Invariant]int{}
@@ -98,6 +111,11 @@ func Forget(of, field string) func(map[string]any) {
 			delete(within, field)
 		}
 	}
+}
+
+// Forgetting is for the Wrap of a rest.Config: bodies of requests with a verb about a resource lack a field, of the metadata or the status for example.
+func Forgetting(method, resource, of, field string) func(http.RoundTripper) http.RoundTripper {
+	return SpoilBodies(method, resource, Forget(of, field))
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -4,6 +4,7 @@ package simulation
 
 import (
 	"math/rand/v2"
+	"net/http"
 
 	"k8s.io/client-go/rest"
 )
@@ -51,11 +52,13 @@ func (s *Spoil[O, R]) Start(p *Process, options func(*Process) (O, error), newRe
 	return r, err
 }
 
-// Spoiled returns a planner whose plans are spoilt.
-func Spoiled[S, P any](plan func(*S) *P, spoil func(*S, *P)) func(*S) *P {
-	return func(s *S) *P {
-		p := plan(s)
-		spoil(s, p)
-		return p
-	}
+// OnWire is a bug in the requests of a controller, for which wrap stands between it and the API server.
+func OnWire[O, R any](wrap func(http.RoundTripper) http.RoundTripper) Spoil[O, R] {
+	return Spoil[O, R]{Config: func(c *rest.Config) { c.Wrap(wrap) }}
+}
+
+// While is the bug while users do something half of the time.
+func (s Spoil[O, R]) While(often func(*User, *rand.Rand)) Spoil[O, R] {
+	s.Often = often
+	return s
 }

@@ -153,6 +153,11 @@ type Judge struct {
 	Settled func(s *invariants.State, pushed bool) []invariants.Violation
 }
 
+// Unjudged is the Judge of a kind that is not under test, and that another one is beside.
+func Unjudged(uint64) Judge {
+	return Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
+}
+
 // Web is the workload of every simulation.
 var Web = types.NamespacedName{Namespace: "default", Name: "web"}
 

@@ -25,7 +25,7 @@ type event struct{ Action, Package, Test, Output string }
 var (
 	found = regexp.MustCompile(`found by seed (\d+)`)
 	// entry is a bug in a table: its name, what it breaks, and the seed to begin with.
-	entry = regexp.MustCompile(`(?m)^(\s*\{"([^"]+)", \w+\.\w+, )(\d+)(,)`)
+	entry = regexp.MustCompile(`(?m)^(\s*(?:\{|plant\()"([^"]+)", \w+\.\w+, )(\d+)(,)`)
 )
 
 func main() {

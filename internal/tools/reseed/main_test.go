@@ -19,8 +19,8 @@ func TestReseed(t *testing.T) {
 	if want := map[string]map[string]string{"workloads/cloneset": {"paused_is_ignored": "12"}}; !reflect.DeepEqual(seeds, want) {
 		t.Errorf("found seeds %v, want %v", seeds, want)
 	}
-	before := "\t\t{\"paused is ignored\", invariants.Paused, 7, nil},\n\t\t{\"another\", invariants.Paused, 7, nil},\n"
-	after := "\t\t{\"paused is ignored\", invariants.Paused, 12, nil},\n\t\t{\"another\", invariants.Paused, 7, nil},\n"
+	before := "\t\tplant(\"paused is ignored\", invariants.Paused, 7, nil)\n\t\tplant(\"another\", invariants.Paused, 7, nil)\n"
+	after := "\t\tplant(\"paused is ignored\", invariants.Paused, 12, nil)\n\t\tplant(\"another\", invariants.Paused, 7, nil)\n"
 	if got := replace(before, seeds["workloads/cloneset"]); got != after {
 		t.Errorf("found\n%swant\n%s", got, after)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -42,6 +43,13 @@ func TestSimulation(t *testing.T) {
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
 	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Subject[v1alpha1.PodProbeMarker]{Create: podprobemarker.ValidateCreate, Update: podprobemarker.ValidateUpdate,
+		Immutable: map[string]string{"selector": `{"selector":{"matchLabels":{"app":"other"}}}`}}, simulated(&bug{}))
 }
 
 // simulated is what a simulation needs to know of markers and nodes, of whose controllers one has a bug.

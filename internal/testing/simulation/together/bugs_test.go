@@ -55,7 +55,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = string(data)
 		}}},
 		{"an update begins on a pod that has changed since it was read", invariants.Exclusive, 3, bug{
-			cloneSetWrites: simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "resourceVersion"))}},
+			cloneSetWrites: simulation.Forgetting(http.MethodPatch, "pods", "metadata", "resourceVersion")}},
 		{"another container's restart completes the update", invariants.InPlace, 11, bug{cloneSetSees: func(pod *corev1.Pod) {
 			restarted := slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name != "main" && s.RestartCount > 0 })
 			for i := range pod.Status.ContainerStatuses {
