@@ -82,7 +82,7 @@ func TestReviewSource(t *testing.T) {
 	}
 }
 
-// access is what the API server answers when it is asked whether jane may get a source: allowed, denied, both or neither, or late, which is an error.
+// access is what the API server answers when it is asked whether jane may get a source. That is allowed, denied, both or neither, or late, which is an error.
 type access []string
 
 func (a access) Create(_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {

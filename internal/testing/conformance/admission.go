@@ -73,8 +73,8 @@ func PlayAdmission(t *testing.T, folder string, k Admission) {
 	})
 }
 
-// PlayWorkload plays what the webhooks of all kinds say of selectors, templates and claim templates, and of the label of deletion protection, for a
-// kind with claim templates. Its valid object has all defaults but those of the template. InPlaceOnly is the field of the update strategy, below
+// PlayWorkload plays, for a kind with claim templates, what the webhooks of all such kinds say. It is about selectors, templates, claim templates
+// and the label of deletion protection. Its valid object has all defaults but those of the template. InPlaceOnly is the field of the update strategy, below
 // updateStrategy, that says that pods are only updated in place. In the scripts stand KIND and FIELD for the kind and this field.
 func PlayWorkload(t *testing.T, k Admission, inPlaceOnly string) {
 	strategy := "InPlaceOnly"

@@ -113,7 +113,7 @@ func Forget(of, field string) func(map[string]any) {
 	}
 }
 
-// Forgetting is for the Wrap of a rest.Config: bodies of requests with a verb about a resource lack a field, of the metadata or the status for example.
+// Forgetting is for the Wrap of a rest.Config. Bodies of requests with a verb about a resource lack a field, such as one of the metadata.
 func Forgetting(method, resource, of, field string) func(http.RoundTripper) http.RoundTripper {
 	return SpoilBodies(method, resource, Forget(of, field))
 }
