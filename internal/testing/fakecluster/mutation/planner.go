@@ -33,11 +33,11 @@ func CheckLists[S, T any](t *testing.T, reads Reads, p Planner[S], of Plan[T], l
 	}
 }
 
-// CheckWorkloads checks the workload of each situation: see CheckWorkload.
+// CheckWorkloads checks the workload of each situation: see checkWorkload.
 func CheckWorkloads[S, T any](t *testing.T, p Planner[S], deepCopy func(*T) *T, workload func(*S) **T) {
 	t.Helper()
 	for _, s := range p.Situations {
-		CheckWorkload(t, *workload(s), deepCopy, func(changed *T) string {
+		checkWorkload(t, *workload(s), deepCopy, func(changed *T) string {
 			with := *s
 			*workload(&with) = changed
 			return p.Describe(&with)

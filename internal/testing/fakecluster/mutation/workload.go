@@ -29,9 +29,9 @@ func Declared[T any](fields controller.Fields) func(before, after *T) bool {
 
 func object[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
 
-// CheckWorkload checks that every change of a workload matters that changes its plan, which of describes. It also
+// checkWorkload checks that every change of a workload matters that changes its plan, which of describes. It also
 // checks that a change of the status alone is known as one.
-func CheckWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of func(*T) string) {
+func checkWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of func(*T) string) {
 	t.Helper()
 	Plan[T]{
 		Copy: deepCopy, Of: of, Can: regexp.MustCompile(strings.Replace(Metadata, "ResourceVersion|", "", 1)),

@@ -19,9 +19,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
-// WorkloadSpread judges a write of the controller of a WorkloadSpread, whose workload is a CloneSet or a Deployment of
+// workloadSpread judges a write of the controller of a WorkloadSpread, whose workload is a CloneSet or a Deployment of
 // the same name.
-func WorkloadSpread(w *Write) (v []Violation) {
+func workloadSpread(w *Write) (v []Violation) {
 	var found violations
 	known := w.Truth
 	if w.Known != nil {
@@ -46,9 +46,9 @@ func WorkloadSpread(w *Write) (v []Violation) {
 	return found
 }
 
-// WorkloadSpreads judges a write of the controller of several WorkloadSpreads that name the same workload. One of them has the pods, and
+// workloadSpreads judges a write of the controller of several WorkloadSpreads that name the same workload. One of them has the pods, and
 // of the others only the status is written, by which they have none. (WS-22)
-func WorkloadSpreads(w *Write) []Violation {
+func workloadSpreads(w *Write) []Violation {
 	held := *w
 	held.Truth, held.Known, held.Observed = WithHolder(w.Truth), WithHolder(w.Known), WithHolder(w.Observed)
 	known := held.Truth
@@ -57,7 +57,7 @@ func WorkloadSpreads(w *Write) []Violation {
 	}
 	after, isSpread := w.After.(*v1alpha1.WorkloadSpread)
 	if holder := known.Workload; !isSpread || holder == nil || after.UID == holder.GetUID() || w.Subresource != "status" || w.Verb != "patch" {
-		return WorkloadSpread(&held)
+		return workloadSpread(&held)
 	}
 	var found violations
 	if f := withoutPods(known, known.Further[spreadResource][after.Name]); f == nil {
@@ -328,14 +328,14 @@ type SpreadMoves struct{ few fewAtOnce }
 
 // WorkloadSpread is WorkloadSpread, and judges how many pods go at once.
 func (m *SpreadMoves) WorkloadSpread(w *Write) []Violation {
-	return append(WorkloadSpread(w), m.check(w)...)
+	return append(workloadSpread(w), m.check(w)...)
 }
 
 // WorkloadSpreads is WorkloadSpreads, and judges how many pods go at once.
 func (m *SpreadMoves) WorkloadSpreads(w *Write) []Violation {
 	held := *w
 	held.Truth, held.Known = WithHolder(w.Truth), WithHolder(w.Known)
-	return append(WorkloadSpreads(w), m.check(&held)...)
+	return append(workloadSpreads(w), m.check(&held)...)
 }
 
 // check judges how many pods a process has deleted, this one among them. Those that it has deleted are of the workload, too.
