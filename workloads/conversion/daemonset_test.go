@@ -19,11 +19,6 @@ var byKind = map[string]func([]byte, string) ([]byte, error){
 	"StatefulSet": conversion.StatefulSet, "DaemonSet": conversion.DaemonSet, "BroadcastJob": conversion.BroadcastJob, "AdvancedCronJob": conversion.AdvancedCronJob,
 }
 
-// partition is a spec with a partition, as JSON.
-func partition(value string) string {
-	return `"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":` + value + `}}}`
-}
-
 // DS-V3: server-side apply in either version loses nothing, and takes away what it owned.
 func TestServerSideApplyOfDaemonSets(t *testing.T) {
 	appliers.Kind{Name: "DaemonSet", Convert: conversion.DaemonSet, Fields: []appliers.Field{
