@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -104,7 +105,8 @@ func (w *Webhook) review(ctx context.Context, c change) (field.ErrorList, error)
 		return nil, fmt.Errorf("ask whether %s may get what spec.sourceRef names: %w", question.Spec.User, err)
 	case !answer.Status.Allowed || answer.Status.Denied:
 		what := question.Spec.ResourceAttributes
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("user %q cannot get %s %s/%s %s", question.Spec.User, what.Resource, what.Namespace, what.Name, answer.Status.Reason))}, nil
+		text := fmt.Sprintf("user %q cannot get %s %s/%s %s", question.Spec.User, what.Resource, what.Namespace, what.Name, answer.Status.Reason)
+		return field.ErrorList{field.Forbidden(path, strings.TrimSpace(text))}, nil // an authorizer may give no reason
 	}
 	return nil, nil
 }

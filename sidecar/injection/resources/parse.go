@@ -173,8 +173,9 @@ func (p *parser) word(belongs func(byte) bool) string {
 // number reads a number, a percentage or a quantity.
 func (p *parser) number() (number, error) {
 	text := p.word(func(c byte) bool { return isDigit(c) || c == '.' })
-	if exponent := p.exponent(); exponent != "" {
-		text += exponent
+	exponent, err := p.exponent()
+	if text += exponent; err != nil {
+		return number{}, fmt.Errorf("%q: %w", text, err)
 	}
 	value, ok := new(big.Rat).SetString(text)
 	if !ok || strings.HasSuffix(text, ".") {
@@ -199,11 +200,11 @@ func (p *parser) number() (number, error) {
 	return number{value: value.Mul(value, factor), quantity: true, format: format}, nil
 }
 
-// exponent takes an exponent such as e3, if one stands there.
-func (p *parser) exponent() string {
+// exponent takes an exponent such as e3, if one stands there. The error is of one that is too large or too small.
+func (p *parser) exponent() (string, error) {
 	rest := strings.TrimLeft(p.rest, "eE")
 	if len(p.rest)-len(rest) != 1 {
-		return ""
+		return "", nil
 	}
 	digits := strings.TrimLeft(rest, "+-")
 	end := 0
@@ -211,14 +212,14 @@ func (p *parser) exponent() string {
 		end++
 	}
 	if end == 0 || len(rest)-len(digits) > 1 {
-		return ""
+		return "", nil
 	}
 	exponent := p.rest[:len(p.rest)-len(digits)+end]
 	p.rest = p.rest[len(exponent):]
 	if value, ok := new(big.Int).SetString(digits[:end], 10); !ok || value.CmpAbs(big.NewInt(maxExponent)) > 0 {
-		return "e?" // refused as no number
+		return exponent, fmt.Errorf("the exponent must be from -%d to %d", maxExponent, maxExponent)
 	}
-	return exponent
+	return exponent, nil
 }
 
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
