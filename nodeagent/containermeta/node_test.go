@@ -66,8 +66,8 @@ func (n *node) start() {
 	n.Guarded(o.Pods, nodeagent.Trim)
 	n.agent, err = New(o)
 	n.Must(err)
-	n.Go(fixture.Informing(o.Pods), n.agent.Run)
 	n.runtime.ForgetCalls()
+	n.Go(fixture.Informing(o.Pods), n.agent.Run)
 	n.sleep("10s")
 }
 
