@@ -59,7 +59,7 @@ type cluster struct {
 	node                             nodepodprobe.Reconciler
 	marker                           podprobemarker.Reconciler
 	serverless                       bool
-	reconciles                       int // that a script has seen
+	reconciles                       int // when a script began to count
 }
 
 func newCluster(t *testing.T, server *fakecluster.Server) *cluster {

@@ -35,7 +35,7 @@ import (
 //	                         changes an object by the patch that follows, once a second
 //	fail conflict, policy, heal
 //	                         has the API server refuse two results, or what is to be probed
-//	reconciles               tells how many there were since the last time
+//	begin, reconciles        begins to count reconciles, and tells how many there were; before it, events decide how many make one
 //	pause 1m                 lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -46,10 +46,12 @@ func TestScripts(t *testing.T) {
 				for _, a := range d.CmdArgs {
 					args = append(args, a.String())
 				}
-				if d.Cmd == "reconciles" {
-					before := c.reconciles
-					c.reconciles = c.nodeReconciles.Count() + c.markerReconciles.Count()
-					return fmt.Sprintln(c.reconciles - before)
+				switch count := c.nodeReconciles.Count() + c.markerReconciles.Count(); d.Cmd {
+				case "begin":
+					c.reconciles = count
+					return ""
+				case "reconciles":
+					return fmt.Sprintln(count - c.reconciles)
 				}
 				c.do(d.Cmd, args, strings.ReplaceAll(d.Input, "$long", strings.Repeat("x", 5000)))
 				c.Sleep(time.Second)
