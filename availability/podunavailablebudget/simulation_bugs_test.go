@@ -40,7 +40,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("denied evictions are not seen", invariants.Settled, 47, bug{cloneSetSees: func(pod *corev1.Pod) {
 		delete(pod.Annotations, lifecyclev1alpha1.EvictionDeniedAnnotation)
 	}})
-	plant("nobody waits until a record ends", invariants.Settled, 6, often(updateAside, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })))
+	plant("no reconcile waits until a record ends", invariants.Settled, 6, often(updateAside, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })))
 	plant("pods that are marked for deletion let others go", invariants.Status, 12,
 		inSnapshot(planted.EachPod[Snapshot](func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })))
 	plant("pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked))

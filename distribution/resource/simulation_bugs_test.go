@@ -93,7 +93,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.Conflicts[name] = s.Now
 		}
 	}))
-	plant("nobody looks again after a conflict", invariants.Settled, 0, spoil{Reconciler: func(r Reconciler) {
+	plant("a conflict is not looked at again", invariants.Settled, 0, spoil{Reconciler: func(r Reconciler) {
 		apply := controller.KindOf(r).Apply
 		controller.KindOf(r).Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 			_, err := apply(ctx, s, p)

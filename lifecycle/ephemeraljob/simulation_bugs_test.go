@@ -62,7 +62,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}))
 	plant("jobs that are over inject", invariants.Needless, 0, misreading(func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil }))
 	plant("a deadline is not told", invariants.Status, 9, misreading(func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil }))
-	plant("nobody looks when the deadline has come", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))
+	plant("the deadline comes, and no reconcile looks", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 }))
 	plant("jobs are deleted when they finish", invariants.Needless, 1, misreading(func(s *Snapshot) { s.Job.Spec.TTLSecondsAfterFinished = new(int32) }))
 	plant("whatever job has the name is deleted", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`)))
 	plant("finished jobs stay", invariants.Settled, 2, inPlan(func(_ *Snapshot, p *Plan) { p.DeleteJob = false }))

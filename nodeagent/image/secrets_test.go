@@ -79,7 +79,7 @@ func TestStoryCopiesOfOtherNames(t *testing.T) {
 		asked := n.guarded("nobody")
 		n.start()
 		n.Sleep(10 * time.Second)
-		n.Want("asked as both of bank, and as nobody for evil", []string{"", "bank/other", "bank/registry"}, sorted(*asked))
+		n.Want("asked as both of bank, and anonymously for evil", []string{"", "bank/other", "bank/registry"}, sorted(*asked))
 	}, wants(image, "1", backoffLimit(0), ownedBy("bank"), createdAgo(time.Hour)), wants(image, "2", backoffLimit(0), ownedBy("evil")),
 		refersTo(image, v1alpha1.DaemonConfigNamespace, "random-x7k2p"), byOf("evil", image, "mine"), inMode(image, v1alpha1.PullSecretModeBatch))
 }

@@ -39,7 +39,7 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 			p.Status.ObservedGeneration = s.Set.Generation
 		}
 	}))
-	plant("nobody waits for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1alpha1.CloneSetStatus) { statuses.Reach(status) }))
+	plant("the status does not wait for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1alpha1.CloneSetStatus) { statuses.Reach(status) }))
 }
 
 // keepDeadline has the deadline run on if pods have been updated or become available.

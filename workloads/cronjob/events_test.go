@@ -116,7 +116,7 @@ func TestJobsThatComeAndGo(t *testing.T) {
 		mutation.On("it is released", of("a", ours), &batchv1.Job{}, "default/a"),
 		mutation.On("it stays", of("a", ours), of("a", ours), ""),
 		mutation.On("in another version", nil, of("a", "apps.kruise.io/v1beta1"), "default/a"),
-		mutation.On("a job of somebody else", nil, of("a", "other.io/v1"), ""),
-		mutation.On("a job of nobody", nil, &batchv1.Job{}, ""),
+		mutation.On("a job of another API", nil, of("a", "other.io/v1"), ""),
+		mutation.On("a job without an owner", nil, &batchv1.Job{}, ""),
 	)
 }

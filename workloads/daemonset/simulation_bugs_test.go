@@ -106,7 +106,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}))
 	plant("deletions do not name the UID", invariants.Ownership, 0, onWire(simulation.SpoilDeletions("{}")).While(takeNames))
-	plant("nobody waits for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1alpha1.DaemonSetStatus) { statuses.Reach(status) }))
+	plant("the status does not wait for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1alpha1.DaemonSetStatus) { statuses.Reach(status) }))
 	plant("consumers wait for pods that the partition holds back", invariants.Status, 12, inPlan(waitBeyondPartition))
 	plant("pods are deleted at once", invariants.Identity, 1, onWire(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)))
 	plant("the preDelete hook is skipped", invariants.Hooks, 8, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.Lifecycle = nil }))

@@ -78,7 +78,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}))
 	plant("deletions do not name the UID", invariants.Ownership, 0, onWire(simulation.SpoilDeletions("{}")).While(takeNames))
-	plant("nobody waits for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1beta1.StatefulSetStatus) { statuses.Reach(status) }))
+	plant("the status does not wait for a spec that is not reached", invariants.Status, 0, inStatus(func(status *v1beta1.StatefulSetStatus) { statuses.Reach(status) }))
 	plant("consumers wait for pods that the partition holds back", invariants.Status, 13, inPlan(waitBeyondPartition))
 	plant("pods are deleted at once", invariants.Identity, 5, onWire(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)))
 	plant("a pod mounts the claim of another", invariants.Identity, 0, inPlan(func(_ *Snapshot, p *Plan) {

@@ -187,7 +187,7 @@ func TestWhomEventsConcern(t *testing.T) {
 		mutation.On("it stays", of("web", ours, "demo"), of("web", ours, "demo"), ""),
 		mutation.On("UD-2.1: an orphan that is selected", nil, of("", "", "demo"), "default/"+long.Name+" default/web"),
 		mutation.On("an orphan that is not", nil, of("", "", "other"), ""),
-		mutation.On("a workload of somebody else", nil, of("web", "other.io/v1", "demo"), ""),
+		mutation.On("a workload of another API", nil, of("web", "other.io/v1", "demo"), ""),
 	)
 	at := func(revision string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Labels: map[string]string{"app": "demo", v1alpha1.SubsetRevisionLabel: revision}}}

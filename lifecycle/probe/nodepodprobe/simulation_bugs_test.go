@@ -67,7 +67,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		}
 	}))
-	plant("probes that nobody asks for stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+	plant("probes that no marker asks for stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
 		if len(p.Dropped) > 0 {
 			p.Spec = nil
 		}
