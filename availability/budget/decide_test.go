@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,36 +15,19 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestDecide shows what budgets answer about the pod named pod, a second after 07:08:09, and what is booked. The pod is of the CloneSet web and
-// serves. The budget lets one of ten pods go. To accept a change of behaviour, run the test with -rewrite and read the difference.
+// TestDecide shows what budgets answer about a pod, a second after 07:08:09, and what is booked. To accept a change of behaviour, run the test with
+// -rewrite and read the difference.
 //
-//	decide DELETE       asks about an operation, after what the lines below say:
-//	pod PATCH           merges into the pod
-//	budget PATCH        merges into the budget
-//	records 2001        so many pods are recorded, one of them for an update
-//	no-budget           there is no budget
+//	decide DELETE [resizes-alone] [inconsistent-may-go]
+//	             asks about an operation, after what the lines below say: see given
 func TestDecide(t *testing.T) {
 	datadriven.RunTest(t, "testdata/decide.txt", func(t *testing.T, d *datadriven.TestData) string {
-		pod, b := newPod("pod"), newBudget()
-		for line := range strings.Lines(d.Input) {
-			word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-			switch word {
-			case "pod":
-				fixture.Merge(t, pod, rest)
-			case "budget":
-				fixture.Merge(t, b, rest)
-			case "records":
-				record(t, b, rest)
-			case "no-budget":
-				b = nil
-			default:
-				d.Fatalf(t, "no line %s", word)
-			}
-		}
-		request := budget.Request{Operation: v1alpha1.PubOperation(d.CmdArgs[0].Key), Now: after(1)}
+		g := read(t, d)
+		pod, b := append(g.pods, newPod("pod"))[0], g.budget
+		request := budget.Request{Operation: v1alpha1.PubOperation(d.CmdArgs[0].Key), Now: start.Add(time.Second),
+			ResizesAlone: d.HasArg("resizes-alone"), InconsistentMayGo: d.HasArg("inconsistent-may-go")}
 		before := b.DeepCopy()
 		got := budget.Decide(b, pod, request)
 		if got.Reason == "" || got.Status != nil && !got.Allowed {
@@ -60,19 +42,6 @@ func TestDecide(t *testing.T) {
 		}
 		return showDecision(got)
 	})
-}
-
-// record has a budget have so many pods recorded.
-func record(t *testing.T, b *v1alpha1.PodUnavailableBudget, many string) {
-	t.Helper()
-	n, err := strconv.Atoi(many)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Status.DisruptedPods, b.Status.UnavailablePods = map[string]metav1.Time{}, map[string]metav1.Time{"x": {}}
-	for i := range n - 1 {
-		b.Status.DisruptedPods[fmt.Sprint(i)] = metav1.NewTime(start)
-	}
 }
 
 // showDecision shows an answer and what is booked.

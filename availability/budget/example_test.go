@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
@@ -13,11 +17,13 @@ import (
 // What a budget says of ten pods one of which is not ready, and of two evictions one after
 // the other.
 func Example() {
-	b := newBudget(maxUnavailable("20%"))
+	b := newBudget()
+	b.Spec.MaxUnavailable = ptr.To(intstr.FromString("20%"))
 	pods := newPods(10)
-	unready(pods[9])
+	pods[9].Status.Conditions = nil // it is not ready
 
-	selection, _ := budget.Select(b, pods, workloads(workload("apps.kruise.io", "CloneSet", "web", 10, "")))
+	web := &budget.Workload{GroupKind: schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}, Name: "web", UID: "web", Replicas: ptr.To[int32](10)}
+	selection, _ := budget.Select(b, pods, budget.Workloads{web.UID: web})
 	now := time.Now()
 	computed, _ := budget.Compute(b, selection, now)
 	b.Status = computed.Status // a controller writes it

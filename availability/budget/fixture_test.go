@@ -4,10 +4,15 @@ package budget_test
 
 import (
 	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,15 +21,14 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 var start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
-func after(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-
 // newPod is a pod that serves, of the CloneSet web.
-func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{
+func newPod(name string) *corev1.Pod {
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": "web"},
 			Annotations:     map[string]string{v1alpha1.RelatedPubAnnotation: "web"},
@@ -37,51 +41,19 @@ func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "nginx:1", ImageID: "nginx@sha256:aa", Ready: true}},
 		},
 	}
-	for _, change := range changes {
-		change(pod)
-	}
-	return pod
 }
 
 // newPods are pods that serve, pod-0 and so on.
-func newPods(n int, changes ...func(*corev1.Pod)) (pods []*corev1.Pod) {
+func newPods(n int) (pods []*corev1.Pod) {
 	for i := range n {
-		pods = append(pods, newPod(fmt.Sprintf("pod-%d", i), changes...))
+		pods = append(pods, newPod(fmt.Sprintf("pod-%d", i)))
 	}
 	return pods
 }
 
-func unready(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse }
-
-func deleting(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: start} }
-
-func phase(p corev1.PodPhase) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Status.Phase = p }
-}
-
-func ownedBy(uid types.UID) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.OwnerReferences[0].UID = uid }
-}
-
-func controlledBy(apiVersion, kind, name string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: ptr.To(true)}}
-	}
-}
-
-func bare(pod *corev1.Pod) { pod.OwnerReferences = nil }
-
-func label(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Labels[key] = value }
-}
-
-func annotate(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Annotations[key] = value }
-}
-
 // newBudget is a budget of the pods of the CloneSet web, whose status was written.
-func newBudget(changes ...func(*v1alpha1.PodUnavailableBudget)) *v1alpha1.PodUnavailableBudget {
-	b := &v1alpha1.PodUnavailableBudget{
+func newBudget() *v1alpha1.PodUnavailableBudget {
+	return &v1alpha1.PodUnavailableBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 2},
 		Spec: v1alpha1.PodUnavailableBudgetSpec{
 			TargetReference: &v1alpha1.TargetReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web"},
@@ -91,63 +63,103 @@ func newBudget(changes ...func(*v1alpha1.PodUnavailableBudget)) *v1alpha1.PodUna
 			ObservedGeneration: 2, TotalReplicas: 10, DesiredAvailable: 9, CurrentAvailable: 10, UnavailableAllowed: 1,
 		},
 	}
-	for _, change := range changes {
-		change(b)
+}
+
+// given is what the lines of a command say. Patches are in YAML, and what they have null for is gone.
+//
+//	budget PATCH       merges into the budget, which is of the CloneSet web and lets one of ten pods go
+//	no-budget          there is no budget
+//	records 2001       so many pods are recorded, one of them for an update
+//	pods 9 PATCH       there are the pods pod-0, pod-1 and so on, of the CloneSet web, which serve
+//	pod NAME [of=VERSION/KIND/NAME] PATCH
+//	                   there is one more pod, of another owner, or none
+//	stranger NAME PATCH
+//	                   there is a pod that is none of the budget's, though it may match
+//	workload KIND.GROUP NAME PATCH
+//	                   there is a workload, whose UID is its name
+//	beside NAME PATCH  there is another budget
+//	disruption NAME SELECTOR
+//	                   there is a PodDisruptionBudget
+type given struct {
+	budget          *v1alpha1.PodUnavailableBudget
+	beside          []*v1alpha1.PodUnavailableBudget
+	pods, strangers []*corev1.Pod
+	workloads       budget.Workloads
+	disruptions     []*policyv1.PodDisruptionBudget
+}
+
+func read(t *testing.T, d *datadriven.TestData) *given {
+	t.Helper()
+	g := &given{budget: newBudget(), workloads: budget.Workloads{}}
+	for line := range strings.Lines(d.Input) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name, patch, _ := strings.Cut(rest, " ")
+		switch word {
+		case "budget":
+			fixture.Merge(t, g.budget, rest)
+		case "no-budget":
+			g.budget = nil
+		case "records":
+			record(g.budget, numberOf(t, rest))
+		case "pods":
+			for _, pod := range newPods(numberOf(t, name)) {
+				g.pods = append(g.pods, merged(t, pod, patch))
+			}
+		case "pod":
+			g.pods = append(g.pods, merged(t, newPod(name), patch))
+		case "stranger":
+			g.strangers = append(g.strangers, merged(t, newPod(name), patch))
+		case "workload":
+			kind := schema.ParseGroupKind(name)
+			name, patch, _ = strings.Cut(patch, " ")
+			w := merged(t, &budget.Workload{GroupKind: kind, Name: name, UID: types.UID(name)}, patch)
+			g.workloads[w.UID] = w
+		case "beside":
+			b := newBudget()
+			b.Name = name
+			g.beside = append(g.beside, merged(t, b, patch))
+		case "disruption":
+			other := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			g.disruptions = append(g.disruptions, merged(t, other, `{spec: {selector: `+patch+`}}`))
+		default:
+			d.Fatalf(t, "no line %s", word)
+		}
 	}
-	return b
+	return g
 }
 
-func maxUnavailable(value string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) { b.Spec.MaxUnavailable = ptr.To(intstr.Parse(value)) }
-}
-
-func minAvailable(value string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		b.Spec.MaxUnavailable, b.Spec.MinAvailable = nil, ptr.To(intstr.Parse(value))
+// merged has a patch merged into an object. Before the patch may stand the owner of a pod.
+func merged[T any](t *testing.T, object *T, patch string) *T {
+	t.Helper()
+	if of, rest, _ := strings.Cut(patch, " "); strings.HasPrefix(of, "of=") {
+		version, name := path.Split(of[len("of="):])
+		version, kind := path.Split(strings.TrimSuffix(version, "/"))
+		owners := fmt.Sprintf("[{apiVersion: %q, kind: %q, name: %q, uid: %q, controller: true}]", strings.TrimSuffix(version, "/"), kind, name, name)
+		if name == "none" {
+			owners = "null"
+		}
+		fixture.Merge(t, object, "{metadata: {ownerReferences: "+owners+"}}")
+		patch = rest
 	}
-}
-
-func selecting(labels map[string]string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		b.Spec.TargetReference, b.Spec.Selector = nil, &metav1.LabelSelector{MatchLabels: labels}
+	if patch != "" {
+		fixture.Merge(t, object, patch)
 	}
+	return object
 }
 
-func protecting(list string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.PubProtectOperationAnnotation, list)
+func numberOf(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return n
 }
 
-func protectTotal(text string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		metav1.SetMetaDataAnnotation(&b.ObjectMeta, v1alpha1.PubProtectTotalReplicasAnnotation, text)
+// record has a budget have so many pods recorded.
+func record(b *v1alpha1.PodUnavailableBudget, n int) {
+	b.Status.DisruptedPods, b.Status.UnavailablePods = map[string]metav1.Time{}, map[string]metav1.Time{"x": {}}
+	for i := range n - 1 {
+		b.Status.DisruptedPods[fmt.Sprint(i)] = metav1.NewTime(start)
 	}
-}
-
-// status changes the numbers of the status, and its records.
-func status(change func(*v1alpha1.PodUnavailableBudgetStatus)) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) { change(&b.Status) }
-}
-
-func workload(group, kind, name string, replicas int32, controller types.UID) *budget.Workload {
-	w := &budget.Workload{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name, UID: types.UID(name), Replicas: &replicas}
-	if controller != "" {
-		w.Controller = &metav1.OwnerReference{UID: controller}
-	}
-	return w
-}
-
-func workloads(list ...*budget.Workload) budget.Workloads {
-	all := budget.Workloads{}
-	for _, w := range list {
-		all[w.UID] = w
-	}
-	return all
-}
-
-func none(*corev1.Pod) {}
-
-func list(name corev1.ResourceName, value string) corev1.ResourceList {
-	return corev1.ResourceList{name: resource.MustParse(value)}
 }
