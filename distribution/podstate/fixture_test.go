@@ -52,27 +52,6 @@ func prefers(weight int32, keys ...string) func(*v1alpha1.PersistentPodState) {
 	}
 }
 
-func whenDeleted(s *v1alpha1.PersistentPodState) {
-	s.Spec.PersistentPodStateRetentionPolicy = v1alpha1.WhenDeleted
-}
-
-// ran has pods recorded on a node, with the labels of those of newNodes.
-func ran(node string, pods ...string) func(*v1alpha1.PersistentPodState) {
-	return func(s *v1alpha1.PersistentPodState) {
-		if s.Status.PodStates == nil {
-			s.Status.PodStates = map[string]v1alpha1.PodState{}
-		}
-		for _, pod := range pods {
-			s.Status.PodStates[pod] = v1alpha1.PodState{NodeName: node, NodeTopologyLabels: map[string]string{host: node, zone: "zone-" + node[:1]}}
-		}
-	}
-}
-
-// of says of which workload the states are.
-func of(uid types.UID) func(*v1alpha1.PersistentPodState) {
-	return func(s *v1alpha1.PersistentPodState) { s.Status.WorkloadUID = uid }
-}
-
 // newPod is a pod of the StatefulSet web, ready on a node; waiting without one if that is empty.
 func newPod(name, node string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
@@ -89,30 +68,6 @@ func newPod(name, node string, changes ...func(*corev1.Pod)) *corev1.Pod {
 		change(pod)
 	}
 	return pod
-}
-
-func unready(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse }
-
-func deleting(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: start} }
-
-func failed(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }
-
-func annotated(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		if pod.Annotations == nil {
-			pod.Annotations = map[string]string{}
-		}
-		pod.Annotations[key] = value
-	}
-}
-
-func selects(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		if pod.Spec.NodeSelector == nil {
-			pod.Spec.NodeSelector = map[string]string{}
-		}
-		pod.Spec.NodeSelector[key] = value
-	}
 }
 
 // newNode is a node whose zone is named after the first letter of its name.

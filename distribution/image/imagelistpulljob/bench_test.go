@@ -5,6 +5,7 @@ package imagelistpulljob
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -19,7 +20,8 @@ func BenchmarkPlan(b *testing.B) {
 			for i := range n {
 				name := fmt.Sprintf("registry.example/team/image-%d:v1", i)
 				job.Spec.Images = append(job.Spec.Images, name)
-				jobs = append(jobs, one(job, name, counts(10, 10, 0, 0)))
+				jobs = append(jobs, one(job, name))
+				jobs[i].Status = v1alpha1.ImagePullJobStatus{StartTime: at(-time.Hour), Desired: 10, Active: 10}
 			}
 			s := &Snapshot{Job: job, Jobs: jobs, Now: noon}
 			b.ReportAllocs()
