@@ -10,20 +10,19 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/lifecycle"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // BenchmarkRefresh is one reconcile of all pods of a workload: settled ones, and
 // ones that all finish an update at once.
 func BenchmarkRefresh(b *testing.B) {
-	l := &v1alpha1.Lifecycle{InPlaceUpdate: markNotReady(hook([]string{"a"}))}
+	l := lifecycleOf(b, `inPlaceUpdate: {labelsHandler: {a: "true"}, markPodNotReady: true}`)
 	in := lifecycle.RefreshInput{AtTarget: true, InPlaceComplete: true}
 	for _, bench := range []struct {
 		name string
 		pod  *corev1.Pod
 	}{
-		{"settled", newPod(normal, gate)},
-		{"finishing", newPod(updating, outOfService(otherKey+","+updateKey))},
+		{"settled", newPod("Normal", "gate")},
+		{"finishing", newPod("Updating", "out="+otherKey+","+updateKey)},
 	} {
 		for _, n := range []int{10, 1_000, 10_000} {
 			b.Run(fmt.Sprintf("%s/pods=%d", bench.name, n), func(b *testing.B) {
@@ -40,7 +39,7 @@ func BenchmarkRefresh(b *testing.B) {
 }
 
 func BenchmarkAvailable(b *testing.B) {
-	pod := newPod(normal, gate)
+	pod := newPod("Normal", "gate")
 	for _, n := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
@@ -58,8 +57,8 @@ func BenchmarkAvailable(b *testing.B) {
 // BenchmarkHeld is one reconcile of pods that all wait for their preDelete hook,
 // with the reason in words for each.
 func BenchmarkHeld(b *testing.B) {
-	l := &v1alpha1.Lifecycle{PreDelete: markNotReady(hook([]string{"a", "b"}, "f"))}
-	pod := newPod(preparingDelete, label("a", "true"), finalizer("f"), outOfService(deleteKey))
+	l := lifecycleOf(b, `preDelete: {labelsHandler: {a: "true", b: "true"}, finalizersHandler: [f], markPodNotReady: true}`)
+	pod := newPod("PreparingDelete", "a", "finalizer=f", "out="+deleteKey)
 	for _, n := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -7,20 +7,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 const (
-	preparingNormal = v1alpha1.StatePreparingNormal
-	normal          = v1alpha1.StateNormal
-	preparingUpdate = v1alpha1.StatePreparingUpdate
-	updating        = v1alpha1.StateUpdating
-	updated         = v1alpha1.StateUpdated
-	preparingDelete = v1alpha1.StatePreparingDelete
-
 	deleteKey = `{"userAgent":"Lifecycle","key":"preDeleteHook"}`
 	updateKey = `{"userAgent":"Lifecycle","key":"preUpdateHook"}`
 	otherKey  = `{"userAgent":"ContainerRecreateRequest","key":"shop/restart"}`
@@ -31,83 +25,24 @@ var (
 	before = now.Add(-time.Hour)
 )
 
-// option changes a pod of a test.
-type option func(*corev1.Pod)
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", now)
 
-// newPod is an available pod without gates: Running, Ready for an hour.
-func newPod(state v1alpha1.StateType, options ...option) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: "web", UID: "u", ResourceVersion: "7",
-			Labels: map[string]string{"app": "web"},
-		},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(before)},
-			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(before)},
-		}},
+// newPod is an available pod of a state, or of "-", for none. Words change it.
+func newPod(changes ...string) *corev1.Pod {
+	if changes[0] = "state=" + changes[0]; changes[0] == "state=-" {
+		changes = changes[1:]
 	}
-	if state != "" {
-		pod.Labels[v1alpha1.StateLabel] = string(state)
-		pod.Annotations = map[string]string{v1alpha1.TimestampAnnotation: "earlier"}
+	return fixture.Changed(words, &corev1.Pod{}, append([]string{"available"}, changes...)...)
+}
+
+// lifecycleOf reads hooks in YAML.
+func lifecycleOf(t testing.TB, text string) (l *v1alpha1.Lifecycle) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), &l); err != nil {
+		t.Fatal(err)
 	}
-	for _, o := range options {
-		o(pod)
-	}
-	return pod
-}
-
-func label(key, value string) option {
-	return func(pod *corev1.Pod) { pod.Labels[key] = value }
-}
-
-func finalizer(f string) option {
-	return func(pod *corev1.Pod) { pod.Finalizers = append(pod.Finalizers, f) }
-}
-
-func condition(t corev1.PodConditionType, status corev1.ConditionStatus) option {
-	return func(pod *corev1.Pod) {
-		for i := range pod.Status.Conditions {
-			if pod.Status.Conditions[i].Type == t {
-				pod.Status.Conditions[i].Status = status
-				return
-			}
-		}
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: status})
-	}
-}
-
-// gate gives the pod the gate KruisePodReady, its condition True.
-func gate(pod *corev1.Pod) {
-	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}}
-	condition(v1alpha1.KruisePodReady, corev1.ConditionTrue)(pod)
-}
-
-// outOfService gives the pod the gate and a condition with these keys.
-func outOfService(keys string) option {
-	return func(pod *corev1.Pod) {
-		gate(pod)
-		condition(corev1.PodReady, corev1.ConditionFalse)(pod)
-		c := &pod.Status.Conditions[len(pod.Status.Conditions)-1]
-		c.Status, c.Message = corev1.ConditionFalse, "["+keys+"]"
-	}
-}
-
-// hook lists labels as "key", each with the value "true".
-func hook(labels []string, finalizers ...string) *v1alpha1.LifecycleHook {
-	h := &v1alpha1.LifecycleHook{FinalizersHandler: finalizers}
-	for _, l := range labels {
-		if h.LabelsHandler == nil {
-			h.LabelsHandler = map[string]string{}
-		}
-		h.LabelsHandler[l] = "true"
-	}
-	return h
-}
-
-func markNotReady(h *v1alpha1.LifecycleHook) *v1alpha1.LifecycleHook {
-	h = h.DeepCopy()
-	h.MarkPodNotReady = true
-	return h
+	return l
 }
 
 // change is what a patch does, in short.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
@@ -19,18 +21,27 @@ import (
 )
 
 // keyNames are short names of the reasons for which a pod is out of service.
-var keyNames = strings.NewReplacer(deleteKey, "delete", updateKey, "update", otherKey, "other")
+var (
+	keyNames = strings.NewReplacer(deleteKey, "delete", updateKey, "update", otherKey, "other")
+	longKeys = strings.NewReplacer("out=delete", "out="+deleteKey, "out=update", "out="+updateKey, "out=other", "out="+otherKey,
+		",delete", ","+deleteKey, ",update", ","+updateKey)
+)
 
 // TestScripts shows what a step changes about a pod. The steps are "delete", "cancel" (a deletion), "update" and "refresh". With "target"
-// a pod has the update revision, and with "complete" its update in place is complete. The first line is the pod, by its state or "-".
-// Further words are labels that it has (a), finalizer=f, specified (for deletion), leaving, unready, gate and no-gate. out=other,update
-// are the reasons for which it is out of service. The second line has the hooks: "preDelete a finalizer=f; inPlaceUpdate b unready". The
-// last word marks pods as not ready. "none" stands for no lifecycle, and "empty" for one without hooks.
+// a pod has the update revision, and with "complete" its update in place is complete. The first line is the pod, by its state or "-", and words
+// of testdata/words.yaml. out=other,update are the reasons for which it is out of service. The second line has the hooks. Other commands show what
+// is known of a pod, and the requests of "state".
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "cancel-needed" {
+				return fmt.Sprintln(lifecycle.CancelNeeded(number(t, d, 0), number(t, d, 1), number(t, d, 2)))
+			}
 			first, second, _ := strings.Cut(d.Input, "\n")
-			pod, l := podOf(t, strings.Fields(first)), lifecycleOf(second)
+			pod, l := newPod(strings.Fields(longKeys.Replace(first))...), lifecycleOf(t, second)
+			if out := known(t, d, pod, l); out != "" {
+				return out
+			}
 			unchanged := pod.DeepCopy()
 			var p podpatch.Patch
 			out := ""
@@ -45,8 +56,12 @@ func TestScripts(t *testing.T) {
 					reachesNormal(t, apply(t, &p, pod), l)
 				}
 			case "update":
-				step, reason := lifecycle.BeginUpdate(&p, pod, l, false, now)
+				step, reason := lifecycle.BeginUpdate(&p, pod, l, d.HasArg("target"), now)
 				out = fmt.Sprintf("%s: %s\n", step, reason)
+			case "refresh-update":
+				lifecycle.Refresh(&p, pod, l, lifecycle.RefreshInput{InPlaceComplete: true}, now)
+				step, _ := lifecycle.BeginUpdate(&p, pod, l, false, now)
+				out = fmt.Sprintln(step)
 			case "refresh":
 				in := lifecycle.RefreshInput{AtTarget: d.HasArg("target"), InPlaceComplete: d.HasArg("complete")}
 				if got, want := lifecycle.Refresh(&p, pod, l, in, now), !cmp.Equal(changed(t, &p), change{}); got != want {
@@ -66,12 +81,58 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// known shows what is known of a pod, and the requests that give it another state. It is empty for other commands.
+func known(t *testing.T, d *datadriven.TestData, pod *corev1.Pod, l *v1alpha1.Lifecycle) string {
+	switch d.Cmd {
+	case "hooked":
+		return fmt.Sprintf("any %t, all %t\n", lifecycle.HookedAny(l.PreDelete, pod), lifecycle.HookedAll(l.PreDelete, pod))
+	case "available":
+		least := int32(number(t, d, 0))
+		wait, waits := lifecycle.AvailableIn(pod, least, now)
+		return fmt.Sprintf("available %t, in %s %t, ready %t\n", lifecycle.Available(pod, least, now), wait, waits, lifecycle.Ready(pod))
+	case "unschedulable":
+		return fmt.Sprintln(lifecycle.Unschedulable(pod))
+	case "unbound":
+		return fmt.Sprintln(lifecycle.Unbound(pod, l))
+	case "awaits-eviction":
+		return fmt.Sprintln(lifecycle.AwaitsEviction(pod, now))
+	case "state":
+		var p podpatch.Patch
+		for i, state := range d.CmdArgs {
+			lifecycle.SetState(&p, pod, v1alpha1.StateType(state.Key), []time.Time{before, now}[i+2-len(d.CmdArgs)])
+		}
+		writes, err := p.Writes(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := fmt.Sprintf("%d requests\n", len(writes))
+		for _, w := range writes {
+			out += w.Subresource + string(w.Data) + "\n"
+		}
+		return out
+	}
+	return ""
+}
+
+// number is an argument, 0 if there is none.
+func number(t *testing.T, d *datadriven.TestData, i int) int {
+	t.Helper()
+	if i >= len(d.CmdArgs) {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(d.CmdArgs[i].String(), "min="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // reachesNormal has a pod that is not to be deleted any more reach Normal. (LC-14, LC-8)
 func reachesNormal(t *testing.T, pod *corev1.Pod, l *v1alpha1.Lifecycle) {
 	t.Helper()
 	var refresh podpatch.Patch
 	lifecycle.Refresh(&refresh, pod, l, lifecycle.RefreshInput{}, now)
-	if state := lifecycle.StateOf(apply(t, &refresh, pod)); state != normal {
+	if state := lifecycle.StateOf(apply(t, &refresh, pod)); state != v1alpha1.StateNormal {
 		t.Errorf("LC-14: the pod reaches %s, want Normal", state)
 	}
 }
@@ -90,66 +151,4 @@ func (c change) String() (out string) {
 		out += fmt.Sprintf("finalizer %s\n", finalizer)
 	}
 	return out
-}
-
-// podOf reads a pod.
-func podOf(t *testing.T, words []string) *corev1.Pod {
-	t.Helper()
-	pod := newPod(v1alpha1.StateType(strings.TrimPrefix(words[0], "-")))
-	for _, word := range words[1:] {
-		key, value, _ := strings.Cut(word, "=")
-		switch key {
-		case "a", "b":
-			pod.Labels[key] = "true"
-		case "finalizer":
-			finalizer(value)(pod)
-		case "specified":
-			pod.Labels[v1alpha1.SpecifiedDeleteLabel] = ""
-		case "leaving":
-			pod.DeletionTimestamp = &pod.Status.Conditions[0].LastTransitionTime
-		case "unready":
-			condition(corev1.PodReady, "False")(pod)
-		case "gate":
-			gate(pod)
-		case "out":
-			outOfService(strings.NewReplacer("delete", deleteKey, "update", updateKey, "other", otherKey).Replace(value))(pod)
-		case "no-gate":
-			pod.Spec.ReadinessGates = nil
-		default:
-			t.Fatalf("unknown word %q of a pod", word)
-		}
-	}
-	return pod
-}
-
-// lifecycleOf reads hooks.
-func lifecycleOf(text string) *v1alpha1.Lifecycle {
-	if text == "none" {
-		return nil
-	}
-	l := &v1alpha1.Lifecycle{}
-	for part := range strings.SplitSeq(text, "; ") {
-		words := strings.Fields(part)
-		h := &v1alpha1.LifecycleHook{}
-		for _, word := range words[1:] {
-			if f, is := strings.CutPrefix(word, "finalizer="); is {
-				h.FinalizersHandler = append(h.FinalizersHandler, f)
-			} else if word == "unready" {
-				h.MarkPodNotReady = true
-			} else if h.LabelsHandler == nil {
-				h.LabelsHandler = map[string]string{word: "true"}
-			} else {
-				h.LabelsHandler[word] = "true"
-			}
-		}
-		switch words[0] {
-		case "preDelete":
-			l.PreDelete = h
-		case "inPlaceUpdate":
-			l.InPlaceUpdate = h
-		case "preNormal":
-			l.PreNormal = h
-		}
-	}
-	return l
 }

@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestPlans shows what is to be done about pods, and what waits. Two lines follow a plan: the pod, as podOf reads it, with changes after
+// TestPlans shows what is to be done about pods, and what waits. Two lines follow a plan: the pod, as podOf reads it, with changes of testdata/words.yaml after
 // a "|", and its ConfigMap, "owner: key key", if there is one. An owner is a UID, or "Kind/name/UID", or several with commas, or none;
 // "leaving" stands before that of one that is being deleted. "plan-1.9" is with the features of that release. "changes" has two pods, of
 // which the first may be missing, and tells whether the second is enqueued.
@@ -58,58 +58,14 @@ func TestPlans(t *testing.T) {
 	})
 }
 
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", time.Unix(1, 0))
+
 // podIn reads a pod and its changes.
 func podIn(t *testing.T, text string) *corev1.Pod {
 	t.Helper()
 	containers, changes, _ := strings.Cut(text, "|")
-	pod := podOf(t, containers)
-	for change := range strings.SplitSeq(changes, ",") {
-		if words := strings.Fields(change); len(words) > 0 {
-			changePod(t, pod, words[0], words[1:])
-		}
-	}
-	return pod
-}
-
-func changePod(t *testing.T, pod *corev1.Pod, what string, words []string) {
-	t.Helper()
-	first := &pod.Spec.Containers[0]
-	switch what {
-	case "leaving":
-		pod.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
-	case "uid":
-		pod.UID = types.UID(words[0])
-	case "phase":
-		pod.Status.Phase = corev1.PodPhase(words[0])
-	case "unseen": // by the kubelet
-		pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	case "marked":
-		pod.Annotations = map[string]string{v1alpha1.LaunchPriorityCompletedAnnotation: "true"}
-	case "condition": // ContainersReady, or none
-		pod.Status.Conditions = nil
-		for _, status := range words {
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionStatus(status)}}
-		}
-	case "restart":
-		pod.Spec.RestartPolicy = corev1.RestartPolicy(words[0])
-	case "restart-first": // the first container, perhaps with a rule
-		first.RestartPolicy = new(corev1.ContainerRestartPolicy(words[0]))
-		first.RestartPolicyRules = make([]corev1.ContainerRestartRule, len(words)-1)
-	case "also": // the first container waits for another key
-		first.Env = append([]corev1.EnvVar{waits(words[0], words[1])}, first.Env...)
-	case "native": // sidecar
-		native := corev1.Container{Name: "native", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}
-		native.Env = []corev1.EnvVar{waits("web-barrier", "p_999")}
-		pod.Spec.InitContainers = []corev1.Container{native}
-		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "native"}}
-		pod.Status.Conditions[0].Status = corev1.ConditionFalse
-	case "ephemeral":
-		debug := corev1.EphemeralContainerCommon{Name: "debug", Env: []corev1.EnvVar{waits("web-barrier", "p_999")}}
-		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: debug}}
-		pod.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{{Name: "debug"}}
-	default:
-		t.Fatalf("unknown change %s", what)
-	}
+	return fixture.Changed(words, podOf(t, containers), strings.Fields(changes)...)
 }
 
 // configMapIn reads a ConfigMap; nil if there is none.

@@ -24,7 +24,7 @@ import (
 // TestConformance opens the gate of a pod, and again when the condition is lost.
 func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Subject{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Resource: cloneSets,
 		Watches:  []string{"pods"},
 		Writes:   []string{"patch pods/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {

@@ -30,7 +30,8 @@ func FuzzMessage(f *testing.F) {
 			status = corev1.ConditionTrue
 		}
 		key := readiness.Key{UserAgent: userAgent, Key: name}
-		pod := gated(status, message)
+		pod := serving("gate=KruisePodReady", "true=")
+		pod.Status.Conditions[2].Status, pod.Status.Conditions[2].Message = status, message
 		others := slices.DeleteFunc(readiness.Keys(pod), func(k readiness.Key) bool { return k == key })
 
 		var add podpatch.Patch

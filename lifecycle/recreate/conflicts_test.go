@@ -15,7 +15,7 @@ func TestQuiet(t *testing.T) {
 	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
-		s.create("restart", "web-0", unready(3600))
+		s.create("restart", "web-0", "unready=3600")
 		s.work(2 * time.Second)
 		s.ForgetRequests()
 		reconciles := s.reconciles.Count()

@@ -60,7 +60,7 @@ func TestConformance(t *testing.T) {
 		Create: func(c *conformance.Cluster, name string) {
 			s := storyOf(c)
 			s.pod(name)
-			s.create(name, name, unready(3), ttl(3))
+			s.create(name, name, "unready=3", "ttl=3")
 		},
 		Step: func(c *conformance.Cluster) {
 			storyOf(c).node.kubelet()

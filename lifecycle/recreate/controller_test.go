@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,7 +46,7 @@ func reading(t *testing.T, reader podwright.Reader) recreate.Options {
 func TestPlanOfAReconciler(t *testing.T) {
 	key := types.NamespacedName{Namespace: "shop", Name: "restart"}
 	const requests podwright.Resource = "containerrecreaterequests"
-	old := request(completed(1000*24*time.Hour), ttl(5))
+	old := request("completed=24000h", "ttl=5")
 	for _, test := range []struct {
 		name   string
 		reader podwright.Reader

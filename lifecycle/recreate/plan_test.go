@@ -9,25 +9,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-type requestEdits []func(*v1alpha1.ContainerRecreateRequest)
-
 const (
 	pending    = v1alpha1.ContainerRecreateRequestPending
 	recreating = v1alpha1.ContainerRecreateRequestRecreating
 )
-
-func mirror(pod *corev1.Pod) {
-	pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "4711"}
-}
-
-func another(pod *corev1.Pod) { pod.UID = "another" }
 
 // CRR-4.2.3: the time is rounded up, so that the pod is out of service
 // for no less than was asked for.
@@ -39,7 +30,7 @@ func TestAcquiredTime(t *testing.T) {
 		now.Add(time.Second - 1): "unready-acquired 2024-05-01T12:00:01Z",
 		now.In(elsewhere):        "unready-acquired 2024-05-01T12:00:00Z",
 	} {
-		plan := recreate.NewPlan(&recreate.Snapshot{Request: request(unready(5)), Pod: runningPod(ungated), Now: at})
+		plan := recreate.NewPlan(&recreate.Snapshot{Request: request("unready=5"), Pod: runningPod("ungated"), Now: at})
 		if diff := cmp.Diff([]string{want}, show(nil, plan)); diff != "" {
 			t.Errorf("at %v (-want +got):\n%s", at, diff)
 		}
@@ -53,9 +44,8 @@ func TestCompletedStatus(t *testing.T) {
 		{Name: "main", Phase: v1alpha1.ContainerRecreateRequestSucceeded, IsKilled: true},
 		{Name: "side", Phase: recreating, IsKilled: true, Message: "m"},
 	}
-	s := &recreate.Snapshot{Pod: runningPod(), Now: now.Add(700 * time.Millisecond), Request: request(deadline(5), func(r *v1alpha1.ContainerRecreateRequest) {
-		r.Generation, r.Status.ContainerRecreateStates = 2, slices.Clone(states)
-	})}
+	s := &recreate.Snapshot{Pod: runningPod(), Now: now.Add(700 * time.Millisecond), Request: request("deadline=5")}
+	s.Request.Generation, s.Request.Status.ContainerRecreateStates = 2, slices.Clone(states)
 	at := metav1.NewTime(now)
 	states[1].Phase, states[1].Message = v1alpha1.ContainerRecreateRequestFailed, "it was not back when the request ended: "+v1alpha1.ContainerRecreateMessageDeadline
 	want := &v1alpha1.ContainerRecreateRequestStatus{

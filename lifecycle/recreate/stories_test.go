@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -28,7 +26,7 @@ func cacheKey(name string) types.NamespacedName {
 }
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "start" starts a manager; the option "skew" sets its clock ahead. "pod" and
-// "request" create them, with changes as TestPlans has them. "work" has kubelet and agent work for a time, and "alone" the kubelet. "node" says
+// "request" create them, with changes of testdata/words.yaml. "work" has kubelet and agent work for a time, and "alone" the kubelet. "node" says
 // how long containers take to be ready, or that those which are started again never are. "phase" has the agent write a phase, and nothing more.
 // "state" shows requests and pods, and "held" since when something is told to hold a request up. "once" has something happen just before the
 // manager sends a part of its writes. "replay" has an agent of OpenKruise work on the request restart, see story.replay. "strip" takes all finalizers from a request.
@@ -46,14 +44,8 @@ func TestStories(t *testing.T) {
 				return &s.reconciles, func() { stop(); s.Must(s.guard.Check()) }
 			},
 			Further: map[string]func(...string) string{
-				"pod": quiet(func(words []string) {
-					var edits []func(*corev1.Pod)
-					for _, word := range words[1:] {
-						edits = append(edits, podChanges[word])
-					}
-					s.pod(words[0], edits...)
-				}),
-				"request":        quiet(func(words []string) { s.create(words[0], "web-0", s.edits(words[1:])...) }),
+				"pod":            quiet(func(words []string) { s.pod(words[0], words[1:]...) }),
+				"request":        quiet(func(words []string) { s.create(words[0], "web-0", words[1:]...) }),
 				"delete-request": quiet(func(words []string) { s.deleteRequest(words[0]) }),
 				"strip":          quiet(func(words []string) { s.patchRequest(words[0], `{"metadata":{"finalizers":null}}`) }),
 				"work":           quiet(func(words []string) { s.work(s.duration(words[0])) }),
@@ -81,15 +73,6 @@ func (s *story) duration(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	s.Must(err)
 	return d
-}
-
-func (s *story) edits(words []string) requestEdits {
-	var args []datadriven.CmdArg
-	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		args = append(args, datadriven.CmdArg{Key: key, Vals: strings.Split(value, "+")})
-	}
-	return requestEditsOf(s.T, &datadriven.TestData{}, args)
 }
 
 // alone has the kubelet work for a time, and no agent.

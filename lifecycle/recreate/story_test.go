@@ -99,10 +99,10 @@ type skewed struct {
 func (c skewed) Now() time.Time                  { return time.Now().Add(c.by) }
 func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// pod creates a pod, changed by edits, and has the node run it for a minute.
-func (s *story) pod(name string, edits ...func(*corev1.Pod)) {
+// pod creates a pod, changed by words, and has the node run it for a minute.
+func (s *story) pod(name string, changes ...string) {
 	s.T.Helper()
-	pod := runningPod(edits...)
+	pod := runningPod(changes...)
 	pod.ObjectMeta = metav1.ObjectMeta{Name: name}
 	s.CreatePod(pod)
 	s.node.kubelet()
@@ -111,9 +111,9 @@ func (s *story) pod(name string, edits ...func(*corev1.Pod)) {
 }
 
 // create creates a request as a user does, and a webhook fills it in.
-func (s *story) create(name, pod string, edits ...func(*v1alpha1.ContainerRecreateRequest)) {
+func (s *story) create(name, pod string, changes ...string) {
 	s.T.Helper()
-	r := newRequest(edits...)
+	r := newRequest(changes...)
 	r.Namespace, r.Name, r.Spec.PodName = fixture.Web.Namespace, name, pod
 	of := s.getPod(pod)
 	if errs := append(recreate.ValidateCreate(r), recreate.ValidatePod(r, of)...); len(errs) > 0 {

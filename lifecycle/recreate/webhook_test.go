@@ -46,7 +46,7 @@ var errNoRoute = errors.New("no route to host")
 // answers are what looking up a pod gives, by the argument pod of a script.
 var answers = map[string]recreate.PodLookup{
 	"unreachable": func(context.Context, string, string) (*corev1.Pod, error) { return nil, errNoRoute },
-	"terminating": func(context.Context, string, string) (*corev1.Pod, error) { return runningPod(leaving), nil },
+	"terminating": func(context.Context, string, string) (*corev1.Pod, error) { return runningPod("leaving"), nil },
 	"forbidden": func(context.Context, string, string) (*corev1.Pod, error) {
 		return nil, apierrors.NewForbidden(corev1.Resource("pods"), "web-0", errors.New("no"))
 	},

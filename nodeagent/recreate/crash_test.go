@@ -80,12 +80,12 @@ func (n *node) crashing(how crash, d time.Duration) bool {
 // unfinished, and stops no container twice.
 func TestCrash(t *testing.T) {
 	for name, test := range map[string]struct {
-		with     []edit
+		with     []string
 		restarts int // of main, by itself, when the request is there
 	}{
-		"unordered": {}, "ordered": {with: []edit{ordered}}, "unready": {with: []edit{unready(2)}},
-		"forced": {with: []edit{forced}}, "forced and ordered": {with: []edit{forced, ordered}},
-		"forced, after a restart": {with: []edit{forced}, restarts: 1},
+		"unordered": {}, "ordered": {with: []string{"ordered"}}, "unready": {with: []string{"unready=2"}},
+		"forced": {with: []string{"forced"}}, "forced and ordered": {with: []string{"forced", "ordered"}},
+		"forced, after a restart": {with: []string{"forced"}, restarts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for at, crashed := 0, true; crashed; at++ {

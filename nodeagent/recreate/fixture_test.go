@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -31,111 +30,17 @@ const (
 
 	acquired     = v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation
 	announcement = v1alpha1.ContainerRecreateRequestStoppingAnnotation
-
-	synced = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
 )
 
-type edit = func(*v1alpha1.ContainerRecreateRequest)
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", now)
 
 // newRequest returns a request as the webhook leaves it, for main, which was the
-// container m1, and side, which was s1.
-func newRequest(name string, edits ...edit) *v1alpha1.ContainerRecreateRequest {
-	r := &v1alpha1.ContainerRecreateRequest{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: name, UID: "uid-of-request", ResourceVersion: "7", Generation: 1, CreationTimestamp: metav1.NewTime(created),
-			Annotations: map[string]string{},
-			Labels: map[string]string{
-				v1alpha1.ContainerRecreateRequestActiveLabel:   "true",
-				v1alpha1.ContainerRecreateRequestNodeNameLabel: "node-1",
-				v1alpha1.ContainerRecreateRequestPodUIDLabel:   "u",
-			},
-		},
-		Spec: v1alpha1.ContainerRecreateRequestSpec{
-			PodName: "web-0", Strategy: &v1alpha1.ContainerRecreateRequestStrategy{},
-			Containers: []v1alpha1.ContainerRecreateRequestContainer{meant("main", "m1"), meant("side", "s1")},
-		},
-	}
-	for _, edit := range edits {
-		edit(r)
-	}
+// container m1, and side, which was s1. Words change it.
+func newRequest(name string, changes ...string) *v1alpha1.ContainerRecreateRequest {
+	r := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"filled"}, changes...)...)
+	r.Name = name
 	return r
-}
-
-func meant(name, id string) v1alpha1.ContainerRecreateRequestContainer {
-	return v1alpha1.ContainerRecreateRequestContainer{Name: name, StatusContext: &v1alpha1.ContainerRecreateRequestContainerContext{ContainerID: "containerd://" + id}}
-}
-
-// Edits of requests.
-
-func phase(p v1alpha1.ContainerRecreateRequestPhase) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) { r.Status.Phase = p }
-}
-
-func strategy(change func(*v1alpha1.ContainerRecreateRequestStrategy)) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) { change(r.Spec.Strategy) }
-}
-
-func unready(seconds int64) edit {
-	return strategy(func(s *v1alpha1.ContainerRecreateRequestStrategy) { s.UnreadyGracePeriodSeconds = &seconds })
-}
-
-func minStarted(seconds int32) edit {
-	return strategy(func(s *v1alpha1.ContainerRecreateRequestStrategy) { s.MinStartedSeconds = seconds })
-}
-
-func grace(seconds int64) edit {
-	return strategy(func(s *v1alpha1.ContainerRecreateRequestStrategy) { s.TerminationGracePeriodSeconds = &seconds })
-}
-
-var (
-	ordered edit = strategy(func(s *v1alpha1.ContainerRecreateRequestStrategy) { s.OrderedRecreate = true })
-	forced  edit = strategy(func(s *v1alpha1.ContainerRecreateRequestStrategy) { s.ForceRecreate = true })
-	ignore  edit = strategy(func(s *v1alpha1.ContainerRecreateRequestStrategy) {
-		s.FailurePolicy = v1alpha1.ContainerRecreateRequestFailurePolicyIgnore
-	})
-)
-
-func annotated(key, value string) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) { r.Annotations[key] = value }
-}
-
-func ready(entries ...string) edit {
-	var list []string
-	for _, e := range entries {
-		name, id, _ := strings.Cut(e, "=")
-		list = append(list, fmt.Sprintf(`{"name":%q,"ready":true,"restartCount":1,"containerID":"containerd://%s"}`, name, id))
-	}
-	return annotated(synced, "["+strings.Join(list, ",")+"]")
-}
-
-// states records states: "main Recreating killed".
-func states(texts ...string) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) {
-		r.Status.Phase = recreating
-		for _, text := range texts {
-			fields := strings.SplitN(text, " ", 3)
-			s := state{Name: fields[0], Phase: v1alpha1.ContainerRecreateRequestPhase(fields[1])}
-			if len(fields) == 3 {
-				rest, killed := strings.CutPrefix(fields[2], "killed")
-				s.IsKilled, s.Message = killed, strings.TrimSpace(rest)
-			}
-			r.Status.ContainerRecreateStates = append(r.Status.ContainerRecreateStates, s)
-		}
-	}
-}
-
-func at(t time.Time) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) { r.CreationTimestamp = metav1.NewTime(t) }
-}
-
-func isOver(r *v1alpha1.ContainerRecreateRequest) {
-	at := metav1.NewTime(now)
-	r.Status.Phase, r.Status.CompletionTime = completed, &at
-}
-
-func deleting(r *v1alpha1.ContainerRecreateRequest) {
-	at := metav1.NewTime(now)
-	r.DeletionTimestamp = &at
 }
 
 // container is one of the runtime, "main m1" for a running one, "main m1
@@ -219,8 +124,4 @@ func show(p *Plan) []string {
 		out = append(out, "again after "+p.RequeueAfter.String())
 	}
 	return out
-}
-
-func hook(words ...string) *corev1.LifecycleHandler {
-	return &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: words}}
 }

@@ -3,12 +3,14 @@
 package recreate
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
 )
 
 // Whatever stands in the annotations, the plan is the same each time. A container is
@@ -22,7 +24,7 @@ func FuzzAnnotations(f *testing.F) {
 	f.Add(`{}`, "9999-12-31T23:59:59Z")
 	f.Fuzz(func(t *testing.T, statuses, time string) {
 		s := running("main m2", "side s1")
-		s.Requests = []*v1alpha1.ContainerRecreateRequest{newRequest("r", unready(5), annotated(synced, statuses), annotated(acquired, time))}
+		s.Requests = []*v1alpha1.ContainerRecreateRequest{newRequest("r", "unready=5", "synced="+statuses, "acquired-at="+time)}
 		plan := NewPlan(s)
 		if diff := cmp.Diff(show(plan), show(NewPlan(s))); diff != "" {
 			t.Errorf("another plan for the same snapshot (-first +second):\n%s", diff)
@@ -39,4 +41,16 @@ func FuzzAnnotations(f *testing.F) {
 			t.Errorf("plan %v", show(plan))
 		}
 	})
+}
+
+// CRR-5.5.3: of what is not readable of a hook nothing runs, and the container is
+// stopped all the same.
+func TestUnreadableHook(t *testing.T) {
+	s := running("main m1")
+	s.Containers[0].Annotations = map[string]string{nodeagent.PreStopAnnotation: "{"}
+	s.Requests = []*v1alpha1.ContainerRecreateRequest{newRequest("r", "named=main:m1")}
+	got, err := s.toStop(&Stop{Container: "main", ID: "m1"})
+	if err == nil || !strings.Contains(err.Error(), nodeagent.PreStopAnnotation) || got.PreStop != nil || got.ID != "m1" || got.SandboxID != "box" {
+		t.Errorf("%+v, error %v", got, err)
+	}
 }

@@ -115,21 +115,12 @@ func (n *node) start() {
 	n.stopAgent = n.Go(n.agent.Run, fixture.Informing(o.Requests))
 }
 
-// pod creates a pod with the containers main and side, changed by edits, and has
+// pod creates a pod with the containers main and side, changed by words, and has
 // the kubelet run it until it is ready.
-func (n *node) pod(name string, edits ...func(*corev1.Pod)) {
+func (n *node) pod(name string, changes ...string) {
 	n.Helper()
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec: corev1.PodSpec{
-			NodeName:       "node-1",
-			Containers:     []corev1.Container{{Name: "main", Image: "web:1"}, {Name: "side", Image: "side:1"}},
-			ReadinessGates: []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}},
-		},
-	}
-	for _, edit := range edits {
-		edit(pod)
-	}
+	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"two"}, changes...)...)
+	pod.Name = name
 	_, err := n.kube.CoreV1().Pods("default").Create(n.Context(), pod, metav1.CreateOptions{})
 	n.Must(err)
 	n.work(n.startup + 3*time.Second)
@@ -200,18 +191,10 @@ func (n *node) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
 }
 
 // create creates a request as a user does, and the webhook fills it in.
-func (n *node) create(name, pod string, edits ...edit) {
+func (n *node) create(name, pod string, changes ...string) {
 	n.Helper()
-	r := &v1alpha1.ContainerRecreateRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: map[string]string{}},
-		Spec: v1alpha1.ContainerRecreateRequestSpec{
-			PodName: pod, Strategy: &v1alpha1.ContainerRecreateRequestStrategy{},
-			Containers: []v1alpha1.ContainerRecreateRequestContainer{{Name: "main"}, {Name: "side"}},
-		},
-	}
-	for _, edit := range edits {
-		edit(r)
-	}
+	r := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"new", "of=" + pod}, changes...)...)
+	r.Name = name
 	of := n.getPod(pod)
 	if errs := append(manager.ValidateCreate(r), manager.ValidatePod(r, of)...); len(errs) > 0 {
 		n.Fatal(errs.ToAggregate())
@@ -222,14 +205,22 @@ func (n *node) create(name, pod string, edits ...edit) {
 	synctest.Wait()
 }
 
-// only restricts a request to some containers.
-func only(names ...string) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) {
-		r.Spec.Containers = nil
-		for _, name := range names {
-			r.Spec.Containers = append(r.Spec.Containers, v1alpha1.ContainerRecreateRequestContainer{Name: name})
-		}
-	}
+// forge creates a request as a user does if no webhook is called: every field
+// and label is the user's.
+func (n *node) forge(name, pod string, changes ...string) {
+	n.Helper()
+	r := newRequest(name, append([]string{"forged", "of=" + pod}, changes...)...)
+	_, err := n.lifecycle("test").ContainerRecreateRequests(r.Namespace).Create(n.Context(), r, metav1.CreateOptions{})
+	n.Must(err)
+	synctest.Wait()
+}
+
+// alone runs a pod that the API server does not have, "namespace/name".
+func (n *node) alone(name string, annotations map[string]string) {
+	n.Helper()
+	pod := fixture.Changed(words, &corev1.Pod{}, "alone="+strings.Replace(name, "/", ":", 1))
+	pod.Annotations = annotations
+	n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
 }
 
 func (n *node) get(name string) *v1alpha1.ContainerRecreateRequest {
@@ -237,14 +228,6 @@ func (n *node) get(name string) *v1alpha1.ContainerRecreateRequest {
 	r, err := n.requests.Get(n.Context(), name, metav1.GetOptions{})
 	n.Must(err)
 	return r
-}
-
-// is checks the status of a request.
-func (n *node) is(name, want string) {
-	n.Helper()
-	if got := showStatus(&n.get(name).Status); got != want {
-		n.Errorf("request %s is %q, want %q", name, got, want)
-	}
 }
 
 // stops lists the stops and commands so far, in order, and forgets them.

@@ -65,7 +65,7 @@ func TestReconcilerPlan(t *testing.T) {
 		err    string
 	}{
 		{"no request for the pod", reading(newRequest("r")), types.NamespacedName{Namespace: "shop", Name: "web-1"}, nil, ""},
-		{"all are over", reading(newRequest("r", isOver)), web, nil, ""},
+		{"all are over", reading(newRequest("r", "over")), web, nil, ""},
 		{"a request", reading(newRequest("r")), web,
 			[]string{"r: Recreating, main Pending not found container on Node, side Pending not found container on Node"}, ""},
 		{"a cache that fails", broken{reading()}, web, nil, "read ContainerRecreateRequests of namespace shop: broken"},

@@ -13,12 +13,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestPlans shows what the agent does about the requests of a pod, and what it waits for. Each line that follows a command is a
-// request with its changes, or what the runtime has:
+// request with its changes, which are those of testdata/words.yaml, or what the runtime has:
 //
 //	node main m1; side s1 EXITED   containers, of which later ones are newer; the first line
 //	started m2 4s                  since when one runs
@@ -34,7 +32,7 @@ func TestPlans(t *testing.T) {
 				if name == "node" {
 					s = running(strings.FieldsFunc(rest, func(r rune) bool { return r == ';' })...)
 				} else if !s.change(t, name, strings.Fields(rest)) {
-					s.Requests = append(s.Requests, newRequest(name, planEdits(t, rest)...))
+					s.Requests = append(s.Requests, newRequest(name, changesOf(rest)...))
 				}
 			}
 			before, _ := json.Marshal(s.Requests)
@@ -89,7 +87,11 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 	t.Helper()
 	switch what {
 	case "started":
-		s.Started = map[string]time.Time{args[0]: now.Add(-ago(t, args[1]))}
+		ago, err := time.ParseDuration(args[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Started = map[string]time.Time{args[0]: now.Add(-ago)}
 	case "label":
 		if args[0] == "sandbox" {
 			s.Sandbox.Labels[args[1]] = args[2]
@@ -110,81 +112,17 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 	return true
 }
 
-func ago(t *testing.T, text string) time.Duration {
-	t.Helper()
-	d, err := time.ParseDuration(strings.TrimSuffix(text, " ago"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// planEdits are the changes of a request: those of the stories, and what stands in it after a while.
-func planEdits(t *testing.T, text string) (edits []edit) {
-	t.Helper()
+// changesOf are the words of a line: "unready=5; phase Recreating".
+func changesOf(text string) (changes []string) {
 	for change := range strings.SplitSeq(text, "; ") {
-		word, rest, _ := strings.Cut(change, " ")
-		switch word {
-		case "created":
-			edits = append(edits, at(now.Add(-ago(t, rest))))
-		case "phase":
-			edits = append(edits, phase(v1alpha1.ContainerRecreateRequestPhase(rest)))
-		case "state":
-			edits = append(edits, states(strings.Split(rest, ", ")...))
-		case "over":
-			edits = append(edits, isOver)
-		case "deleting":
-			edits = append(edits, deleting)
-		case "means", "context":
-			edits = append(edits, meaning(word, strings.Fields(strings.ReplaceAll(rest, ",", ""))))
-		case "acquired":
-			if d, err := time.ParseDuration(rest); err == nil {
-				rest = now.Add(-d).Format(time.RFC3339)
-			}
-			edits = append(edits, annotated(acquired, rest))
-		case "announced":
-			edits = append(edits, annotated(announcement, rest))
-		case "synced":
-			edits = append(edits, annotated(synced, rest))
-		case "ready":
-			edits = append(edits, ready(strings.Fields(rest)...))
-		case "turned": // it waits, and its turn came so long ago
-			edits = append(edits, phase(pending), annotated("turn", rest))
-		case "says":
-			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Status.Message = rest })
-		case "no-strategy":
-			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = nil })
-		case "no-UID":
-			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) {
-				delete(r.Labels, v1alpha1.ContainerRecreateRequestPodUIDLabel)
-			})
-		case "":
-		default:
-			edits = append(edits, requestEdits([]string{word})...)
+		if word, rest, valued := strings.Cut(change, " "); valued {
+			change = word + "=" + rest
+		}
+		if change != "" {
+			changes = append(changes, change)
 		}
 	}
-	return edits
-}
-
-// meaning says which containers a request is for, "main m1 side s1", or what stands in the context of one.
-func meaning(word string, of []string) edit {
-	return func(r *v1alpha1.ContainerRecreateRequest) {
-		if word == "means" {
-			r.Spec.Containers = nil
-			for i := 0; i < len(of); i += 2 {
-				r.Spec.Containers = append(r.Spec.Containers, meant(of[i], of[i+1]))
-			}
-			return
-		}
-		for i := range r.Spec.Containers {
-			switch c := &r.Spec.Containers[i]; {
-			case c.Name == of[0] && len(of) == 1:
-				c.StatusContext = nil
-			case c.Name == of[0]:
-				c.StatusContext.ContainerID = of[1]
-			}
-		}
-	}
+	return changes
 }
 
 func TestNothingToPlanFor(t *testing.T) {

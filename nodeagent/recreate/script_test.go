@@ -17,7 +17,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,8 +37,9 @@ import (
 //	pod web-0 [hook=bye] [node=node-2]   has the kubelet run a pod with the containers main and side until it is ready
 //	start [workers=1], stop              starts and stops the agent
 //	manager on, manager off              starts and stops the half of the control plane, which runs at first
-//	create r web-0 main                  creates a request, of all containers if none are named. Further words: ordered, forced,
-//	                                     ignore, unready=10, min-started=20, grace=20, deadline=60, ttl=30
+//	create r web-0 only=main             creates a request, of all containers if none are named. Further words are those of testdata/words.yaml
+//	forge r web-0 named=main:main-1      creates one as a user does if no webhook is called; UID stands for that of the pod
+//	alone shop/dns-0, static shop/etcd   has the runtime run a pod that the API server does not have
 //	complete r, delete r, delete-pod web-0
 //	work 10s, sleep 10s                  lets time pass, in which the kubelet works or does not
 //	startup 5s                           how long containers take to be ready from now on
@@ -104,6 +104,7 @@ func (n *node) show() string {
 		slices.Sort(told)
 	}
 	lines = append(lines, stops...)
+	n.checkUIDs(list.Items)
 	if sent := n.Sent(agentUser); !n.uncounted {
 		lines = append(lines, sent...)
 	}
@@ -116,6 +117,22 @@ func (n *node) show() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// checkUIDs checks that each patch names the UID of its request: another one may have taken the name. (CRR-5.3)
+func (n *node) checkUIDs(requests []v1alpha1.ContainerRecreateRequest) {
+	n.Helper()
+	for _, sent := range n.Server.Requests(agentUser) {
+		var patch metav1.PartialObjectMetadata
+		if sent.Verb == "patch" {
+			n.Must(json.Unmarshal(sent.Body, &patch))
+		}
+		for i := range requests {
+			if r := &requests[i]; sent.Verb == "patch" && sent.Name == r.Name && sent.Namespace == r.Namespace && patch.UID != r.UID {
+				n.Errorf("a patch of %s names the UID %q, want %s", r.Name, patch.UID, r.UID)
+			}
+		}
+	}
+}
+
 // do does what a line of a script says.
 func (n *node) do(command string, args []string) string {
 	n.Helper()
@@ -126,10 +143,12 @@ func (n *node) do(command string, args []string) string {
 	}
 	switch command {
 	case "pod":
-		n.pod(args[0], podEdits(args[1:])...)
+		n.pod(args[0], args[1:]...)
 	case "start":
 		for _, arg := range args {
-			n.workers = number(arg)
+			workers, err := strconv.Atoi(strings.TrimPrefix(arg, "workers="))
+			n.Must(err)
+			n.workers = workers
 		}
 		n.start()
 	case "stop":
@@ -141,7 +160,18 @@ func (n *node) do(command string, args []string) string {
 			n.stopManager = n.startManager()
 		}
 	case "create":
-		n.create(args[0], args[1], requestEdits(args[2:])...)
+		n.create(args[0], args[1], args[2:]...)
+	case "forge":
+		for i := range args {
+			if args[i] == "pod-uid=UID" {
+				args[i] = "pod-uid=" + string(n.getPod(args[1]).UID)
+			}
+		}
+		n.forge(args[0], args[1], args[2:]...)
+	case "alone":
+		n.alone(args[0], nil)
+	case "static":
+		n.alone(args[0], map[string]string{"kubernetes.io/config.source": "file"})
 	case "complete":
 		r := n.get(args[0])
 		r.Status.Phase, r.Status.CompletionTime, r.Status.Message = completed, new(metav1.Now()), "pod has gone"
@@ -218,58 +248,6 @@ func (n *node) spoil(command string, args []string) {
 	default:
 		n.Fatalf("no such line: %s", command)
 	}
-}
-
-func podEdits(words []string) (edits []func(*corev1.Pod)) {
-	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		edits = append(edits, func(pod *corev1.Pod) {
-			if key == "node" {
-				pod.Spec.NodeName = value
-				return
-			}
-			pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: hook(value)}
-		})
-	}
-	return edits
-}
-
-// number is that behind the = of a word, 0 if there is none.
-func number(word string) int {
-	_, value, _ := strings.Cut(word, "=")
-	n, _ := strconv.Atoi(value) // 0 makes a story that differs
-	return n
-}
-
-func requestEdits(words []string) (edits []edit) {
-	var containers []string
-	for _, word := range words {
-		key, _, _ := strings.Cut(word, "=")
-		switch n := number(word); key {
-		case "ordered":
-			edits = append(edits, ordered)
-		case "forced":
-			edits = append(edits, forced)
-		case "ignore":
-			edits = append(edits, ignore)
-		case "unready":
-			edits = append(edits, unready(int64(n)))
-		case "min-started":
-			edits = append(edits, minStarted(int32(n)))
-		case "grace":
-			edits = append(edits, grace(int64(n)))
-		case "deadline":
-			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.ActiveDeadlineSeconds = new(int64(n)) })
-		case "ttl":
-			edits = append(edits, func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.TTLSecondsAfterFinished = new(int32(n)) })
-		default:
-			containers = append(containers, word)
-		}
-	}
-	if len(containers) > 0 {
-		edits = append(edits, only(containers...))
-	}
-	return edits
 }
 
 // restartUnseen has a container end and start again, which the status of its pod

@@ -3,46 +3,97 @@
 package barrier_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
-func TestOf(t *testing.T) {
-	fromSecret := corev1.EnvVar{Name: "KRUISE_CONTAINER_BARRIER", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "p_1"}}}
-	other := waits("web-barrier/p_1")
-	other.Name = "OTHER"
-	for _, test := range []struct {
-		name string
-		env  []corev1.EnvVar
-		want []barrier.Barrier
-	}{
-		{"no environment", nil, nil},
-		{"a priority alone has no effect on a pod that exists", []corev1.EnvVar{literal("KRUISE_CONTAINER_PRIORITY", "5")}, nil},
-		{"LP-16: the number behind p_", []corev1.EnvVar{waits("web-barrier/p_5")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_5", Priority: 5}}},
-		{"LP-E7: a negative number", []corev1.EnvVar{waits("web-barrier/p_-3")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_-3", Priority: -3}}},
-		{"LP-E12: written by hand, the key stays as it is", []corev1.EnvVar{waits("web-barrier/p_007")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_007", Priority: 7}}},
-		{"several", []corev1.EnvVar{waits("a/p_1"), waits("b/p_2")}, []barrier.Barrier{{ConfigMap: "a", Key: "p_1", Priority: 1}, {ConfigMap: "b", Key: "p_2", Priority: 2}}},
-		{"no number", []corev1.EnvVar{waits("web-barrier/p_high")}, nil},
-		{"no prefix", []corev1.EnvVar{waits("web-barrier/5")}, nil},
-		{"a literal value", []corev1.EnvVar{literal("KRUISE_CONTAINER_BARRIER", "p_5")}, nil},
-		{"from a Secret", []corev1.EnvVar{fromSecret}, nil},
-		{"another variable", []corev1.EnvVar{other}, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c := &corev1.Container{Env: test.env}
-			if diff := cmp.Diff(test.want, barrier.Of(c)); diff != "" {
-				t.Errorf("barriers (-want +got):\n%s", diff)
-			}
-			priority, ok := barrier.Priority(c)
-			if ok != (len(test.want) > 0) || ok && priority != test.want[len(test.want)-1].Priority {
-				t.Errorf("priority %d, %t", priority, ok)
-			}
-		})
+// podOf returns the pod web of containers with priorities, as in "main=0 log=5 side", of which side has none. A patch changes it.
+func podOf(t *testing.T, containers []datadriven.CmdArg, patch string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	for _, given := range containers {
+		c := corev1.Container{Name: given.Key}
+		if given.Vals != nil {
+			c.Env = []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: given.Vals[0]}}
+		}
+		pod.Spec.Containers = append(pod.Spec.Containers, c)
 	}
+	if patch != "" {
+		fixture.Merge(t, pod, patch)
+	}
+	return pod
+}
+
+// shown shows the environment of a container: literal values, and what barriers refer to.
+func shown(c *corev1.Container) string {
+	out := c.Name + ":"
+	for _, e := range c.Env {
+		switch {
+		case e.ValueFrom == nil:
+			out += fmt.Sprintf(" %s=%s", e.Name, e.Value)
+		case e.ValueFrom.ConfigMapKeyRef == nil || e.Name != "KRUISE_CONTAINER_BARRIER" || e.ValueFrom.ConfigMapKeyRef.Optional != nil:
+			out += fmt.Sprintf(" %s from %v", e.Name, e.ValueFrom)
+		default:
+			out += fmt.Sprintf(" barrier %s/%s", e.ValueFrom.ConfigMapKeyRef.Name, e.ValueFrom.ConfigMapKeyRef.Key)
+		}
+	}
+	return out
+}
+
+// TestScripts shows what is made of pods. Containers with priorities stand behind "mutate", and what follows is merged into the pod:
+// see fixture.Merge. Shown are the names that it gets, and the environments of its containers. "of" shows the barriers of a container.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "of" {
+				c := &corev1.Container{}
+				fixture.Merge(t, c, d.Input)
+				priority, found := barrier.Priority(c)
+				return fmt.Sprintf("%+v, priority %d, %t\n", barrier.Of(c), priority, found)
+			}
+			pod := podOf(t, d.CmdArgs, d.Input)
+			before := pod.DeepCopy()
+			if err := barrier.Mutate(pod, "xxxxx"); err != nil {
+				if diff := cmp.Diff(before, pod); diff != "" {
+					t.Errorf("%s: the pod was changed nevertheless:\n%s", d.Pos, diff)
+				}
+				return err.Error() + "\n"
+			}
+			var lines []string
+			if pod.Name != "web" {
+				lines = append(lines, fmt.Sprintf("name %q of %q", pod.Name, pod.GenerateName))
+			}
+			again := pod.DeepCopy()
+			if err := barrier.Mutate(again, "yyyyy"); err != nil || !cmp.Equal(pod, again) {
+				t.Errorf("%s: a second time changes more, error %v (-once +twice):\n%s", d.Pos, err, cmp.Diff(pod, again))
+			}
+			rest := pod.DeepCopy() // LP-5, LP-7: nothing but environments and the name changes
+			rest.Name = before.Name
+			for i := range rest.Spec.Containers {
+				lines = append(lines, shown(&rest.Spec.Containers[i]))
+				rest.Spec.Containers[i].Env = before.Spec.Containers[i].Env
+			}
+			if diff := cmp.Diff(before, rest); diff != "" {
+				t.Errorf("%s: more was changed:\n%s", d.Pos, diff)
+			}
+			return strings.Join(append(lines, ""), "\n")
+		})
+	})
+}
+
+func waits(configMap, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: "KRUISE_CONTAINER_BARRIER", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: configMap}, Key: key,
+	}}}
 }
 
 // A key is read as it was written.
@@ -52,10 +103,38 @@ func FuzzOf(f *testing.F) {
 	f.Add("p_")
 	f.Add("p_9223372036854775808")
 	f.Fuzz(func(t *testing.T, key string) {
-		priority, ok := barrier.Priority(&corev1.Container{Env: []corev1.EnvVar{waits("web-barrier/" + key)}})
-		again, okAgain := barrier.Priority(&corev1.Container{Env: []corev1.EnvVar{waits("web-barrier/" + barrier.Key(priority))}})
+		priority, ok := barrier.Priority(&corev1.Container{Env: []corev1.EnvVar{waits("web-barrier", key)}})
+		again, okAgain := barrier.Priority(&corev1.Container{Env: []corev1.EnvVar{waits("web-barrier", barrier.Key(priority))}})
 		if ok && (!okAgain || again != priority) {
 			t.Errorf("key %q has the priority %d, and its key %d", key, priority, again)
+		}
+	})
+}
+
+// Whatever stands in the environment, Mutate may refuse the pod, and then leaves it
+// alone. Otherwise all containers get a barrier, or none does. The order of barriers is
+// that of the numbers.
+func FuzzMutate(f *testing.F) {
+	f.Add("5", "", "", "p_1", "web-")
+	f.Add("-3", "0", "Ordered", "p_x", "")
+	f.Add("99999999999999999999", "+7", "x", "", "w")
+	f.Fuzz(func(t *testing.T, first, second, annotation, key, prefix string) {
+		pod := podOf(t, []datadriven.CmdArg{{Key: "a", Vals: []string{first}}, {Key: "b", Vals: []string{second}}}, "metadata: {name: null}")
+		pod.GenerateName, pod.Annotations = prefix, map[string]string{"apps.kruise.io/container-launch-priority": annotation}
+		pod.Spec.Containers[1].Env = append(pod.Spec.Containers[1].Env, waits("x", key))
+		before := pod.DeepCopy()
+		if err := barrier.Mutate(pod, "xxxxx"); err != nil || pod.Name == "" {
+			if diff := cmp.Diff(before, pod); diff != "" {
+				t.Fatalf("error %v, and a change:\n%s", err, diff)
+			}
+			return
+		}
+		want := barrier.ConfigMapName(pod.Name)
+		for i := range pod.Spec.Containers {
+			all := barrier.Of(&pod.Spec.Containers[i])
+			if len(all) != 1 || all[0].ConfigMap != want || all[0].Key != barrier.Key(all[0].Priority) {
+				t.Fatalf("container %d has the barriers %v of pod %s", i, all, pod.Name)
+			}
 		}
 	})
 }
