@@ -102,7 +102,11 @@ func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
 		w.settle()
 	case "plan":
 		plan := NewPlan(&w.Snapshot)
-		return w.shown(plan.String() + map[bool]string{true: "\nlabel all pods"}[plan.LabelAll])
+		text := plan.String() + map[bool]string{true: "\nlabel all pods"}[plan.LabelAll]
+		if plan.RequeueAfter > 0 {
+			text += fmt.Sprint("\nagain after ", plan.RequeueAfter)
+		}
+		return w.shown(text)
 	case "status":
 		return w.showFields(NewPlan(&w.Snapshot).Status, d.CmdArgs)
 	case "show":
