@@ -157,8 +157,11 @@ func (w *world) update(u *Update) {
 	if u.Wanted != nil {
 		live, err := json.Marshal(object)
 		w.must(err)
-		data, err = u.updatePatch(live)
+		data, err = u.updatePatch([]byte(strings.Replace(string(live), `"metadata":{`, `"metadata":{"resourceVersion":"live",`, 1)))
 		w.must(err)
+		if !contains(string(data), `"resourceVersion":"live"`, fmt.Sprintf(`"uid":%q`, object.GetUID())) { // what is removed depends on what was read
+			w.Errorf("UD-10.3: the patch does not hold for the version that was read alone: %s", data)
+		}
 	}
 	w.put(w.patched(object, data))
 }
