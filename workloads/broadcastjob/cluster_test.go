@@ -118,13 +118,6 @@ func testJob(name string) *v1alpha1.BroadcastJob {
 	return job
 }
 
-func (c *cluster) get() *v1alpha1.BroadcastJob {
-	c.T.Helper()
-	job, err := c.workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), web.Name, metav1.GetOptions{})
-	c.Must(err)
-	return job
-}
-
 func (c *cluster) addNodes(names ...string) {
 	c.T.Helper()
 	for _, name := range names {
@@ -134,12 +127,24 @@ func (c *cluster) addNodes(names ...string) {
 	synctest.Wait()
 }
 
-// cordon keeps pods away from a node.
-func (c *cluster) cordon(name string) {
+// cordon keeps pods away from nodes.
+func (c *cluster) cordon(names ...string) {
 	c.T.Helper()
-	_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.StrategicMergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
-	c.Must(err)
+	for _, name := range names {
+		_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.StrategicMergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+		c.Must(err)
+	}
 	synctest.Wait()
+}
+
+// settle lets nodes and controller work for a while.
+func (c *cluster) settle() {
+	c.T.Helper()
+	for range 10 {
+		c.nodeStep()
+		c.CollectGarbage()
+		c.Sleep("2s")
+	}
 }
 
 // nodeStep has scheduler and kubelets make a step for every pod: bind it, run it, end it.

@@ -37,17 +37,6 @@ func newNode(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "uid-of-node"}}
 }
 
-// CT-7: pods get nothing of the template that controllers own in each pod.
-func TestPodOfACopiedTemplate(t *testing.T) {
-	job := newJob()
-	job.Spec.Template.Labels["apps.kruise.io/specified-delete"] = "true"
-	job.Spec.Template.Annotations = map[string]string{"kruise.io/sidecarset-hash": "{}", "note": "stays"}
-	pod := podOn(job, "n1")
-	if _, found := pod.Labels["apps.kruise.io/specified-delete"]; found || len(pod.Annotations) != 1 || job.Spec.Template.Annotations["kruise.io/sidecarset-hash"] == "" {
-		t.Errorf("labels %v, annotations %v", pod.Labels, pod.Annotations)
-	}
-}
-
 // podOn is an active pod of the job.
 func podOn(job *v1alpha1.BroadcastJob, node string) *corev1.Pod {
 	p := &planner{Snapshot: &Snapshot{Job: job}}

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
@@ -25,7 +27,8 @@ const (
 )
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes and pods in the notation of place, and lines of the job, see jobOf. deleted is
-// how many pods went a second ago. refused names the node of a pod that could not be deleted.
+// how many pods went a second ago. refused names the node of a pod that could not be deleted. After "pod" the first pod is shown that is created,
+// which may be direct, on nodes of the zone a.
 func TestPlans(t *testing.T) {
 	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
 		cluster, job, _ := strings.Cut(d.Input, "\n")
@@ -43,6 +46,9 @@ func TestPlans(t *testing.T) {
 				s.NotDeleted = map[types.UID]bool{pod.UID: true}
 			}
 		}
+		if d.Cmd == "pod" {
+			return madePod(t, s, d.HasArg("direct"))
+		}
 		plan := NewPlan(s)
 		text := show(plan)
 		if text != "" {
@@ -53,6 +59,21 @@ func TestPlans(t *testing.T) {
 		}
 		return text
 	})
+}
+
+// madePod shows the first pod that is created.
+func madePod(t *testing.T, s *Snapshot, direct bool) string {
+	t.Helper()
+	s.AssignDirectly = direct
+	for _, node := range s.Nodes {
+		node.Labels = map[string]string{"zone": "a"}
+	}
+	before := s.Job.DeepCopy()
+	data, err := yaml.Marshal(NewPlan(s).Create[0].Pod)
+	if diff := cmp.Diff(before, s.Job); diff != "" || err != nil {
+		t.Errorf("error %v, the job has changed (-before +after):\n%s", err, diff)
+	}
+	return string(data)
 }
 
 func TestNothingToPlanFor(t *testing.T) {

@@ -5,6 +5,7 @@ package broadcastjob
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ import (
 // arguments all succeed. The argument "other" is for the nodes that are not named. "work" lets nodes, garbage collector and controller work for
 // a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job, "measured" what JobMetrics were told. "inject" has
 // the API server put JSON into a field of the spec of new pods, of those for a node if it is named. Without arguments it does not any more.
+// "cordon" cordons nodes. "left" shows how many pods are left, second by second, while kubelets work.
 // "created" is how many pods the controller has created. "stored" shows the status as the API server has it, without the time of the start.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
@@ -31,6 +33,14 @@ func TestStories(t *testing.T) {
 			New: func(int32) any { return testJob("web") }, Restart: c.restart,
 			Node:  func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} },
 			Start: func() (*fixture.Reconciles, func()) { return c.start() },
+			Waiting: func() (out []string) {
+				plan, err := c.reconciler.Plan(c.T.Context(), web)
+				c.Must(err)
+				for _, wait := range plan.Waiting {
+					out = append(out, wait.String())
+				}
+				return out
+			},
 			Further: map[string]func(...string) string{
 				"ends":     func(words ...string) string { c.ends = endsAs(words); return "" },
 				"work":     func(...string) string { c.settle(); return "" },
@@ -39,6 +49,8 @@ func TestStories(t *testing.T) {
 				"measured": func(...string) string { return strings.Join(c.finished, "\n") + "\n" },
 				"inject":   c.inject,
 				"stored":   c.stored,
+				"cordon":   func(words ...string) string { c.cordon(words...); return "" },
+				"left":     c.left,
 				"created":  func(...string) string { return fmt.Sprintln(c.Count(fixture.ControllerUser)["create pods"]) },
 			},
 		}
@@ -55,6 +67,19 @@ func (c *cluster) stored(...string) string {
 	status, err := json.Marshal(job.Object["status"])
 	c.Must(err)
 	return string(status) + "\n"
+}
+
+// left shows how many pods are left, second by second.
+func (c *cluster) left(words ...string) string {
+	seconds, err := strconv.Atoi(words[0])
+	c.Must(err)
+	var left []int
+	for range seconds {
+		c.Sleep("1s")
+		c.nodeStep()
+		left = append(left, len(c.Pods()))
+	}
+	return fmt.Sprintln(left)
 }
 
 // inject has the API server change new pods.

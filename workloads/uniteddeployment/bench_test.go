@@ -37,7 +37,9 @@ func BenchmarkPlan(b *testing.B) {
 			return &w.Snapshot
 		}},
 		{"full", func(b *testing.B, n int) *Snapshot {
-			z := newZones(b, Deployment, map[string]int{"a": 0, "b": plenty * plenty}, fmt.Sprint("replicas: ", n), adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}, {name: c}"))
+			z := newWorld(b, newSet(b, fmt.Sprint("replicas: ", n), templateYAML(Deployment, ""),
+				"topology: {scheduleStrategy: {type: Adaptive, adaptive: {reserveUnschedulablePods: true}}, subsets: [{name: a}, {name: b}, {name: c}]}"))
+			z.Features.AdaptiveScheduling, z.Now = true, start
 			name := z.settle().Revisions.Update.Name
 			for i := range n {
 				z.pod(fmt.Sprint("pod-", i), z.set("a").Object, name, false).Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{

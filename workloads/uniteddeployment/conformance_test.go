@@ -127,7 +127,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 			text := strings.ReplaceAll(strings.ReplaceAll(string(data), `"demo"`, `"`+name+`"`), "nginx:1", "nginx:2")
 			c.EditNamed(name, `{"spec":{"replicas":4,"topology":{"subsets":[{"name":"b"},{"name":"c"}]},"template":`+text+`}}`)
 		},
-		Step: func(c *conformance.Cluster) { work(c.Cluster, kind) },
+		Step: func(c *conformance.Cluster) { work(c.Cluster, kind); c.KubeletStep() },
 		Outcome: func(c *conformance.Cluster, name string) string {
 			set, err := newClient(c.T, c.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 			c.Must(err)

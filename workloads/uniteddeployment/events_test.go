@@ -87,7 +87,7 @@ func situations(t *testing.T, kind TemplateKind) map[string]*world {
 		last.Spec.NodeName, last.Status = "", corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
 		b := w.set("b")
-		(&zones{world: w, kind: kind}).report(&b)
+		w.put(w.patched(b.Object, fmt.Appendf(nil, `{"status":{"replicas":%d}}`, b.Replicas)))
 	})
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,6 +21,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
+
+// start is the time at which scripts begin.
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const pods = "template: {metadata: {labels: {app: demo}}, spec: {containers: [{name: main, image: 'nginx:1.21'}]}}"
 
@@ -153,8 +157,11 @@ func (w *world) update(u *Update) {
 	if u.Wanted != nil {
 		live, err := json.Marshal(object)
 		w.must(err)
-		data, err = u.updatePatch(live)
+		data, err = u.updatePatch([]byte(strings.Replace(string(live), `"metadata":{`, `"metadata":{"resourceVersion":"live",`, 1)))
 		w.must(err)
+		if !contains(string(data), `"resourceVersion":"live"`, fmt.Sprintf(`"uid":%q`, object.GetUID())) { // what is removed depends on what was read
+			w.Errorf("UD-10.3: the patch does not hold for the version that was read alone: %s", data)
+		}
 	}
 	w.put(w.patched(object, data))
 }
@@ -184,6 +191,7 @@ func (w *world) pod(name string, of metav1.Object, revision string, ready bool) 
 		OwnerReferences: []metav1.OwnerReference{{UID: of.GetUID(), Name: of.GetName(), Controller: new(true)}},
 		Labels:          map[string]string{"app": "demo", v1alpha1.SubsetNameLabel: of.GetLabels()[v1alpha1.SubsetNameLabel], v1alpha1.SubsetRevisionLabel: revision}}}
 	if ready {
+		pod.Spec.NodeName = "node"
 		pod.Status.Phase = corev1.PodRunning
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	}

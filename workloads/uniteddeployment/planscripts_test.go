@@ -14,13 +14,16 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -36,11 +39,16 @@ import (
 //	                            a kind is not served; the UnitedDeployment is being deleted; time passes; its revisions are gone;
 //	                            the names of its workloads are taken
 //	workload subset [as=uid]    changes the workload of a subset, or of all, by the merge patch that follows; or adds another one
+//	remove subset               its workload is gone
+//	set, revision n             changes the UnitedDeployment, or a revision, by the merge patch that follows
+//	held subset 1m              a subset has been held up for so long
 //	pods subset n [ready=m] [old]
 //	                            has its pods be so many, at the present revision or the one before
 //	pod subset i                changes one of its pods, by the patch that follows
 //	plan, do, settle            shows the plan; does it; does all until there is nothing left to do
-//	status [field…]             shows the planned status
+//	status [field…]             shows the planned status; written whether it is written
+//	recorded                    shows the revision of the present template, all of it
+//	names                       shows the names of new workloads, with what is generated in them
 //	show subset path…           shows fields of its workload
 //	blocking pods=letters       shows which pods are deleted that block an update: see scripted.blocking
 func TestPlans(t *testing.T) {
@@ -96,15 +104,39 @@ func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
 		w.changeWorkloads(d, first)
 	case "pods", "pod":
 		w.changePods(d, first)
+	case "set":
+		w.Set = w.patched(w.Set, w.json(d.Input)).(*v1alpha1.UnitedDeployment)
+	case "revision":
+		w.Revisions[number(t, first)-1] = w.patched(w.Revisions[number(t, first)-1], w.json(d.Input)).(*appsv1.ControllerRevision)
+	case "remove":
+		w.world.remove(w.world.set(first).Object.GetUID())
+	case "held":
+		since, err := time.ParseDuration(d.CmdArgs[1].Key)
+		w.must(err)
+		w.HeldSince = map[rollout.Subject]time.Time{{Kind: "subset", Name: first}: w.Now.Add(-since)}
 	case "do":
 		w.do(NewPlan(&w.Snapshot))
 	case "settle":
 		w.settle()
 	case "plan":
 		plan := NewPlan(&w.Snapshot)
-		return w.shown(plan.String() + map[bool]string{true: "\nlabel all pods"}[plan.LabelAll])
+		text := plan.String() + map[bool]string{true: "\nlabel all pods"}[plan.LabelAll]
+		if plan.RequeueAfter > 0 {
+			text += fmt.Sprint("\nagain after ", plan.RequeueAfter)
+		}
+		return w.shown(text)
 	case "status":
 		return w.showFields(NewPlan(&w.Snapshot).Status, d.CmdArgs)
+	case "written":
+		return fmt.Sprintln(!sameStatus(&w.Set.Status, NewPlan(&w.Snapshot).Status))
+	case "recorded":
+		return w.recorded()
+	case "names":
+		var out strings.Builder
+		for _, c := range NewPlan(&w.Snapshot).Create {
+			fmt.Fprintln(&out, c.Object.GetName())
+		}
+		return out.String()
 	case "show":
 		return w.showFields(w.set(first).Object, d.CmdArgs[1:])
 	}
@@ -126,8 +158,7 @@ func withTemplates(input string) (lines []string) {
 // change changes the spec.
 func (w *scripted) change(input string) {
 	w.Helper()
-	patch, err := yaml.YAMLToJSON([]byte(strings.Join(withTemplates(input), "\n")))
-	w.must(err)
+	patch := w.json(strings.Join(withTemplates(input), "\n"))
 	before := w.Set.Spec.DeepCopy()
 	if strings.Contains(string(patch), `"template":`) { // a template is another one as a whole
 		before.Template = v1alpha1.SubsetTemplate{}
@@ -149,8 +180,7 @@ func (w *scripted) changeWorkloads(d *datadriven.TestData, subset string) {
 	for i, r := range w.Revisions {
 		input = strings.ReplaceAll(input, fmt.Sprint("$R", i+1), r.Name)
 	}
-	patch, err := yaml.YAMLToJSON([]byte(input))
-	w.must(err)
+	patch := w.json(input)
 	for _, c := range w.children() {
 		if subset != "all" && c.Subset != subset {
 			continue
@@ -166,8 +196,7 @@ func (w *scripted) changeWorkloads(d *datadriven.TestData, subset string) {
 // changePods has pods of a subset be so many, or changes one of them.
 func (w *scripted) changePods(d *datadriven.TestData, subset string) {
 	w.Helper()
-	n, err := strconv.Atoi(d.CmdArgs[1].Key)
-	w.must(err)
+	n := number(w, d.CmdArgs[1].Key)
 	if d.Cmd == "pod" {
 		for i, pod := range w.Pods {
 			if pod.Name == fmt.Sprint(subset, n) {
@@ -183,14 +212,39 @@ func (w *scripted) changePods(d *datadriven.TestData, subset string) {
 		if a.Key == "old" {
 			revision = revisions.Current.Name
 		} else {
-			ready, err = strconv.Atoi(a.Vals[0])
-			w.must(err)
+			ready = number(w, a.Vals[0])
 		}
 	}
 	w.Pods = slices.DeleteFunc(w.Pods, func(pod *corev1.Pod) bool { return strings.HasPrefix(pod.Name, subset) })
 	for i := range n {
 		w.pod(fmt.Sprint(subset, i), w.set(subset).Object, revision, i < ready)
 	}
+}
+
+// recorded shows the revision of the present template, which is read back from it.
+func (w *scripted) recorded() string {
+	r := NewPlan(&w.Snapshot).Revisions.Update
+	template, err := templateOf(r)
+	w.must(err)
+	if diff := cmp.Diff(&w.Set.Spec.Template, template); diff != "" {
+		w.Errorf("read back (-want +got):\n%s", diff)
+	}
+	return fmt.Sprintf("%s %v\nowners %d\n%s\n", r.Name, r.Labels, len(r.OwnerReferences), r.Data.Raw)
+}
+
+// json is YAML as JSON.
+func (w *world) json(text string) []byte {
+	data, err := yaml.YAMLToJSON([]byte(text))
+	w.must(err)
+	return data
+}
+
+func number(t testing.TB, text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // showFields shows fields of an object, or all.

@@ -11,24 +11,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
-
-// child is the workload of the first subset.
-func child(t testing.TB, set *v1alpha1.UnitedDeployment) metav1.Object {
-	t.Helper()
-	plan := NewPlan(&Snapshot{Set: set})
-	if len(plan.Create) == 0 {
-		t.Fatalf("nothing is created: %v", plan)
-	}
-	return plan.Create[0].Object
-}
 
 // decided is a template without what the UnitedDeployment decides itself. That is metadata beside labels
 // and annotations, the number of pods, the selector, the limit of revisions and the partition.
@@ -155,90 +142,5 @@ func checkPatch(t *testing.T, what string, from, to *rendering) {
 	*metadata(want), *metadata(got) = metav1.ObjectMeta{}, metav1.ObjectMeta{} // labels and annotations that are taken back stay (UD-10.3)
 	if !equality.Semantic.DeepEqual(want, got) {
 		t.Errorf("%s: the patch makes another workload (-want +got):\n%s", what, cmp.Diff(want, got))
-	}
-}
-
-// UD-7: if the name of a revision is too long for a label, its hash stands alone. UD-6: names leave room for such a hash.
-func TestLongName(t *testing.T) {
-	set := newSet(t)
-	set.Name = strings.Repeat("a", 60)
-	o := child(t, set)
-	revision := NewPlan(&Snapshot{Set: set}).Revisions.Update
-	if got := o.GetLabels()[v1alpha1.SubsetRevisionLabel]; got == "" || set.Name+"-"+got != revision.Name {
-		t.Errorf("label %q for the revision %s", got, revision.Name)
-	}
-	if got := o.GetName(); len(got) > 52 || !strings.HasPrefix(got, set.Name[:47]) {
-		t.Errorf("name %q", got)
-	}
-}
-
-// UD-6: the name begins with those of the UnitedDeployment and the subset, is the same for the
-// same, and another if it is taken.
-func TestNames(t *testing.T) {
-	set := newSet(t)
-	plan := NewPlan(&Snapshot{Set: set})
-	first, second := plan.Create[0].Object.GetName(), plan.Create[1].Object.GetName()
-	if !strings.HasPrefix(first, "web-a-") || len(first) != len("web-a-12345") || !strings.HasPrefix(second, "web-b-") {
-		t.Errorf("names %s and %s", first, second)
-	}
-	if again := NewPlan(&Snapshot{Set: set}).Create[0].Object.GetName(); again != first {
-		t.Errorf("another name for the same: %s and %s", first, again)
-	}
-	if other := NewPlan(&Snapshot{Set: set, Taken: []string{first}}).Create[0].Object.GetName(); other == first {
-		t.Errorf("the name %s is taken", other)
-	}
-	leaving := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: first, DeletionTimestamp: &metav1.Time{}}}
-	if other := NewPlan(&Snapshot{Set: set, CloneSets: []*v1alpha1.CloneSet{leaving}}).Create[0].Object.GetName(); other == first {
-		t.Errorf("the name %s is that of a CloneSet that is being deleted", other)
-	}
-	set.UID = types.UID("another")
-	if other := NewPlan(&Snapshot{Set: set}).Create[0].Object.GetName(); other == first {
-		t.Errorf("the name %s for another UnitedDeployment", other)
-	}
-}
-
-// TestMadeForAnotherSubset: UD-10.2. A workload that a user gives to another subset by its label loses what its own subset gave it.
-func TestMadeForAnotherSubset(t *testing.T) {
-	const topology = "topology: {subsets: [{name: a, tolerations: [{key: drain, operator: Exists}], nodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}, {name: b}]}"
-	for _, kind := range kinds {
-		w := newWorld(t, newSet(t, topology, templateYAML(kind, "")))
-		w.settle()
-		of := func(subset string) metav1.Object {
-			for _, c := range w.children() {
-				if c.Subset == subset {
-					return c.Object
-				}
-			}
-			t.Fatalf("%s: subset %s has no workload", kind, subset)
-			return nil
-		}
-		w.remove(of("b").GetUID())
-		moved, _ := of("a").(runtime.Object).DeepCopyObject().(metav1.Object)
-		moved.GetLabels()[v1alpha1.SubsetNameLabel] = "b"
-		w.put(moved)
-		w.settle()
-		for _, subset := range []string{"a", "b"} {
-			tree, err := treeOf(of(subset))
-			w.must(err)
-			_, tolerates, _ := unstructured.NestedFieldNoCopy(tree, "spec", "template", "spec", "tolerations")
-			_, restricted, _ := unstructured.NestedFieldNoCopy(tree, "spec", "template", "spec", "affinity", "nodeAffinity")
-			if tolerates != (subset == "a") || restricted != (subset == "a") {
-				t.Errorf("%s: the pods of subset %s have tolerations: %t, an affinity: %t", kind, subset, tolerates, restricted)
-			}
-		}
-	}
-}
-
-// CT-7: that one pod was reserved is not copied into the template of a subset.
-func TestChildOfACopiedTemplate(t *testing.T) {
-	set := newSet(t)
-	pods := podTemplate(&set.Spec.Template)
-	pods.Labels = map[string]string{"app": "web", v1alpha1.ReservedPodLabel: "true"}
-	got, err := (&rendering{set: set, template: &set.Spec.Template, subset: &v1alpha1.Subset{Name: "a"}, revision: "web-1"}).pods()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, found := got.Labels[v1alpha1.ReservedPodLabel]; found || pods.Labels[v1alpha1.ReservedPodLabel] == "" {
-		t.Errorf("labels %v, those of the template %v", got.Labels, pods.Labels)
 	}
 }

@@ -4,45 +4,156 @@ package uniteddeployment_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// adapt does what a line of a script says about subsets whose nodes are full.
-func (w *world) adapt(command string, words []string) error {
-	switch command {
-	case "adaptive":
+// TestZones plays subsets whose nodes are full, in testdata/zones, with workloads of each kind, or of=(Kind,…). Each story has a cluster of its own,
+// with the option AdaptiveScheduling. Lines of the spec come first, and then a step a line: those of TestScripts, with what follows them behind ": ",
+// and these. What is shown must be the same for all kinds; if it is not, each says its own.
+//
+//	room a [3]     gives a subset nodes for so many pods, or for all
+//	evict a 3      and deletes its pods beyond it
+//	slow a, fast a pods that run there stay unready, or do not
+//	lose a 2       the oldest pods of a subset are gone
+//	pod a 3 [status]: patch
+//	               changes the pod of that place, from 0, by a strategic merge patch
+//	wait 1m        lets time go by, while the controllers of the workloads work once a second
+//	zones          shows how many pods of a subset are ready, of those that it is to have
+//	after 1m       both
+//	conditions     of the subsets
+func TestZones(t *testing.T) {
+	kinds := []string{"StatefulSet", "AdvancedStatefulSet", "CloneSet", "Deployment"}
+	datadriven.Walk(t, "testdata/zones", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			of := kinds
+			for _, argument := range d.CmdArgs {
+				of = argument.Vals
+			}
+			var shown []string
+			for _, kind := range of {
+				shown = append(shown, inZones(t, uniteddeployment.TemplateKind(kind), d))
+			}
+			if len(slices.Compact(slices.Clone(shown))) == 1 {
+				return shown[0]
+			}
+			var out strings.Builder
+			for i, kind := range of {
+				fmt.Fprintf(&out, "%s:\n%s", kind, shown[i])
+			}
+			return out.String()
+		})
+	})
+}
+
+// inZones plays a story.
+func inZones(t *testing.T, kind uniteddeployment.TemplateKind, d *datadriven.TestData) string {
+	var out strings.Builder
+	play(t, func(w *world) {
+		w.features.AdaptiveScheduling = true
 		w.stop()
-		w.adaptive = true
 		w.start()
-	case "wait":
-		d, err := time.ParseDuration(words[0])
-		if err != nil {
-			return err
+		var spec []string
+		for line := range strings.Lines(d.Input) {
+			step, input, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			words := strings.Fields(step)
+			if len(words) == 1 && strings.Contains(line, ": ") && step != "edit" {
+				spec = append(spec, line)
+				continue
+			}
+			if spec != nil {
+				w.kind = kind
+				w.Create(newSet(w.T, kind, "web", strings.Join(spec, "")), "")
+				spec = nil
+			}
+			command := &datadriven.TestData{Cmd: words[0], Input: input, Pos: d.Pos}
+			for _, word := range words[1:] {
+				command.CmdArgs = append(command.CmdArgs, datadriven.CmdArg{Key: word})
+			}
+			w.trace.Take()
+			if !w.command(command) {
+				d.Fatalf(t, "no step %s", step)
+			}
+			if slices.Contains([]string{"after", "zones", "conditions", "status"}, words[0]) {
+				fmt.Fprintf(&out, "%s: %s\n", step, strings.Join(slices.DeleteFunc(w.trace.Take(), notShown), "; "))
+			}
 		}
+	})
+	return out.String()
+}
+
+// notShown tells which lines are writes and events.
+func notShown(line string) bool {
+	first, _, _ := strings.Cut(line, " ")
+	return slices.Contains([]string{"create", "patch", "delete", "Normal", "Warning"}, first)
+}
+
+// adapt does what a line of a script says about subsets whose nodes are full.
+func (w *world) adapt(command string, words []string, input string) bool {
+	switch command {
+	case "after", "wait":
+		d, err := time.ParseDuration(words[0])
+		w.Must(err)
 		for range int(d.Seconds()) {
 			w.work(1)
 			reportUnschedulable(w.Cluster)
 		}
+		if command == "after" {
+			w.zones()
+		}
 	case "room", "evict":
-		if w.room == nil {
-			w.room = map[string]int{}
-			w.Kubelet.Schedule = w.schedule
+		if delete(w.room, words[0]); len(words) > 1 {
+			w.room[words[0]] = number(words[1])
 		}
-		w.room[words[0]] = number(words[1])
-		if command == "evict" {
-			w.evict(words[0])
+		for i, pod := range w.placed(words[0]) {
+			if command == "evict" && i >= w.room[words[0]] {
+				w.RemovePod(pod.Name)
+			}
 		}
+	case "slow", "fast":
+		w.slow[words[0]] = command == "slow"
+	case "lose":
+		for _, pod := range w.of(words[0])[:number(words[1])] {
+			w.RemovePod(pod.Name)
+		}
+	case "pod":
+		w.PatchPod(w.of(words[0])[number(words[1])].Name, w.json(input), words[2:]...)
 	case "zones":
-		return w.zones()
+		w.zones()
+	case "conditions":
+		for _, s := range w.subsets() {
+			for _, c := range s.Conditions {
+				line := fmt.Sprintf("%s %s=%s since %s %s: %s", s.Name, c.Type, c.Status, c.LastTransitionTime.UTC().Format("15:04:05"), c.Reason, c.Message)
+				w.trace.Note(strings.TrimRight(line, " :"))
+			}
+		}
+	default:
+		return false
 	}
-	return nil
+	return true
+}
+
+// of returns the pods of a subset, by name.
+func (w *world) of(subset string) []corev1.Pod {
+	return slices.DeleteFunc(w.Pods(), func(pod corev1.Pod) bool { return pod.Labels[v1alpha1.SubsetNameLabel] != subset })
+}
+
+// placed returns the pods of a subset that have nodes.
+func (w *world) placed(subset string) []corev1.Pod {
+	return slices.DeleteFunc(w.of(subset), func(pod corev1.Pod) bool { return pod.Spec.NodeName == "" })
 }
 
 // schedule finds a node for a pod if its subset has room.
@@ -54,23 +165,14 @@ func (w *world) schedule(pod *corev1.Pod) string {
 	return "node-" + pod.Name
 }
 
-// placed returns the pods of a subset that have nodes.
-func (w *world) placed(subset string) (pods []corev1.Pod) {
+// kubelets run the pods. In slow subsets those that are not ready yet stay so.
+func (w *world) kubelets() {
 	for _, pod := range w.Pods() {
-		if pod.Labels[v1alpha1.SubsetNameLabel] == subset && pod.Spec.NodeName != "" {
-			pods = append(pods, pod)
-		}
+		synctest.Wait() // the controller writes nothing meanwhile
+		w.Kubelet.Unready = func(string) bool { return w.slow[pod.Labels[v1alpha1.SubsetNameLabel]] && !readiness.Ready(&pod) }
+		w.Must(w.Kubelet.Sync(w.T.Context(), pod.Namespace, pod.Name))
 	}
-	return pods
-}
-
-// evict deletes the pods of a subset that have no room any more.
-func (w *world) evict(subset string) {
-	for i, pod := range w.placed(subset) {
-		if i >= w.room[subset] {
-			w.RemovePod(pod.Name)
-		}
-	}
+	synctest.Wait()
 }
 
 // reportUnschedulable has the scheduler report which pods find no nodes.
@@ -82,25 +184,27 @@ func reportUnschedulable(c *fixture.Cluster) {
 	}
 }
 
+// subsets are what the status says of them.
+func (w *world) subsets() []v1alpha1.UnitedDeploymentSubsetStatus {
+	set, err := newClient(w.T, w.Server, fixture.TestUser).UnitedDeployments("default").Get(w.T.Context(), "web", metav1.GetOptions{})
+	w.Must(err)
+	return set.Status.SubsetStatuses
+}
+
 // zones shows the subsets.
-func (w *world) zones() error {
-	set, err := newClient(w.T, w.Server, "test").UnitedDeployments("default").Get(w.T.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
+func (w *world) zones() {
 	closed := map[string]string{}
-	for _, s := range set.Status.SubsetStatuses {
-		if c := s.Conditions[0]; c.Status == corev1.ConditionFalse {
-			closed[s.Name] = ", " + c.Reason
+	for _, s := range w.subsets() {
+		for _, c := range s.Conditions {
+			if c.Status == corev1.ConditionFalse {
+				closed[s.Name] = ", " + c.Reason
+			}
 		}
 	}
 	for _, c := range workloadsOf(w.Cluster, w.kind) {
 		ready, reserved := 0, 0
-		for _, pod := range w.Pods() {
-			if pod.Labels[v1alpha1.SubsetNameLabel] != c.subset() {
-				continue
-			}
-			if lifecycle.Ready(&pod) {
+		for _, pod := range w.of(c.subset()) {
+			if readiness.Ready(&pod) {
 				ready++
 			}
 			if pod.Labels[v1alpha1.ReservedPodLabel] == "true" {
@@ -111,7 +215,6 @@ func (w *world) zones() error {
 		if reserved > 0 {
 			text += fmt.Sprintf(", %d reserved", reserved)
 		}
-		w.note("%s%s", text, closed[c.subset()])
+		w.trace.Note(text + closed[c.subset()])
 	}
-	return nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -110,10 +111,8 @@ func patch(c *fixture.Cluster, kind uniteddeployment.TemplateKind, name, data st
 	c.Must(c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path(kind, append([]string{name}, subresource...)...)...).Body([]byte(data)).Do(c.T.Context()).Error())
 }
 
-// worth says which pods the controllers of workloads delete last: those with nodes.
-func worth(pod *corev1.Pod) int { return min(len(pod.Spec.NodeName), 1) }
-
-// work plays the controllers of workloads, in one step each: pods are made of the present template.
+// work plays the controllers of workloads, in one step each: pods are made of the present template. StatefulSets delete the pods with the highest
+// ordinals, and others those that serve least.
 func work(c *fixture.Cluster, kind uniteddeployment.TemplateKind) {
 	c.T.Helper()
 	c.CollectGarbage()
@@ -121,17 +120,20 @@ func work(c *fixture.Cluster, kind uniteddeployment.TemplateKind) {
 		var ready int32
 		have := map[string]corev1.Pod{}
 		pods := c.Pods()
-		slices.SortStableFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(worth(&b), worth(&a)) }) // the first ones stay
+		if !ordered(kind) {
+			slices.SortStableFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(worth(&b), worth(&a)) }) // the first ones stay
+		}
 		for _, pod := range pods {
 			if by := metav1.GetControllerOf(&pod); by == nil || by.UID != w.UID {
 				continue
 			}
-			if !labels.SelectorFromSet(w.Spec.Template.Labels).Matches(labels.Set(pod.Labels)) || len(have) >= int(w.Spec.Replicas) {
+			surplus := len(have) >= int(w.Spec.Replicas) || ordered(kind) && ordinal(pod.Name) >= int(w.Spec.Replicas)
+			if surplus || !labels.SelectorFromSet(w.Spec.Template.Labels).Matches(labels.Set(pod.Labels)) {
 				c.RemovePod(pod.Name)
 				continue
 			}
 			have[pod.Name] = pod
-			if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }) {
+			if readiness.Ready(&pod) {
 				ready++
 			}
 		}
@@ -139,7 +141,7 @@ func work(c *fixture.Cluster, kind uniteddeployment.TemplateKind) {
 			name := fmt.Sprint(w.Name, "-", i)
 			if _, found := have[name]; !found {
 				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name, Labels: w.Spec.Template.Labels,
-					OwnerReferences: []metav1.OwnerReference{{APIVersion: w.APIVersion, Kind: "Workload", Name: w.Name, UID: w.UID, Controller: new(true)}}}, Spec: w.Spec.Template.Spec}
+					OwnerReferences: []metav1.OwnerReference{{APIVersion: w.APIVersion, Kind: ownerKind(kind), Name: w.Name, UID: w.UID, Controller: new(true)}}}, Spec: w.Spec.Template.Spec}
 				c.CreatePod(pod)
 				have[name] = *pod
 			}
@@ -148,5 +150,26 @@ func work(c *fixture.Cluster, kind uniteddeployment.TemplateKind) {
 			patch(c, kind, w.Name, fmt.Sprintf(`{"status":{"replicas":%d,"readyReplicas":%d,"observedGeneration":%d}}`, len(have), ready, w.Generation), "status")
 		}
 	}
-	c.KubeletStep()
+}
+
+// worth says which pods are deleted last: those that are ready, then those that have nodes.
+func worth(pod *corev1.Pod) (n int) {
+	if readiness.Ready(pod) {
+		n = 2
+	}
+	return n + min(len(pod.Spec.NodeName), 1)
+}
+
+func ordered(kind uniteddeployment.TemplateKind) bool {
+	return strings.HasSuffix(string(kind), "StatefulSet")
+}
+
+func ordinal(name string) int { return number(name[strings.LastIndex(name, "-")+1:]) }
+
+// ownerKind is what pods are owned by: those of Deployments by ReplicaSets.
+func ownerKind(kind uniteddeployment.TemplateKind) string {
+	if kind == uniteddeployment.Deployment {
+		return "ReplicaSet"
+	}
+	return string(kind)
 }
