@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,13 +29,15 @@ type set struct {
 }
 
 // sets has defaults of 1, sizes of up to 3 that do not shrink, and no deletion of
-// what is locked. Version v0 calls the size "count".
+// what is locked. Version v0 calls the size "count". Sizes from 13 on are errors.
 var sets = admission.Webhook[set]{
 	GroupKind: schema.GroupKind{Group: "shop.io", Kind: "Set"}, MutatePath: "/mutate", ValidatePath: "/validate",
 	Default: func(_ context.Context, c admission.Change[set]) error {
 		switch {
 		case c.Object.Size == 13:
 			return errors.New("no luck")
+		case c.Object.Size == 14:
+			return fmt.Errorf("reading the pod: %w", apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "p", errors.New("changed")))
 		case c.Object.Size == 0 && c.Old != nil:
 			c.Object.Size = c.Old.Size
 		case c.Object.Size == 0:
@@ -47,6 +50,9 @@ var sets = admission.Webhook[set]{
 			return nil, admission.Forbidden(c.Request, "no luck")
 		}
 		size := field.NewPath("size")
+		if c.Object.Size == 14 {
+			return nil, admission.Invalid(c.Request, field.ErrorList{field.Required(size, "")}, 400, metav1.StatusReasonBadRequest)
+		}
 		return c.Errors(func(object *set) field.ErrorList {
 			if object.Size > 3 {
 				return field.ErrorList{field.Invalid(size, object.Size, "must be 3 or less")}
@@ -81,7 +87,7 @@ var sets = admission.Webhook[set]{
 }
 
 // TestKind shows what Mutate and Validate answer to the requests in testdata/webhook.txt: an operation, a kind or kind/subresource, and the objects. Webhooks
-// are for new objects only, with new-only; with none they have nothing to do.
+// are for new objects only, with new-only; with none they have nothing to do. Behind the message of a refusal stand the fields that it names.
 func TestKind(t *testing.T) {
 	newOnly := sets
 	newOnly.CreateOnly = true
@@ -93,9 +99,13 @@ func TestKind(t *testing.T) {
 			kind = &admission.Webhook[set]{GroupKind: sets.GroupKind}
 		}
 		about, subresource, _ := strings.Cut(d.CmdArgs[0].Key, "/")
+		group := "shop.io"
+		if d.HasArg("group") {
+			d.ScanArgs(t, "group", &group)
+		}
 		request := &admissionv1.AdmissionRequest{
 			Operation: admissionv1.Operation(strings.ToUpper(d.Cmd)), Name: "web", SubResource: subresource,
-			Kind:     metav1.GroupVersionKind{Group: "shop.io", Version: "v1", Kind: about},
+			Kind:     metav1.GroupVersionKind{Group: group, Version: "v1", Kind: about},
 			Resource: metav1.GroupVersionResource{Group: "shop.io", Version: "v1", Resource: "sets"},
 		}
 		for line := range strings.SplitSeq(d.Input, "\n") {
@@ -113,7 +123,17 @@ func TestKind(t *testing.T) {
 // summary is what an answer says, "" for one that allows the request.
 func summary(t *testing.T, answer *admissionv1.AdmissionResponse) string {
 	if !answer.Allowed {
-		return fmt.Sprint(answer.Result.Code, " ", answer.Result.Message)
+		result := answer.Result
+		said := fmt.Sprint(result.Code, " ", result.Reason, ": ", result.Message)
+		if result.Status != metav1.StatusFailure {
+			said += fmt.Sprint(" with the status ", result.Status)
+		}
+		if result.Details != nil {
+			for _, cause := range result.Details.Causes {
+				said += " [" + cause.Field + "]"
+			}
+		}
+		return said
 	}
 	parts := answer.Warnings
 	var steps []struct {
@@ -146,7 +166,7 @@ func TestKindHandlers(t *testing.T) {
 	}
 	request := strings.NewReplacer("apps.kruise.io", "shop.io", "CloneSet", "Set").Replace(review)
 	for path, want := range map[string]string{"/mutate": `"patch":`, "/validate": `confirmed 0`} {
-		if got, _ := post(t, sets.Handlers()[path], request); !strings.Contains(got.Body.String(), want) {
+		if got := post(sets.Handlers()[path], request); !strings.Contains(got.Body.String(), want) {
 			t.Errorf("%s answers %s, want %s in it", path, got.Body, want)
 		}
 	}

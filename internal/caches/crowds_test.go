@@ -29,7 +29,7 @@ func TestCachesShare(t *testing.T) {
 		for i := range pods {
 			pod := owned(fmt.Sprintf("web-%d", i), "x", metav1.OwnerReference{APIVersion: "v1", Kind: "X", Name: "web", UID: "1"})
 			pod.Labels = map[string]string{"app": "web", "pod": pod.Name}
-			pod.Spec.Containers = []corev1.Container{crowdContainer(0, 1), crowdContainer(1, 1)}
+			pod.Spec.Containers = crowdPod(t, i, 1).Spec.Containers
 			if _, err := client.CoreV1().Pods("x").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -3,99 +3,61 @@
 package caches
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// crowdPod is a pod as they come in crowds: two containers, 24 variables, probes, mounts and four
-// volumes. Each has its name, UID, node, addresses and container IDs; all else is that of its revision.
-func crowdPod(i, revision int) *corev1.Pod {
-	set := fmt.Sprintf("web-%d", revision)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: fmt.Sprintf("%s-%05x", set, i), GenerateName: set + "-", Namespace: "shop", UID: uid(1, i), ResourceVersion: fmt.Sprint(100000 + i), CreationTimestamp: metav1.Now(),
-		Labels: map[string]string{
-			"app": set, "team": "checkout", "app.kubernetes.io/name": "web", "app.kubernetes.io/version": "1.2.3",
-			"controller-revision-hash": fmt.Sprintf("%s-%010d", set, revision), "apps.kruise.io/cloneset-instance-id": fmt.Sprintf("%05x", i), "lifecycle.apps.kruise.io/state": "Normal",
-		},
-		Annotations: map[string]string{
-			"prometheus.io/scrape": "true", "prometheus.io/port": "8080",
-			"apps.kruise.io/runtime-containers-meta": `{"containers":[{"name":"app","containerID":"containerd://` + strings.Repeat("a", 64) + `","restartCount":0,"hashes":{"plainHash":123,"extractedEnvFromMetadataHash":123}}]}`,
-		},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: set, UID: uid(2, revision), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}},
-		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "manager", FieldsV1: fields(1800)}, {Manager: "kubelet", FieldsV1: fields(900)}},
-	}}
-	for c := range 2 {
-		container := crowdContainer(c, revision)
-		pod.Spec.Containers = append(pod.Spec.Containers, container)
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
-			Name: container.Name, Ready: true, Started: ptr.To(true), Image: container.Image, ImageID: "registry.example.test/shop/web@sha256:" + strings.Repeat("b", 64), ContainerID: fmt.Sprintf("containerd://%064d", 2*i+c),
-			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}, AllocatedResources: container.Resources.Requests, Resources: &container.Resources,
-		})
+// crowd makes one object of many, by its text in testdata/crowds.yaml. There, $i is its number and $group that of the objects that are like it.
+func crowd[T any](t testing.TB, kind string, i, group int) *T {
+	t.Helper()
+	now := time.Unix(1760000000+int64(i), 0).UTC()
+	words := strings.NewReplacer("$i", fmt.Sprint(i), "$version", fmt.Sprint(100000+i), "$hex", fmt.Sprintf("%05x", i), "$uid", fmt.Sprintf("%012x", i),
+		"$node", fmt.Sprintf("%04d", i%5000), "$zone", string(rune('a'+i%3)), "$ip", fmt.Sprintf("%d.%d", i/250%250, i%250),
+		"$of", fmt.Sprint(i%10), "$ten", fmt.Sprint(i/10), "$group", fmt.Sprint(group), "$revision", fmt.Sprintf("%010d", group), "$owner", fmt.Sprintf("%012x", group),
+		"$fields", strings.Repeat("f", 900), "$now", now.Format(time.RFC3339), "$later", now.Add(time.Duration(i%60)*time.Second).Format(time.RFC3339))
+	object := new(T)
+	texts, err := crowdTexts()
+	if err == nil {
+		err = json.Unmarshal([]byte(words.Replace(string(texts[kind]))), object)
 	}
-	for v := range 4 {
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: fmt.Sprintf("vol-%d", v), VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "config"}}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	pod.Spec.NodeName = fmt.Sprintf("node-%04d", i%5000)
-	pod.Spec.Tolerations = []corev1.Toleration{{Key: "node.kubernetes.io/not-ready", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: ptr.To[int64](300)}, {Key: "node.kubernetes.io/unreachable", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: ptr.To[int64](300)}}
-	for _, condition := range []corev1.PodConditionType{"Initialized", "Ready", "ContainersReady", "PodScheduled", "PodReadyToStartContainers", "InPlaceUpdateReady", "KruisePodReady"} {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()})
-	}
-	pod.Status.Phase, pod.Status.HostIP, pod.Status.PodIP = corev1.PodRunning, fmt.Sprintf("10.0.%d.%d", i%5000/250, i%250), fmt.Sprintf("10.1.%d.%d", i/250%250, i%250)
-	pod.Status.PodIPs, pod.Status.HostIPs, pod.Status.StartTime = []corev1.PodIP{{IP: pod.Status.PodIP}}, []corev1.HostIP{{IP: pod.Status.HostIP}}, ptr.To(metav1.Now())
-	return pod
+	return object
 }
 
-func fields(n int) *metav1.FieldsV1 {
-	return metav1.NewFieldsV1(`{"f:status":"` + strings.Repeat("f", n) + `"}`)
-}
+var crowdTexts = sync.OnceValues(func() (texts map[string]json.RawMessage, err error) {
+	raw, err := os.ReadFile("testdata/crowds.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return texts, yaml.Unmarshal(raw, &texts)
+})
 
 func uid(kind, i int) types.UID { return types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", kind, i)) }
 
-func crowdContainer(c, revision int) corev1.Container {
-	probe := func(path string) *corev1.Probe {
-		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(8080), Scheme: "HTTP"}}, PeriodSeconds: 10, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: 3}
-	}
-	container := corev1.Container{
-		Name: fmt.Sprintf("c%d", c), Image: fmt.Sprintf("registry.example.test/shop/checkout/web:1.2.%d-20261126", revision), ImagePullPolicy: "IfNotPresent", TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: "File",
-		Command: []string{"/bin/server", "--config=/etc/server/config.yaml", "--listen=:8080"}, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, Protocol: "TCP"}},
-		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{"cpu": resource.MustParse("500m"), "memory": resource.MustParse("512Mi")}, Limits: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Gi")},
-		},
-		ReadinessProbe: probe("/ready"), LivenessProbe: probe("/live"),
-	}
-	for e := range 12 {
-		container.Env = append(container.Env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_NUMBER_%d", e), Value: fmt.Sprintf("https://service-%d.shop-%d.svc.cluster.local:8443/path", e, revision)})
-	}
-	for v := range 3 {
-		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: fmt.Sprintf("vol-%d", v), MountPath: fmt.Sprintf("/data/%d", v), ReadOnly: true})
-	}
-	return container
-}
-
-// withToken gives a pod what an API server adds to nearly every one: a volume of a name of its own,
-// mounted by all containers.
-func withToken(pod *corev1.Pod) *corev1.Pod {
-	name := "kube-api-access-" + pod.Name[len(pod.Name)-5:]
-	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{DefaultMode: ptr.To[int32](420), Sources: []corev1.VolumeProjection{
-		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: ptr.To[int64](3607), Path: "token"}},
-		{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"}, Items: []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}}},
-		{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"}}}}},
-	}}}})
-	for i := range pod.Spec.Containers {
-		of := &pod.Spec.Containers[i]
-		of.VolumeMounts = append(of.VolumeMounts, corev1.VolumeMount{Name: name, ReadOnly: true, MountPath: "/var/run/secrets/kubernetes.io/serviceaccount"})
+// withToken is a pod with the volume of a name of its own that an API server adds to nearly every one.
+func withToken(t testing.TB, i, group int) *corev1.Pod {
+	pod, token := crowd[corev1.Pod](t, "pod", i, group), crowd[corev1.Pod](t, "token", i, group)
+	pod.Spec.Volumes = append(pod.Spec.Volumes, token.Spec.Volumes...)
+	for c := range pod.Spec.Containers {
+		of := &pod.Spec.Containers[c]
+		of.VolumeMounts = append(of.VolumeMounts, token.Spec.Containers[c].VolumeMounts...)
 	}
 	return pod
 }
@@ -118,19 +80,22 @@ func decoded[T message](t testing.TB, from, into T) T {
 	return into
 }
 
-// podCrowds by name: the pod of a number, and whether pods share parts.
+// podCrowds by name: how many there are, whether they share parts, and the group of each.
 var podCrowds = []struct {
 	name   string
 	pods   int
 	shared bool
-	pod    func(i int) *corev1.Pod
+	pod    func(t testing.TB, i, group int) *corev1.Pod
+	group  func(i int) int
 }{
-	{"alike", 100000, true, func(i int) *corev1.Pod { return crowdPod(i, i%500) }},
-	{"sorted", 20000, true, func(i int) *corev1.Pod { return crowdPod(i, i/200) }},
-	{"token", 20000, true, func(i int) *corev1.Pod { return withToken(crowdPod(i, i%100)) }},
-	{"unlike", 10000, true, func(i int) *corev1.Pod { return crowdPod(i, i) }},
-	{"unshared", 10000, false, func(i int) *corev1.Pod { return crowdPod(i, i) }},
+	{"alike", 100000, true, crowdPod, func(i int) int { return i % 500 }},
+	{"sorted", 20000, true, crowdPod, func(i int) int { return i / 200 }},
+	{"token", 20000, true, withToken, func(i int) int { return i % 100 }},
+	{"unlike", 10000, true, crowdPod, func(i int) int { return i }},
+	{"unshared", 10000, false, crowdPod, func(i int) int { return i }},
 }
+
+func crowdPod(t testing.TB, i, group int) *corev1.Pod { return crowd[corev1.Pod](t, "pod", i, group) }
 
 // trim is Trim, or what it does without sharing parts.
 func trim(object any, shared bool) {
@@ -159,7 +124,7 @@ func BenchmarkCachedPods(b *testing.B) {
 					b.Fatal(err)
 				}
 				for i := range crowd.pods {
-					pod := decoded(b, crowd.pod(i), &corev1.Pod{})
+					pod := decoded(b, crowd.pod(b, i, crowd.group(i)), &corev1.Pod{})
 					trim(pod, crowd.shared)
 					if err := informer.GetIndexer().Add(pod); err != nil {
 						b.Fatal(err)
@@ -179,7 +144,7 @@ func BenchmarkPodEvent(b *testing.B) {
 		const pods = 8000
 		var raws [pods][]byte
 		for i := range raws {
-			raw, err := crowd.pod(i).Marshal()
+			raw, err := crowd.pod(b, i, crowd.group(i)).Marshal()
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -208,6 +173,44 @@ func BenchmarkPodEvent(b *testing.B) {
 			b.ReportMetric(float64(d), "decode-ns")
 			b.ReportMetric(float64(t), "trim-ns")
 			b.ReportMetric(float64(d+t)/float64(d), "of-decode")
+		})
+	}
+}
+
+// BenchmarkCachedKinds: the memory that objects of other kinds take, with and without the
+// sharing of parts, and the time that it takes.
+func BenchmarkCachedKinds(b *testing.B) {
+	const objects = 5000
+	for name, get := range map[string]func(i int) any{
+		"claims": func(i int) any {
+			return decoded(b, crowd[corev1.PersistentVolumeClaim](b, "claim", i, 0), &corev1.PersistentVolumeClaim{})
+		},
+		"revisions": func(i int) any {
+			return decoded(b, crowd[appsv1.ControllerRevision](b, "revision", i, i), &appsv1.ControllerRevision{})
+		},
+		"nodes":      func(i int) any { return decoded(b, crowd[corev1.Node](b, "node", i, i%20), &corev1.Node{}) },
+		"images":     func(i int) any { return crowd[distributionv1alpha1.NodeImage](b, "images", i, 0) },
+		"pods, JSON": func(i int) any { return crowdPod(b, i, i/100) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				for unit, share := range map[string]func(any){"unshared-B": func(any) {}, "B/object": shareParts} {
+					before, held := heap(), make([]any, objects)
+					var times []time.Duration
+					for i := range held {
+						held[i] = get(i)
+						drop(held[i])
+						begin := time.Now()
+						share(held[i])
+						times = append(times, time.Since(begin))
+					}
+					b.ReportMetric((heap()-before)/objects, unit)
+					if slices.Sort(times); unit == "B/object" {
+						b.ReportMetric(float64(times[objects/2]), "share-ns")
+					}
+					runtime.KeepAlive(held)
+				}
+			}
 		})
 	}
 }

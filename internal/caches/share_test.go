@@ -107,7 +107,7 @@ func TestSharing(t *testing.T) {
 func TestShared(t *testing.T) {
 	pods := sharer[corev1.Pod, *corev1.Pod]{within: shareResources}
 	get := func(i int, edit func(*corev1.Pod)) *corev1.Pod {
-		pod := decoded(t, crowdPod(i, 1), &corev1.Pod{})
+		pod := decoded(t, crowdPod(t, i, 1), &corev1.Pod{})
 		edit(pod)
 		pods.share(pod, groupOfPod(pod))
 		return pod
@@ -222,7 +222,7 @@ func TestSharingAtTheSameTime(t *testing.T) {
 	pods := &sharer[corev1.Pod, *corev1.Pod]{within: shareResources}
 	var raws [40][]byte
 	for i := range raws {
-		raw, err := crowdPod(i, i/4).Marshal()
+		raw, err := crowdPod(t, i, i/4).Marshal()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,11 +5,13 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +23,7 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 var web = types.NamespacedName{Namespace: "shop", Name: "web"}
@@ -31,9 +34,10 @@ type (
 	plan     int
 )
 
-// fixture is a reconciler whose steps the test decides.
-type fixture struct {
+// reconciling is a reconciler whose steps the test decides.
+type reconciling struct {
 	*reconciler[snapshot, plan]
+	*testing.T
 	writer *apply.Writer
 	clock  *clock.FakeClock
 	synced string // the resourceVersion at which all caches are
@@ -44,21 +48,18 @@ type fixture struct {
 	applied    []plan
 	applyErr   error
 	waited     int
+	newest     string // the resourceVersion of the last creation
 }
 
 // Reconciled and Waited are podwright.Metrics.
 
-func (s *fixture) Reconciled(string, time.Duration, error) {}
-func (s *fixture) Waited(string)                           { s.waited++ }
+func (s *reconciling) Reconciled(string, time.Duration, error) {}
+func (s *reconciling) Waited(string)                           { s.waited++ }
 
-func newFixture(t *testing.T) *fixture {
+func newReconciling(t *testing.T) *reconciling {
 	t.Helper()
-	s := &fixture{synced: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
-	client, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("controller"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	createPod(t, client, "other") // the server has come to a version later than 1
+	s := &reconciling{T: t, synced: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
+	client := fixture.Connect(t, fakecluster.New(nil), "controller", kubernetes.NewForConfig)
 	s.writer = apply.NewWriter(client)
 	s.reconciler = newReconciler(Definition[snapshot, plan]{
 		ControllerOptions: podwright.ControllerOptions{Clock: s.clock, Metrics: s}, Writer: s.writer,
@@ -80,171 +81,147 @@ func newFixture(t *testing.T) *fixture {
 			}
 		},
 	})
+	s.create("pods", "other", nil) // the server has come to a version later than 1
 	return s
 }
 
-func createPod(t *testing.T, client kubernetes.Interface, name string) *corev1.Pod {
-	t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}
-	pod, err := client.CoreV1().Pods("shop").Create(t.Context(), pod, metav1.CreateOptions{})
+// create creates a pod or a claim.
+func (s *reconciling) create(resource, name string, owners []metav1.OwnerReference) {
+	s.Helper()
+	meta := metav1.ObjectMeta{Namespace: "shop", Name: name, OwnerReferences: owners}
+	var object metav1.Object
+	var err error
+	if resource == "pods" {
+		pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}
+		object, err = s.writer.Kubernetes.CoreV1().Pods("shop").Create(s.Context(), pod, metav1.CreateOptions{})
+	} else {
+		object, err = s.writer.Kubernetes.CoreV1().PersistentVolumeClaims("shop").Create(s.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta}, metav1.CreateOptions{})
+	}
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
-	return pod
+	s.newest = object.GetResourceVersion()
 }
 
-func createClaim(t *testing.T, client kubernetes.Interface) {
-	t.Helper()
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
-	if _, err := client.CoreV1().PersistentVolumeClaims("shop").Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestReconcile(t *testing.T) {
-	failure := errors.New("failure")
-	for _, test := range []struct {
-		name    string
-		set     func(*fixture)
-		after   time.Duration
-		err     error
-		applied []plan
-	}{
-		{"a reconcile", func(*fixture) {}, time.Minute, nil, []plan{2}},
-		{"a workload that is gone", func(s *fixture) { s.observed = nil }, 0, nil, nil},
-		{"what cannot be read", func(s *fixture) { s.observeErr = failure }, 0, failure, nil},
-		{"what cannot be applied", func(s *fixture) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
-		{"a cache that does not show the last write", func(s *fixture) {
-			s.synced = "6"
-			s.writer.Own.Wrote(web, caches.Pods, "7")
-		}, StaleRetry, nil, nil},
-		{"a cache that shows it", func(s *fixture) {
-			s.synced = "7"
-			s.writer.Own.Wrote(web, caches.Pods, "7")
-		}, time.Minute, nil, []plan{2}},
-		{"a write whose answer was lost, and that was not made", func(s *fixture) { s.writer.Own.Lost(web, caches.Pods, "web-2") },
-			time.Minute, nil, []plan{2}},
-		{"a deletion whose answer was lost, while the cache shows the pod", func(s *fixture) {
-			s.synced = "1"
-			s.writer.Own.Lost(web, caches.Pods, "web-1")
-		}, StaleRetry, nil, nil},
-		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *fixture) {
-			createClaim(t, s.writer.Kubernetes)
-			s.synced = "1"
-			s.writer.Own.Lost(web, caches.Claims, "data")
-		}, StaleRetry, nil, nil},
-		{"a deletion of what the cache does not show", func(s *fixture) {
-			s.synced = "1"
-			s.writer.Own.Lost(web, caches.Claims, "web-1")
-		}, time.Minute, nil, []plan{2}},
-		{"a lost write of a workload that is gone", func(s *fixture) {
-			s.observed = nil
-			s.writer.Own.Lost(web, caches.Pods, "web-1")
-		}, 0, nil, nil},
-		{"a lost write while nothing can be read", func(s *fixture) {
-			s.observeErr = failure
-			s.writer.Own.Lost(web, caches.Pods, "web-1")
-		}, 0, failure, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newFixture(t)
-			test.set(s)
-			after, err := s.Reconcile(t.Context(), web)
-			if after != test.after || !errors.Is(err, test.err) {
-				t.Errorf("again after %v, error %v; want %v, %v", after, err, test.after, test.err)
+// TestReconciles shows what reconciles do in testdata/reconciles.txt, of a workload with the pods web-0 and web-1. The plan is how many pods it has.
+//
+//	synced 6, wrote pods 7         how far the caches are, and the last write of a resource; "newest" is that of the last creation
+//	lost pods web-2                a write whose answer was lost
+//	created pods web-2             one that was answered
+//	create pods web-2 [controlled|owned]
+//	                               there is such a pod, of the workload or only owned by it
+//	status 9, remembers 9          writes the status; whether that is remembered
+//	gone, observe fails, apply fails, takes 1s
+//	                               the workload is gone, a step fails, or planning takes time
+//	pass 5m, allow-stale-reads     time passes; the option
+//	reconcile, plan, settles       what comes of them, and how long events settle
+//	waits 1m                       reconciles that wait, for a time
+func TestReconciles(t *testing.T) {
+	datadriven.RunTest(t, "testdata/reconciles.txt", func(t *testing.T, d *datadriven.TestData) string {
+		s := newReconciling(t)
+		var out strings.Builder
+		for line := range strings.Lines(d.Input) {
+			words := append(strings.Fields(line), "", "")
+			if words[0] == "#" {
+				continue
 			}
-			if waits := test.after == StaleRetry; (s.waited == 1) != waits {
-				t.Errorf("measured %d waits, want one: %v", s.waited, waits)
+			if shown := s.do(words[0], strings.Replace(words[1], "newest", s.newest, 1), strings.Replace(words[2], "newest", s.newest, 1), words[3:]); shown != "" {
+				fmt.Fprintf(&out, "%s: %s\n", strings.TrimSpace(line), shown)
 			}
-			if diff := cmp.Diff(test.applied, s.applied); diff != "" {
-				t.Errorf("applied (-want +got):\n%s", diff)
+		}
+		return out.String()
+	})
+}
+
+// do does a step, and returns what it shows.
+func (s *reconciling) do(what, first, second string, further []string) string {
+	s.Helper()
+	resource := podwright.Resource(first)
+	switch what {
+	case "synced":
+		s.synced = first
+	case "wrote":
+		s.writer.Own.Wrote(web, resource, second)
+	case "lost":
+		s.writer.Own.Lost(web, resource, second)
+	case "created":
+		s.writer.Own.Created(web, apiwriter.Creation{Resource: resource, Name: second, Owner: "uid-web"})
+	case "create":
+		var owners []metav1.OwnerReference
+		if owner := further[0]; owner != "" {
+			owners = []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "uid-web", Controller: new(owner == "controlled")}}
+		}
+		s.create(first, second, owners)
+	case "gone":
+		s.observed = nil
+	case "observe":
+		s.observeErr = errors.New("failure")
+	case "apply":
+		s.applyErr = errors.New("failure")
+	case "takes":
+		s.takes = s.duration(first)
+	case "pass":
+		s.clock.Step(s.duration(first))
+	case "allow-stale-reads":
+		s.AllowStaleReads = true
+	case "status":
+		s.writer.Workloads = "workloads"
+		s.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return first, nil }
+		workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+		if err := s.writer.Begin(workload).WriteStatus(s.Context(), workload.Status, workload.Status); err != nil {
+			s.Fatal(err)
+		}
+	default:
+		return s.show(what, first)
+	}
+	return ""
+}
+
+func (s *reconciling) show(what, first string) string {
+	s.Helper()
+	switch what {
+	case "remembers":
+		return fmt.Sprint(s.writer.WroteStatus(web, first, "another"))
+	case "settles":
+		return s.SettleTime(web).String()
+	case "plan":
+		next, err := s.Plan(s.Context(), web)
+		if next == nil || len(s.applied) > 0 {
+			return fmt.Sprintf("none, applied %v, error %v", s.applied, err)
+		}
+		return fmt.Sprintf("%v, error %v", *next, err)
+	case "reconcile":
+		s.applied, s.waited = nil, 0
+		after, err := s.Reconcile(s.Context(), web)
+		shown := fmt.Sprintf("applied %v, again after %s", s.applied, after)
+		if s.waited > 0 {
+			shown += fmt.Sprintf(", measured %d waits", s.waited)
+		}
+		if err != nil {
+			shown += ", error: " + err.Error()
+		}
+		return shown
+	case "waits":
+		looks, last := 0, time.Duration(0)
+		for end := s.clock.Now().Add(s.duration(first)); s.clock.Now().Before(end); looks++ {
+			wait, err := s.Reconcile(s.Context(), web)
+			if err != nil || wait < last || len(s.applied) > 0 {
+				s.Fatalf("again after %v, after %v before, error %v, applied %v", wait, last, err, s.applied)
 			}
-		})
+			last = wait
+			s.clock.Step(wait)
+		}
+		return fmt.Sprintf("it looks %d times, the last time after %s", looks, last)
 	}
+	s.Fatalf("unknown step %s", what)
+	return ""
 }
 
-// A creation whose answer was lost is found, and waited for.
-func TestLostCreation(t *testing.T) {
-	s := newFixture(t)
-	pod := createPod(t, s.writer.Kubernetes, "web-2")
-	s.writer.Own.Lost(web, caches.Pods, "web-2")
-	s.synced = "1"
-	for range 2 {
-		if after, err := s.Reconcile(t.Context(), web); after != StaleRetry || err != nil || len(s.applied) > 0 {
-			t.Errorf("again after %v, error %v, applied %v", after, err, s.applied)
-		}
+func (s *reconciling) duration(text string) time.Duration {
+	s.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		s.Fatal(err)
 	}
-	s.synced = pod.ResourceVersion
-	if after, err := s.Reconcile(t.Context(), web); after != time.Minute || err != nil || len(s.applied) != 1 {
-		t.Errorf("again after %v, error %v, applied %v", after, err, s.applied)
-	}
-}
-
-// TestRequeueCountsFromTheObservation: a plan says when the next one is due, counted from the observation. Time that
-// passes after it, in a request that hangs for instance, does not postpone the next plan.
-func TestRequeueCountsFromTheObservation(t *testing.T) {
-	for takes, want := range map[time.Duration]time.Duration{0: time.Minute, 40 * time.Second: 20 * time.Second, time.Hour: StaleRetry} {
-		s := newFixture(t)
-		s.takes = takes
-		if after, err := s.Reconcile(t.Context(), web); after != want || err != nil {
-			t.Errorf("after %v the next reconcile is in %v (error %v), want %v", takes, after, err, want)
-		}
-	}
-}
-
-func TestPlan(t *testing.T) {
-	s := newFixture(t)
-	s.writer.Own.Wrote(web, caches.Pods, "7") // it does not wait
-	s.synced = "1"
-	if next, err := s.Plan(t.Context(), web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
-		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)
-	}
-	s.observed = nil
-	if next, err := s.Plan(t.Context(), web); err != nil || next != nil {
-		t.Errorf("the next plan of nothing is %v, error %v", next, err)
-	}
-	s.observeErr = errors.New("failure")
-	if _, err := s.Plan(t.Context(), web); !errors.Is(err, s.observeErr) {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestSettleTime(t *testing.T) {
-	s := newFixture(t)
-	for _, test := range []struct{ takes, want time.Duration }{
-		{0, 10 * time.Millisecond},
-		{time.Millisecond, 20 * time.Millisecond},
-		{time.Second, 500 * time.Millisecond},
-	} {
-		s.takes = test.takes
-		if _, err := s.Reconcile(t.Context(), web); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.SettleTime(web); got != test.want {
-			t.Errorf("where planning takes %v, events settle for %v, want %v", test.takes, got, test.want)
-		}
-	}
-	s.observed = nil
-	if _, err := s.Reconcile(t.Context(), web); err != nil || s.SettleTime(web) != 10*time.Millisecond {
-		t.Errorf("error %v, a workload that is gone settles for %v", err, s.SettleTime(web))
-	}
-}
-
-func TestForgetsWhatIsGone(t *testing.T) {
-	s := newFixture(t)
-	s.writer.Workloads = "workloads"
-	s.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "9", nil }
-	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
-	if err := s.writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
-		t.Fatal(err)
-	}
-	s.synced = "9"
-	for _, there := range []bool{true, false} {
-		if !there {
-			s.observed = nil
-		}
-		if _, err := s.Reconcile(t.Context(), web); err != nil || s.writer.WroteStatus(web, "9", "another") != there {
-			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.writer.WroteStatus(web, "9", "another"), err)
-		}
-	}
+	return d
 }

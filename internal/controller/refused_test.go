@@ -55,7 +55,7 @@ func TestRefusedForEver(t *testing.T) {
 					}
 					loop := newLoop(config)
 					loop.add(web)
-					if err := runLoops(ctx, &Filling{name: "test", timeout: CacheSyncTimeout}, loop); err != nil {
+					if err := runLoops(ctx, nothing(), loop); err != nil {
 						t.Error(err)
 					}
 					hours := map[int]int{}

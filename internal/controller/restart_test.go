@@ -3,7 +3,6 @@
 package controller_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,10 +11,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/toy"
 	"github.com/podwright/podwright/internal/testing/toy/client"
 	"github.com/podwright/podwright/internal/testing/toy/v1alpha1"
@@ -24,28 +23,16 @@ import (
 // CT-17: a user who changes an object after a restart does not wait until the controller has looked at all others.
 func TestChangeAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := fakecluster.New(nil, fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("Toy"), "toys"))
-		core, err := kubernetes.NewForConfig(server.Config("toy"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		clients, err := client.NewForConfig(server.Config("toy"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		users, err := client.NewForConfig(server.Config("user"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := toyShop(t)
+		users := fixture.Connect(t, b.Server, "user", client.NewForConfig)
 		name := func(i int) string { return fmt.Sprintf("toy-%02d", i) }
 		for i := range 20 {
-			if _, err := users.Toys("shop").Create(t.Context(), &v1alpha1.Toy{ObjectMeta: metav1.ObjectMeta{Name: name(i)}}, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := users.Toys("shop").Create(t.Context(), &v1alpha1.Toy{ObjectMeta: metav1.ObjectMeta{Name: name(i)}}, metav1.CreateOptions{})
+			b.Must(err)
 		}
 		var order []string // in which toys get their status
 		changed := ""
-		server.FailBefore(func(r fakecluster.Request) error {
+		b.FailBefore(func(r fakecluster.Request) error {
 			if r.User != "toy" || r.Subresource != "status" {
 				return nil
 			}
@@ -60,20 +47,11 @@ func TestChangeAfterARestart(t *testing.T) {
 			time.Sleep(time.Second) // in the time of the bubble: the controller's cache follows
 			return err
 		})
-		toys, err := toy.New(toy.Options{Kubernetes: core, Toy: clients, ControllerOptions: podwright.ControllerOptions{Workers: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- toys.Run(ctx) }()
+		b.runToys(toy.Options{ControllerOptions: podwright.ControllerOptions{Workers: 1}})
 		time.Sleep(time.Minute)
 		if len(order) < 20 || slices.Index(order, changed) != 1 {
 			t.Errorf("the user changed %s while the first toy got its status; they got it in the order %v", changed, order)
 		}
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		b.Stop()
 	})
 }

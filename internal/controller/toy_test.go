@@ -3,7 +3,6 @@
 package controller_test
 
 import (
-	"context"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -25,61 +24,68 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/toy"
 	"github.com/podwright/podwright/internal/testing/toy/client"
 	"github.com/podwright/podwright/internal/testing/toy/v1alpha1"
 )
 
+// toyBubble is a server of toys.
+type toyBubble struct {
+	fixture.Bubble
+	core kubernetes.Interface
+	toys *client.Client
+}
+
+func toyShop(t *testing.T) *toyBubble {
+	t.Helper()
+	b := &toyBubble{Bubble: fixture.Bubble{T: t, Server: fakecluster.New(nil, fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("Toy"), "toys"))}}
+	b.core, b.toys = b.Kubernetes("toy"), fixture.Connect(t, b.Server, "toy", client.NewForConfig)
+	return b
+}
+
+// runToys runs the controller.
+func (b *toyBubble) runToys(o toy.Options) podwright.Controller[toy.Snapshot, toy.Plan] {
+	b.Helper()
+	o.Kubernetes, o.Toy = b.core, b.toys
+	toys, err := toy.New(o)
+	b.Must(err)
+	b.Go(toys.Run)
+	return toys
+}
+
 // The toy kind, which follows the check-list of CONTRIBUTING, runs. Events reach the object that they concern and no other, and the status
 // follows. A plan that is made then is what the status says.
 func TestToyKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		config := fakecluster.New(nil, fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("Toy"), "toys")).Config("toy")
-		core, err := kubernetes.NewForConfig(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		clients, err := client.NewForConfig(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		toys, err := toy.New(toy.Options{Kubernetes: core, Toy: clients})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- toys.Run(ctx) }()
-
-		ofToys, pods := clients.Toys("shop"), core.CoreV1().Pods("shop")
-		if _, err := ofToys.Create(ctx, &v1alpha1.Toy{ObjectMeta: metav1.ObjectMeta{Name: "blocks"}}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "red", Labels: map[string]string{"toy": "blocks"}},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}
-		if _, err := pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		b, ctx := toyShop(t), t.Context()
+		toys := b.runToys(toy.Options{})
+		ofToys, pods := b.toys.Toys("shop"), b.core.CoreV1().Pods("shop")
+		_, err := ofToys.Create(ctx, &v1alpha1.Toy{ObjectMeta: metav1.ObjectMeta{Name: "blocks"}}, metav1.CreateOptions{})
+		b.Must(err)
+		_, err = pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "red", Labels: map[string]string{"toy": "blocks"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}, metav1.CreateOptions{})
+		b.Must(err)
 		version := ""
 		for _, step := range []struct {
-			patch, subresource string
-			want               int32
+			patch        string
+			subresources []string
+			want         int32
 		}{
-			{`{}`, "", 1},
-			{`{"status":{"message":"a heartbeat"}}`, "status", 1},
-			{`{"metadata":{"labels":{"toy":"balls"}}}`, "", 0},
+			{`{}`, nil, 1},
+			{`{"status":{"message":"a heartbeat"}}`, []string{"status"}, 1},
+			{`{"metadata":{"labels":{"toy":"balls"}}}`, nil, 0},
 		} {
-			if _, err := pods.Patch(ctx, "red", types.StrategicMergePatchType, []byte(step.patch), metav1.PatchOptions{}, subresources(step.subresource)...); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute) // in the time of the bubble: the cache follows
-			synctest.Wait()
+			_, err := pods.Patch(ctx, "red", types.StrategicMergePatchType, []byte(step.patch), metav1.PatchOptions{}, step.subresources...)
+			b.Must(err)
+			b.Sleep(time.Minute) // the cache follows
 			got, err := ofToys.Get(ctx, "blocks", metav1.GetOptions{})
 			if err != nil || got.Status != (v1alpha1.ToyStatus{ObservedGeneration: 1, Pods: step.want}) {
 				t.Errorf("after %s: error %v, status %+v, want %d pods", step.patch, err, got.Status, step.want)
 			}
-			if step.subresource == "status" && got.ResourceVersion != version {
+			if step.subresources != nil && got.ResourceVersion != version {
 				t.Error("a change of what is not declared is written about")
 			}
 			version = got.ResourceVersion
@@ -87,18 +93,8 @@ func TestToyKind(t *testing.T) {
 				t.Errorf("after %s: error %v, and it would write %+v", step.patch, err, next)
 			}
 		}
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		b.Stop()
 	})
-}
-
-func subresources(name string) []string {
-	if name == "" {
-		return nil
-	}
-	return []string{name}
 }
 
 // The check-list of CONTRIBUTING names these files of a kind. The toy has each, or its part of one that has more. It stands in no area.

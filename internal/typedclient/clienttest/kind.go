@@ -5,7 +5,10 @@
 package clienttest
 
 import (
+	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,34 +27,75 @@ type object interface {
 	metav1.Object
 }
 
-// Subject describes a kind. P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
-type Subject[P object, L runtime.Object, C any] struct {
+// Area makes clients of an area, which C is an interface of: over HTTP, and in memory.
+type Area[C any] struct {
+	connect func(*rest.Config) (C, error)
+	fake    func(...runtime.Object) (C, clienttesting.FakeClient)
+}
+
+// In describes an area.
+func In[C any, H any, M clienttesting.FakeClient](connect func(*rest.Config) (H, error), fake func(...runtime.Object) M) Area[C] {
+	return Area[C]{
+		connect: func(config *rest.Config) (c C, err error) {
+			made, err := connect(config)
+			if err != nil {
+				return c, err
+			}
+			return any(made).(C), nil
+		},
+		fake: func(objects ...runtime.Object) (C, clienttesting.FakeClient) {
+			made := fake(objects...)
+			return any(made).(C), made
+		},
+	}
+}
+
+// subject is a kind. P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
+type subject[P object, L runtime.Object, C any] struct {
 	schema.GroupVersionResource
-	Name string // such as CloneSet
-	// InCluster says that objects have no namespace.
-	InCluster bool
-	// Object makes an object with something in its spec, List an empty list.
-	Object func() P
-	List   func() L
+	Area[C]
+	name      string // such as CloneSet
+	inCluster bool   // objects have no namespace
+	example   P
 
-	Connect  func(*rest.Config) (C, error)
-	Fake     func(...runtime.Object) (C, clienttesting.FakeClient)
-	Client   func(c C, namespace string) typedclient.Interface[P, L]
-	Informer func(c C, namespace string, indexers cache.Indexers) cache.SharedIndexInformer
-	Lister   func(cache.Indexer) typedclient.Lister[P]
+	client   func(c C, namespace string) typedclient.Interface[P, L]
+	informer func(c C, namespace string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer
+	lister   func(cache.Indexer) typedclient.Lister[P]
 }
 
-// Of returns the method of an area's clients that gives the client of a kind, as a Subject has it.
-func Of[P, L, C any, I typedclient.Interface[P, L]](method func(C, string) I) func(C, string) typedclient.Interface[P, L] {
-	return func(c C, namespace string) typedclient.Interface[P, L] { return method(c, namespace) }
+// Namespaced tests the clients of a kind whose objects have a namespace: the method of the area's clients that gives the client of the
+// kind, its informer and its lister. The example has something in its spec.
+func Namespaced[C any, P object, L runtime.Object, I typedclient.Interface[P, L]](t *testing.T, of Area[C], version schema.GroupVersion, example P, client func(C, string) I,
+	informer func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer, lister func(cache.Indexer) typedclient.Lister[P]) {
+	name := reflect.TypeOf(example).Elem().Name()
+	k := subject[P, L, C]{
+		GroupVersionResource: version.WithResource(strings.ToLower(name) + "s"), Area: of, name: name, example: example,
+		client:   func(c C, namespace string) typedclient.Interface[P, L] { return client(c, namespace) },
+		informer: informer, lister: lister,
+	}
+	k.test(t)
 }
 
-// Test tests a kind.
-func Test[P object, L runtime.Object, C any](t *testing.T, k Subject[P, L, C]) {
+// InCluster tests the clients of a kind whose objects have none.
+func InCluster[C any, P object, L runtime.Object, I typedclient.Interface[P, L]](t *testing.T, of Area[C], version schema.GroupVersion, example P, client func(C) I,
+	informer func(C, time.Duration, cache.Indexers) cache.SharedIndexInformer, lister func(cache.Indexer) typedclient.NamespaceLister[P]) {
+	name := reflect.TypeOf(example).Elem().Name()
+	k := subject[P, L, C]{
+		GroupVersionResource: version.WithResource(strings.ToLower(name) + "s"), Area: of, name: name, example: example, inCluster: true,
+		client: func(c C, _ string) typedclient.Interface[P, L] { return client(c) },
+		informer: func(c C, _ string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+			return informer(c, resync, indexers)
+		},
+		lister: func(indexer cache.Indexer) typedclient.Lister[P] { return ofCluster[P]{lister(indexer)} },
+	}
+	k.test(t)
+}
+
+func (k *subject[P, L, C]) test(t *testing.T) {
 	t.Run("requests", k.requests)
 	t.Run("answers", k.answers)
 	t.Run("bad configuration", func(t *testing.T) {
-		if _, err := k.Connect(&rest.Config{Host: "http://bad host"}); err == nil {
+		if _, err := k.Area.connect(&rest.Config{Host: "http://bad host"}); err == nil {
 			t.Error("no error for a host that is no URL")
 		}
 	})
@@ -66,22 +110,18 @@ func Test[P object, L runtime.Object, C any](t *testing.T, k Subject[P, L, C]) {
 				t.Error("no panic for a Pod, which is of no kind of this client")
 			}
 		}()
-		k.Fake(&corev1.Pod{})
+		k.fake(&corev1.Pod{})
 	})
 }
 
-// OfCluster is a lister of a kind whose objects have no namespace.
-func OfCluster[P any](all typedclient.NamespaceLister[P]) typedclient.Lister[P] {
-	return ofCluster[P]{all}
-}
-
+// ofCluster is a lister of a kind whose objects have no namespace.
 type ofCluster[P any] struct{ typedclient.NamespaceLister[P] }
 
 func (l ofCluster[P]) Namespace(string) typedclient.NamespaceLister[P] { return l.NamespaceLister }
 
 // object makes an object whose label app is its name.
-func (k *Subject[P, L, C]) object(namespace, name string) P {
-	object := k.Object()
+func (k *subject[P, L, C]) object(namespace, name string) P {
+	object := k.example.DeepCopyObject().(P)
 	object.SetNamespace(k.namespace(namespace))
 	object.SetName(name)
 	object.SetLabels(map[string]string{"app": name})
@@ -89,16 +129,16 @@ func (k *Subject[P, L, C]) object(namespace, name string) P {
 }
 
 // namespace is a namespace if the kind has them.
-func (k *Subject[P, L, C]) namespace(name string) string {
-	if k.InCluster {
+func (k *subject[P, L, C]) namespace(name string) string {
+	if k.inCluster {
 		return metav1.NamespaceNone
 	}
 	return name
 }
 
 // sent is an object as it travels, with its kind.
-func (k *Subject[P, L, C]) sent(name string) P {
+func (k *subject[P, L, C]) sent(name string) P {
 	object := k.object("shop", name)
-	object.GetObjectKind().SetGroupVersionKind(k.GroupVersion().WithKind(k.Name))
+	object.GetObjectKind().SetGroupVersionKind(k.GroupVersion().WithKind(k.name))
 	return object
 }

@@ -38,14 +38,14 @@ func Run(t *testing.T, informer cache.SharedIndexInformer) (added <-chan string)
 	return names
 }
 
-func (k *Subject[P, L, C]) lists(t *testing.T) {
-	c, _ := k.Fake(k.object("shop", "web"), k.object("shop", "db"), k.object("bank", "bill"))
-	informer := k.Informer(c, "", cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+func (k *subject[P, L, C]) lists(t *testing.T) {
+	c, _ := k.fake(k.object("shop", "web"), k.object("shop", "db"), k.object("bank", "bill"))
+	informer := k.informer(c, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	Run(t, informer)
-	lister := k.Lister(informer.GetIndexer())
+	lister := k.lister(informer.GetIndexer())
 	web, everywhere := labels.SelectorFromSet(labels.Set{"app": "web"}), []string{"bill", "db", "web"}
 	inShop, nowhere := []string{"db", "web"}, []string(nil)
-	if k.InCluster {
+	if k.inCluster {
 		inShop, nowhere = everywhere, everywhere
 	}
 	for _, test := range []struct {
@@ -76,20 +76,20 @@ func (k *Subject[P, L, C]) lists(t *testing.T) {
 	if _, err := lister.Namespace("bank").Get("none"); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v, want not found", err)
 	}
-	if _, err := lister.Namespace("bank").Get("db"); !k.InCluster && !apierrors.IsNotFound(err) {
+	if _, err := lister.Namespace("bank").Get("db"); !k.inCluster && !apierrors.IsNotFound(err) {
 		t.Errorf("error %v, want not found in another namespace", err)
 	}
 }
 
 // informerOfNamespace: it sees what is added in its namespace, and nothing else.
-func (k *Subject[P, L, C]) informerOfNamespace(t *testing.T) {
-	c, _ := k.Fake()
-	added := Run(t, k.Informer(c, "shop", nil))
+func (k *subject[P, L, C]) informerOfNamespace(t *testing.T) {
+	c, _ := k.fake()
+	added := Run(t, k.informer(c, "shop", 0, nil))
 	for _, object := range []P{k.object("bank", "other"), k.object("shop", "web")} {
-		if k.InCluster && object.GetName() == "other" {
+		if k.inCluster && object.GetName() == "other" {
 			continue
 		}
-		if _, err := k.Client(c, object.GetNamespace()).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		if _, err := k.client(c, object.GetNamespace()).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,10 +104,10 @@ func (k *Subject[P, L, C]) informerOfNamespace(t *testing.T) {
 }
 
 // inMemory: objects are kept as an API server keeps them.
-func (k *Subject[P, L, C]) inMemory(t *testing.T) {
+func (k *subject[P, L, C]) inMemory(t *testing.T) {
 	ctx := t.Context()
-	c, _ := k.Fake(k.object("shop", "web"))
-	shop := k.Client(c, k.namespace("shop"))
+	c, _ := k.fake(k.object("shop", "web"))
+	shop := k.client(c, k.namespace("shop"))
 	if _, err := shop.Create(ctx, k.object("shop", "db"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func (k *Subject[P, L, C]) inMemory(t *testing.T) {
 	if _, err := shop.UpdateStatus(ctx, web, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := k.Client(c, "").List(ctx, metav1.ListOptions{})
+	list, err := k.client(c, "").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +142,11 @@ func (k *Subject[P, L, C]) inMemory(t *testing.T) {
 	}
 }
 
-func (k *Subject[P, L, C]) calls(t *testing.T) {
-	c, fake := k.Fake()
+func (k *subject[P, L, C]) calls(t *testing.T) {
+	c, fake := k.fake()
 	refusal := errors.New("no")
 	fake.PrependReactor("delete", k.Resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
-	if err := k.Client(c, k.namespace("shop")).Delete(t.Context(), "web", metav1.DeleteOptions{}); !errors.Is(err, refusal) {
+	if err := k.client(c, k.namespace("shop")).Delete(t.Context(), "web", metav1.DeleteOptions{}); !errors.Is(err, refusal) {
 		t.Errorf("error %v, want the reactor's", err)
 	}
 	if actions := fake.Actions(); len(actions) != 1 || !actions[0].Matches("delete", k.Resource) {
@@ -154,9 +154,9 @@ func (k *Subject[P, L, C]) calls(t *testing.T) {
 	}
 }
 
-func (k *Subject[P, L, C]) watch(t *testing.T) {
-	c, fake := k.Fake()
-	w, err := k.Client(c, k.namespace("shop")).Watch(t.Context(), metav1.ListOptions{})
+func (k *subject[P, L, C]) watch(t *testing.T) {
+	c, fake := k.fake()
+	w, err := k.client(c, k.namespace("shop")).Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -50,18 +51,18 @@ func Serve(t *testing.T, status int, answer any) (*rest.Config, *Request, http.H
 }
 
 // connect is Serve, and a client of the namespace.
-func (k *Subject[P, L, C]) connect(t *testing.T, namespace string, status int, answer any) (typedclient.Interface[P, L], *Request) {
+func (k *subject[P, L, C]) connect(t *testing.T, namespace string, status int, answer any) (typedclient.Interface[P, L], *Request) {
 	t.Helper()
 	config, last, _ := Serve(t, status, answer)
-	c, err := k.Connect(config)
+	c, err := k.Area.connect(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k.Client(c, k.namespace(namespace)), last
+	return k.client(c, k.namespace(namespace)), last
 }
 
 // path is that of all objects of a namespace, or of the cluster.
-func (k *Subject[P, L, C]) path(namespace string) string {
+func (k *subject[P, L, C]) path(namespace string) string {
 	path := "/apis/" + k.GroupVersion().String()
 	if namespace = k.namespace(namespace); namespace != "" {
 		path += "/namespaces/" + namespace
@@ -69,7 +70,7 @@ func (k *Subject[P, L, C]) path(namespace string) string {
 	return path + "/" + k.Resource
 }
 
-func (k *Subject[P, L, C]) requests(t *testing.T) {
+func (k *subject[P, L, C]) requests(t *testing.T) {
 	ctx, base, web := t.Context(), k.path("shop"), k.object("shop", "web")
 	data, err := json.Marshal(k.sent("web"))
 	if err != nil {
@@ -116,7 +117,7 @@ func (k *Subject[P, L, C]) requests(t *testing.T) {
 	}
 }
 
-func (k *Subject[P, L, C]) answers(t *testing.T) {
+func (k *subject[P, L, C]) answers(t *testing.T) {
 	ctx := t.Context()
 	t.Run("an object", func(t *testing.T) {
 		c, _ := k.connect(t, "shop", http.StatusOK, k.sent("web"))
@@ -129,11 +130,11 @@ func (k *Subject[P, L, C]) answers(t *testing.T) {
 		}
 	})
 	t.Run("a list over all namespaces", func(t *testing.T) {
-		list := k.List()
+		list := reflect.New(reflect.TypeFor[L]().Elem()).Interface().(L)
 		if err := meta.SetList(list, []runtime.Object{k.sent("a"), k.sent("b")}); err != nil {
 			t.Fatal(err)
 		}
-		list.GetObjectKind().SetGroupVersionKind(k.GroupVersion().WithKind(k.Name + "List"))
+		list.GetObjectKind().SetGroupVersionKind(k.GroupVersion().WithKind(k.name + "List"))
 		any(list).(metav1.ListMetaAccessor).GetListMeta().SetResourceVersion("7")
 		c, request := k.connect(t, "", http.StatusOK, list)
 		got, err := c.List(ctx, metav1.ListOptions{Limit: 2})
