@@ -52,7 +52,7 @@ func TestDeleteClaim(t *testing.T) {
 				if test.fail != nil {
 					c.FailBefore(fixture.Fail("delete persistentvolumeclaims", test.fail))
 				}
-				a := controller.KindOf(c.reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
+				a := controller.KindOf(c.Reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
 				if err := a.deleteClaim(t.Context(), observed); (err != nil) != (test.fail != nil) {
 					t.Errorf("error %v", err)
 				}
@@ -84,7 +84,7 @@ func TestDeleteClaimThatGoesMeanwhile(t *testing.T) {
 		c.Must(err)
 		c.Must(claims.Delete(t.Context(), observed.Name, metav1.DeleteOptions{}))
 		c.FailBefore(fixture.Fail("delete persistentvolumeclaims", apierrors.NewConflict(corev1.Resource("persistentvolumeclaims"), observed.Name, nil)))
-		a := controller.KindOf(c.reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
+		a := controller.KindOf(c.Reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
 		if err := a.deleteClaim(t.Context(), observed); err != nil {
 			t.Errorf("error %v", err)
 		}
@@ -150,7 +150,7 @@ func TestClaimsWherePodsAreOfOthers(t *testing.T) {
 					taken.Namespace = "default"
 					c.CreatePod(taken)
 				}
-				a := controller.KindOf(c.reconciler).Self.(*reconciler).begin(&Snapshot{Set: set, Claims: of}, &Plan{})
+				a := controller.KindOf(c.Reconciler).Self.(*reconciler).begin(&Snapshot{Set: set, Claims: of}, &Plan{})
 				c.Must(a.nameTaken(t.Context(), &rollout.PodCreation{Pod: user("a", 0)}, test.cause))
 				for i, claim := range of {
 					live, err := claims.Get(t.Context(), claim.Name, metav1.GetOptions{})
@@ -185,7 +185,7 @@ func TestClaimsThatAreReused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(0, "")
 		claims := c.Kube.CoreV1().PersistentVolumeClaims("default")
-		a := controller.KindOf(c.reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
+		a := controller.KindOf(c.Reconciler).Self.(*reconciler).begin(&Snapshot{Set: c.get()}, &Plan{})
 		a.reusedBy = "now"
 		for _, of := range []struct{ name, id, noted string }{{"noted", "a", "now"}, {"new", "a", ""}, {"stale", "a", "before"}, {"unused", "a", ""}, {"foreign", "b", ""}} {
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: of.name, Labels: map[string]string{v1alpha1.CloneSetInstanceIDLabel: of.id},

@@ -17,7 +17,7 @@ func TestRevisions(t *testing.T) {
 	// taken creates a revision in place of the one that the CloneSet needs.
 	taken := func(c *cluster, edit func(*appsv1.ControllerRevision)) string {
 		c.T.Helper()
-		plan, err := c.reconciler.Plan(context.Background(), web)
+		plan, err := c.Reconciler.Plan(context.Background(), web)
 		if err != nil {
 			c.T.Fatal(err)
 		}

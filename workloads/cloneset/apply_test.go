@@ -31,8 +31,8 @@ func TestPlacement(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		p := &placement{}
 		p.unknown.Store(true)
-		c.options.Placement = p
-		c.restart()
+		c.Options.Placement = p
+		c.Restart()
 		c.create(3, "")
 		requests, _, err := c.ReconcileOnce()
 		if err == nil || !strings.Contains(err.Error(), "find its place: nobody knows") {

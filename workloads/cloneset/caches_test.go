@@ -24,12 +24,12 @@ func TestSharedInformerThatSelects(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		client := c.Client(fixture.ControllerUser)
 		mine := typedclient.Select(client.CoreV1().Pods(""), func(o *metav1.ListOptions) { o.LabelSelector = "team=mine" })
-		c.options.Pods = typedclient.NewInformer(mine, client, &corev1.Pod{}, 0, nil)
-		c.Must(caches.AddIndexes(c.options.Pods, caches.ByOwner))
-		defer c.Start(func(ctx context.Context) error { c.options.Pods.RunWithContext(ctx); return nil })()
+		c.Options.Pods = typedclient.NewInformer(mine, client, &corev1.Pod{}, 0, nil)
+		c.Must(caches.AddIndexes(c.Options.Pods, caches.ByOwner))
+		defer c.Start(func(ctx context.Context) error { c.Options.Pods.RunWithContext(ctx); return nil })()
 		synctest.Wait()
-		c.options.Reader = controller.Caches(c.options.reads())
-		c.restart()
+		c.Options.Reader = controller.Caches(c.Options.reads())
+		c.Restart()
 		c.create(3, "")
 		var err error
 		for range 5 {
@@ -48,14 +48,14 @@ func TestSharedInformerThatSelects(t *testing.T) {
 // Caches that cannot tell how far they are are refused before anything is written.
 func TestCachesThatCannotTell(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Reader = readers.Blind{Reader: c.options.Reader}
-		c.restart()
+		c.Options.Reader = readers.Blind{Reader: c.Options.Reader}
+		c.Restart()
 		c.create(3, "")
 		if requests, _, err := c.ReconcileOnce(); err == nil || !strings.Contains(err.Error(), "AllowStaleReads") || len(requests) > 0 {
 			t.Errorf("requests %q, error %v", requests, err)
 		}
-		c.options.AllowStaleReads = true
-		c.restart()
+		c.Options.AllowStaleReads = true
+		c.Restart()
 		if _, _, err := c.ReconcileOnce(); err != nil || len(c.Pods()) != 3 {
 			t.Errorf("where that is allowed: %d pods, error %v", len(c.Pods()), err)
 		}

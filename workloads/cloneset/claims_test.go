@@ -49,7 +49,7 @@ func TestLateDeletionOfAClaim(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(1, withClaims)
 			c.Settle()
-			c.restart()
+			c.Restart()
 			c.Settle()
 			c.Sleep(wait)
 			pod := c.Pods()[0]

@@ -22,7 +22,7 @@ func TestLongDenials(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.FailBefore(fixture.Fail(request, long))
 				c.create(3, "")
-				_, stop := c.start()
+				_, stop := c.Run()
 				defer stop()
 				c.Sleep("10s")
 				conditions, events := c.Conditions(), c.Events.All()

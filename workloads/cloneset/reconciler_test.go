@@ -25,7 +25,7 @@ func TestTwins(t *testing.T) {
 		key.Name = "twin"
 		for range 6 {
 			c.KubeletStep()
-			if _, err := c.reconciler.Reconcile(t.Context(), key); err != nil {
+			if _, err := c.Reconciler.Reconcile(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()

@@ -23,7 +23,7 @@ func TestClaimsOfRefusedPods(t *testing.T) {
 		for _, text := range []string{"exceeded quota", "exceeded quota, request %d", "exceeded quota by %c"} {
 			t.Run(fmt.Sprintf("quota %d, %s", quota, text), func(t *testing.T) {
 				inCluster(t, func(t *testing.T, c *cluster) {
-					_, stop := c.start()
+					_, stop := c.Run()
 					defer stop()
 					n, allowed := 0, 0
 					c.FailBefore(func(r fakecluster.Request) error {

@@ -50,7 +50,7 @@ func TestRelabelledPods(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				step := test.begin(c)
 				c.create(3, "")
-				_, stop := c.start()
+				_, stop := c.Run()
 				defer stop()
 				for range 3600 {
 					step()
