@@ -21,7 +21,7 @@ import (
 // cluster is a fake cluster with CloneSets.
 type cluster struct {
 	*fixture.Kind[Options, Snapshot, Plan]
-	sets client.CloneSetInterface // the test's
+	deleted *corev1.PersistentVolumeClaim // by sendLater
 }
 
 var (
@@ -44,7 +44,7 @@ func newCluster(f *fixture.Cluster) *cluster {
 		Pods:      f.PodInformer(), Claims: f.ClaimInformer(), Revisions: f.RevisionInformer(),
 	}
 	o.Reader = controller.Caches(o.reads())
-	return &cluster{Kind: fixture.NewKind(f, tested, o), sets: connect(f, fixture.TestUser).CloneSets(web.Namespace)}
+	return &cluster{Kind: fixture.NewKind(f, tested, o)}
 }
 
 func connect(f *fixture.Cluster, user string) client.Interface {
@@ -69,11 +69,4 @@ func testSet(replicas int32) *v1alpha1.CloneSet {
 			},
 		},
 	}
-}
-
-func (c *cluster) get() *v1alpha1.CloneSet {
-	c.T.Helper()
-	set, err := c.sets.Get(c.T.Context(), web.Name, metav1.GetOptions{})
-	c.Must(err)
-	return set
 }

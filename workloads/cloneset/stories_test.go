@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -31,6 +34,9 @@ func TestStories(t *testing.T) {
 		s.Further["full"] = func(...string) string { c.budget().Denies = exhausted; return "" }
 		s.Further["nodes"] = func(words ...string) string { c.Kubelet.Resize = nodesSay(words...); return "" }
 		s.Further["stores"] = c.stores
+		s.Further["relabels"] = c.relabels
+		s.Further["send-later"] = c.sendLater
+		s.Further["served-late"] = c.servedLate
 		return s
 	})
 }
@@ -102,6 +108,51 @@ func (c *cluster) stores(words ...string) string {
 		_ = unstructured.SetNestedSlice(object.Object, containers, "spec", "containers")
 	})
 	return ""
+}
+
+// relabels has something change a label of new pods, or remove it: admission, or later another writer.
+func (c *cluster) relabels(words ...string) string {
+	c.Mutate(nil)
+	c.FailAfter(nil)
+	c.Kubelet.Schedule = nil
+	if len(words) == 0 {
+		return ""
+	}
+	key, value, _ := strings.Cut(words[len(words)-1], "=")
+	if words[0] == "later" {
+		c.Kubelet.Schedule = func(*corev1.Pod) string { return "" }
+		c.FailAfter(func(r fakecluster.Request) error {
+			if r.String() == "create pods" {
+				c.PatchPod(fixture.NameIn(r), fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value))
+			}
+			return nil
+		})
+		return ""
+	}
+	c.Mutate(func(r fakecluster.Request, object *unstructured.Unstructured) {
+		if r.String() == "create pods" {
+			labels := object.GetLabels()
+			if delete(labels, key); value != "" {
+				labels[key] = value
+			}
+			object.SetLabels(labels)
+		}
+	})
+	return ""
+}
+
+// sendLater has a manager send the deletion of a claim as it is now, which is served when servedLate says so.
+func (c *cluster) sendLater(words ...string) string {
+	claim, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Get(c.T.Context(), words[0], metav1.GetOptions{})
+	c.Must(err)
+	c.deleted = claim
+	return ""
+}
+
+func (c *cluster) servedLate(...string) string {
+	err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Delete(c.T.Context(), c.deleted.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &c.deleted.UID, ResourceVersion: &c.deleted.ResourceVersion}})
+	return fmt.Sprintln("refused:", apierrors.IsConflict(err))
 }
 
 // waits lists why pods are not as they should be.
