@@ -3,16 +3,14 @@
 package cloneset
 
 import (
-	"context"
-	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -22,80 +20,35 @@ import (
 
 // cluster is a fake cluster with CloneSets.
 type cluster struct {
-	*fixture.Cluster
-	sets       client.CloneSetInterface // the test's
-	options    Options                  // for a controller that shares the informers
-	reconciler Reconciler
+	*fixture.Kind[Options, Snapshot, Plan]
+	deleted *corev1.PersistentVolumeClaim // by sendLater
 }
 
 var (
 	web       = fixture.Web
 	cloneSets = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
+	tested    = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts, Plan: func(p *Plan) *rollout.Plan { return &p.Plan }}
 )
 
 // inCluster plays a story with CloneSets.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
-	c := &cluster{}
-	fixture.Play(t, cloneSets, func(s *fixture.Cluster) {
-		c.Cluster = s
-		c.setUp()
-	}, func(t *testing.T) { story(t, c) })
+	fixture.PlayKind(t, cloneSets, newCluster, story)
 }
 
-func (c *cluster) setUp() {
-	c.T.Helper()
-	c.sets = c.workloads(fixture.TestUser).CloneSets(web.Namespace)
-	workloads := c.workloads(fixture.ControllerUser)
+func newCluster(f *fixture.Cluster) *cluster {
+	workloads := connect(f, fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		CloneSets: c.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:      c.PodInformer(), Claims: c.ClaimInformer(), Revisions: c.RevisionInformer(),
+		Kubernetes: f.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
+		CloneSets: f.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
+		Pods:      f.PodInformer(), Claims: f.ClaimInformer(), Revisions: f.RevisionInformer(),
 	}
 	o.Reader = controller.Caches(o.reads())
-	c.options = o
-	c.restart()
-	c.Unfinished = c.unfinished
+	return &cluster{Kind: fixture.NewKind(f, tested, o)}
 }
 
-func (c *cluster) workloads(user string) client.Interface {
-	c.T.Helper()
-	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
-}
-
-// restart makes a Reconciler that remembers nothing.
-func (c *cluster) restart() {
-	c.T.Helper()
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.reconciler, c.Reconcile = r, r.Reconcile
-}
-
-// start runs a controller that shares the informers. The function it returns
-// stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.Metrics = nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
-}
-
-// unfinished shows what the next reconcile would do.
-func (c *cluster) unfinished() string {
-	c.T.Helper()
-	left, err := unfinished(c.reconciler, web)
-	c.Must(err)
-	return left
-}
-
-// unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(context.Background(), key)
-	if plan == nil || err != nil || !acts(plan) {
-		return "", err
-	}
-	return fmt.Sprintf("%+v", plan), nil
+func connect(f *fixture.Cluster, user string) client.Interface {
+	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
 // create makes the CloneSet web of one container, changed by a merge patch.
@@ -116,11 +69,4 @@ func testSet(replicas int32) *v1alpha1.CloneSet {
 			},
 		},
 	}
-}
-
-func (c *cluster) get() *v1alpha1.CloneSet {
-	c.T.Helper()
-	set, err := c.sets.Get(c.T.Context(), web.Name, metav1.GetOptions{})
-	c.Must(err)
-	return set
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -37,18 +36,13 @@ func TestConformance(t *testing.T) {
 			"patch apps/controllerrevisions": "the scenario goes back to no revision, which would get the newest number",
 		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
-			set := &cluster{Cluster: c.Cluster}
-			workloads, kube := set.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			workloads, kube := connect(c.Cluster, fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
 			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				CloneSets: c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:      c.Share(core.Pods()), Claims: c.Share(core.Claims()),
 				Revisions: c.Share(core.Revisions()), Nodes: c.Share(core.Nodes())}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller, key)
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			set := testSet(3)
@@ -67,7 +61,7 @@ func TestConformance(t *testing.T) {
 				}
 			}
 			slices.Sort(out)
-			set, err := (&cluster{Cluster: c.Cluster}).workloads(fixture.TestUser).CloneSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+			set, err := connect(c.Cluster, fixture.TestUser).CloneSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 			c.Must(err)
 			return strings.Join(append(out, fmt.Sprint(set.Status.UpdatedReadyReplicas, set.Status.Conditions)), "\n")
 		},

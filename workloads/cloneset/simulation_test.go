@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -75,7 +76,7 @@ func played(bug bug, fields fields) *simulation.Subject {
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   fields.anySet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:    planted.Start(tested, bug, simulatedOptions),
 		Act:      bug.Act(fields.act),
 		Rare:     fields.rare,
 		Release:  (*simulation.User).AnswerHooks,
@@ -133,14 +134,6 @@ func push(u *simulation.User) {
 			u.Edit(m.undo)
 		}
 	}
-}
-
-func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
-	r, err := bug.Start(p, simulatedOptions, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {

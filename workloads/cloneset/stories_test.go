@@ -3,85 +3,78 @@
 package cloneset
 
 import (
-	"context"
 	"fmt"
-	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
-	"sync/atomic"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/readiness"
-	"github.com/podwright/podwright/workloads"
 )
 
-// TestStories plays the stories in testdata: see fixture.PlayStories. Options are features by name, off=NAME, and budget. A budget is a number of
+// TestStories plays the stories in testdata: see fixture.PlayStories and fixture.Kind.Story. The option budget is a number of
 // updates, or lost: it cannot tell. The budget "unready" protects pods that are ready. "exhausted" refuses the pods that a label marks.
 // "asked" shows how many updates the budget was asked about. "free" and "full" change whether the exhausted one allows all.
 // "nodes" says what nodes answer to resizes: the reason, of all pods or of one; without a reason they do them. "stores" has a policy store
 // another cpu or image than the one asked for, or than any. It does so in every write of a pod that is there. Alone, the command ends that.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", cloneSets, func(f *fixture.Cluster) *fixture.Story {
-		c := &cluster{Cluster: f}
-		c.setUp()
-		return &fixture.Story{
-			New: func(replicas int32) any { return testSet(replicas) }, Restart: c.restart, Waiting: c.waits, Option: c.option,
-			Start: func() (*fixture.Reconciles, func()) { return c.start() },
-			Further: map[string]func(...string) string{
-				"asked":  func(...string) string { return c.asked() },
-				"free":   func(...string) string { c.options.Budget.(*exhausted).free = true; return "" },
-				"full":   func(...string) string { c.options.Budget.(*exhausted).free = false; return "" },
-				"nodes":  func(words ...string) string { c.Kubelet.Resize = nodesSay(words...); return "" },
-				"stores": c.stores,
-			},
-		}
+		c := newCluster(f)
+		s := c.Story(func(replicas int32) any { return testSet(replicas) })
+		s.Option, s.Waiting = c.option, c.waits
+		s.Further["asked"] = c.asked
+		s.Further["free"] = func(...string) string { c.budget().Denies = func(*corev1.Pod) bool { return false }; return "" }
+		s.Further["full"] = func(...string) string { c.budget().Denies = exhausted; return "" }
+		s.Further["nodes"] = func(words ...string) string { c.Kubelet.Resize = nodesSay(words...); return "" }
+		s.Further["stores"] = c.stores
+		s.Further["relabels"] = c.relabels
+		s.Further["send-later"] = c.sendLater
+		s.Further["served-late"] = c.servedLate
+		return s
 	})
 }
 
 func (c *cluster) option(name, value string) {
-	switch name {
-	case "budget":
-		c.options.Budget = budgetOf(value)
-	case "off":
-		reflect.ValueOf(&c.options.Features).Elem().FieldByName(value).SetBool(false)
+	switch {
+	case name != "budget":
+		c.Option(name, value)
+	case value == "exhausted":
+		c.Options.Budget = &fixture.Budget{Denies: exhausted}
+	case value == "unready":
+		c.Options.Budget = &fixture.Budget{Denies: readiness.Ready}
+	case value == "lost":
+		c.Options.Budget = &fixture.Budget{Left: 1000, Err: fixture.ErrLost}
 	default:
-		reflect.ValueOf(&c.options.Features).Elem().FieldByName(name).SetBool(true)
+		left, err := strconv.Atoi(value)
+		c.Must(err)
+		c.Options.Budget = &fixture.Budget{Left: left}
 	}
 }
 
-func budgetOf(value string) workloads.Budget {
-	switch value {
-	case "exhausted":
-		return &exhausted{asked: map[string]int{}}
-	case "unready":
-		return unready{}
-	case "lost":
-		return &budget{left: 1000, err: fixture.ErrLost}
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		panic(err)
-	}
-	return &budget{left: n}
-}
+func (c *cluster) budget() *fixture.Budget { return c.Options.Budget.(*fixture.Budget) }
 
-// asked shows how often the budget was asked since this was asked.
-func (c *cluster) asked() string {
-	switch b := c.options.Budget.(type) {
-	case *budget:
-		defer func() { b.asked = nil }()
-		return fmt.Sprintf("%d, two at a time: %t\n", len(b.asked), b.overlap.Load())
-	case *exhausted:
-		defer clear(b.asked)
-		return fmt.Sprintln(b.asked)
+// exhausted tells whether the budget of a pod is.
+func exhausted(pod *corev1.Pod) bool { return pod.Labels["budget"] == "exhausted" }
+
+// asked shows how often the budget was asked since this was asked, by the labels of pods if it denies some.
+func (c *cluster) asked(...string) string {
+	b := c.budget()
+	defer func() { b.Asked = nil }()
+	if b.Denies == nil {
+		return fmt.Sprintf("%d, two at a time: %t\n", len(b.Asked), b.Overlap.Load())
 	}
-	return ""
+	of := map[string]int{}
+	for _, pod := range b.Asked {
+		of[pod.Labels["budget"]]++
+	}
+	return fmt.Sprintln(of)
 }
 
 // nodesSay has nodes give a reason for not doing resizes, of all pods or of one.
@@ -92,45 +85,6 @@ func nodesSay(words ...string) func(*corev1.Pod) string {
 		}
 		return words[0]
 	}
-}
-
-// budget allows n updates.
-type budget struct {
-	left  int
-	err   error
-	asked []string
-
-	inside  atomic.Int32
-	overlap atomic.Bool
-}
-
-func (b *budget) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
-	b.overlap.Store(b.overlap.Load() || b.inside.Add(1) > 1)
-	defer b.inside.Add(-1)
-	for range 100 { // time for another question
-		runtime.Gosched()
-	}
-	b.asked = append(b.asked, pod.Name)
-	b.left--
-	return b.left >= 0, b.err
-}
-
-// unready allows what no budget protects: updates of pods that are not ready.
-type unready struct{}
-
-func (unready) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
-	return !readiness.Ready(pod), nil
-}
-
-// exhausted refuses the pods that a label marks, as a budget does that allows nothing, and counts how often it is asked.
-type exhausted struct {
-	free  bool
-	asked map[string]int
-}
-
-func (b *exhausted) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
-	b.asked[pod.Labels["budget"]]++
-	return b.free || pod.Labels["budget"] != "exhausted", nil
 }
 
 // stores has a policy change what of containers: what, the value asked for or *, and the one that is stored.
@@ -156,12 +110,55 @@ func (c *cluster) stores(words ...string) string {
 	return ""
 }
 
+// relabels has something change a label of new pods, or remove it: admission, or later another writer.
+func (c *cluster) relabels(words ...string) string {
+	c.Mutate(nil)
+	c.FailAfter(nil)
+	c.Kubelet.Schedule = nil
+	if len(words) == 0 {
+		return ""
+	}
+	key, value, _ := strings.Cut(words[len(words)-1], "=")
+	if words[0] == "later" {
+		c.Kubelet.Schedule = func(*corev1.Pod) string { return "" }
+		c.FailAfter(func(r fakecluster.Request) error {
+			if r.String() == "create pods" {
+				c.PatchPod(fixture.NameIn(r), fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value))
+			}
+			return nil
+		})
+		return ""
+	}
+	c.Mutate(func(r fakecluster.Request, object *unstructured.Unstructured) {
+		if r.String() == "create pods" {
+			labels := object.GetLabels()
+			if delete(labels, key); value != "" {
+				labels[key] = value
+			}
+			object.SetLabels(labels)
+		}
+	})
+	return ""
+}
+
+// sendLater has a manager send the deletion of a claim as it is now, which is served when servedLate says so.
+func (c *cluster) sendLater(words ...string) string {
+	claim, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Get(c.T.Context(), words[0], metav1.GetOptions{})
+	c.Must(err)
+	c.deleted = claim
+	return ""
+}
+
+func (c *cluster) servedLate(...string) string {
+	err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Delete(c.T.Context(), c.deleted.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &c.deleted.UID, ResourceVersion: &c.deleted.ResourceVersion}})
+	return fmt.Sprintln("refused:", apierrors.IsConflict(err))
+}
+
 // waits lists why pods are not as they should be.
 func (c *cluster) waits() (out []string) {
 	c.T.Helper()
-	plan, err := c.reconciler.Plan(context.Background(), web)
-	c.Must(err)
-	for _, w := range plan.Waiting {
+	for _, w := range c.Planned().Waiting {
 		out = append(out, string(w.Reason.Rule)+": "+w.Reason.Message)
 	}
 	slices.Sort(out)

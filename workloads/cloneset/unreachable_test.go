@@ -18,7 +18,7 @@ import (
 // than one of them out of service. Heartbeats of nodes are the reason for no reconcile.
 func TestNodeIsLost(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		p, stop := c.start(func(o *Options) { o.NoNodes = false })
+		p, stop := c.Run(func(o *Options) { o.NoNodes = false })
 		defer stop()
 		c.create(4, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":1}}}`)
 		c.ExpectSettled()

@@ -100,7 +100,7 @@ func TestTakenNames(t *testing.T) {
 				_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 				c.Must(err)
 			}
-			r := controller.KindOf(c.reconciler).Self.(*reconciler)
+			r := controller.KindOf(c.Reconciler).Self.(*reconciler)
 			a := &applier{reconciler: r, set: set, Sync: r.writer.Begin(set)}
 			if err := a.nameTaken(t.Context(), "web-x"); err != nil {
 				t.Error(err)

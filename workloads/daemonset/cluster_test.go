@@ -3,18 +3,17 @@
 package daemonset
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -29,80 +28,42 @@ import (
 var (
 	web         = fixture.Web
 	setResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "daemonsets")
+	tested      = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts, Plan: func(p *Plan) *rollout.Plan { return &p.Plan }}
 )
 
 // cluster is a fake cluster with DaemonSets.
 type cluster struct {
-	*fixture.Cluster
-	sets       client.DaemonSetInterface // the test's
-	options    Options                   // for a controller that shares the informers
-	reconciler Reconciler
+	*fixture.Kind[Options, Snapshot, Plan]
+	sets client.DaemonSetInterface // the test's
+
+	denied string // the pod that a budget denies
+	asked  int    // how often it was asked about that
 }
 
 // inCluster plays a story with DaemonSets.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
-	c := &cluster{}
-	fixture.Play(t, setResource, func(f *fixture.Cluster) {
-		c.Cluster = f
-		c.setUp()
-	}, func(t *testing.T) { story(t, c) })
+	fixture.PlayKind(t, setResource, newCluster, story)
 }
 
-func (c *cluster) setUp() {
-	c.T.Helper()
-	c.sets = c.workloads(fixture.TestUser).DaemonSets(web.Namespace)
-	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+func newCluster(f *fixture.Cluster) *cluster {
+	workloads, kube := connect(f, fixture.ControllerUser), f.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		DaemonSets: c.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:       c.PodInformer(), Revisions: c.RevisionInformer(),
-		Nodes: c.Add(caches.NewInformers(kube, "").Nodes()),
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
+		DaemonSets: f.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
+		Pods:       f.PodInformer(), Revisions: f.RevisionInformer(),
+		Nodes: f.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	o.Reader = controller.Caches(o.reads())
-	c.options = o
-	c.restart()
-	c.Unfinished = func() string {
-		left, err := unfinished(c.reconciler, web)
-		c.Must(err)
-		return left
-	}
+	return &cluster{Kind: fixture.NewKind(f, tested, o), sets: connect(f, fixture.TestUser).DaemonSets(web.Namespace)}
 }
 
-func (c *cluster) workloads(user string) client.Interface {
-	c.T.Helper()
-	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
-}
-
-// restart makes a Reconciler that remembers nothing.
-func (c *cluster) restart() {
-	c.T.Helper()
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.reconciler, c.Reconcile = r, r.Reconcile
-}
-
-// start runs a controller with informers of its own. The function it returns stops
-// the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.DaemonSets, o.Pods, o.Revisions, o.Nodes, o.Metrics = nil, nil, nil, nil, nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
+func connect(f *fixture.Cluster, user string) client.Interface {
+	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
 // acts tells whether a plan does anything at all.
 func acts(plan *Plan) bool { return scenario.Acts(&plan.Plan) || plan.Status != nil }
-
-// unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(context.Background(), key)
-	if plan == nil || err != nil || !acts(plan) {
-		return "", err
-	}
-	return plan.String(), nil
-}
 
 func testSet(name string) *v1alpha1.DaemonSet {
 	set := newSet()
@@ -119,32 +80,16 @@ func (c *cluster) get() *v1alpha1.DaemonSet {
 	return set
 }
 
-func nodeNames(n int) (names []string) {
+// newNodes are the nodes n1 and so on.
+func newNodes(n int) (nodes []*corev1.Node) {
 	for i := range n {
-		names = append(names, fmt.Sprintf("n%d", i+1))
+		nodes = append(nodes, newNode(fmt.Sprintf("n%d", i+1)))
 	}
-	return names
-}
-
-func (c *cluster) addNodes(names ...string) {
-	c.T.Helper()
-	for _, name := range names {
-		_, err := c.Kube.CoreV1().Nodes().Create(c.T.Context(), newNode(name), metav1.CreateOptions{})
-		c.Must(err)
-	}
-	synctest.Wait()
-}
-
-// patchNode changes a node as its kubelet or a user does.
-func (c *cluster) patchNode(name, patch string, subresources ...string) {
-	c.T.Helper()
-	_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
-	c.Must(err)
-	synctest.Wait()
+	return nodes
 }
 
 // outcome shows the pods and the status of a DaemonSet.
-func (c *cluster) outcome(name string) string {
+func outcome(c *fixture.Cluster, name string) string {
 	c.T.Helper()
 	var out []string
 	for _, pod := range c.Pods() {
@@ -153,7 +98,7 @@ func (c *cluster) outcome(name string) string {
 		}
 	}
 	slices.Sort(out)
-	set, err := c.workloads(fixture.TestUser).DaemonSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+	set, err := connect(c, fixture.TestUser).DaemonSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 	c.Must(err)
 	return strings.Join(append(out, showStatus(&set.Status), fmt.Sprint(set.Status.Conditions)), "\n")
 }

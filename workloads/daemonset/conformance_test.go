@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -27,28 +26,24 @@ func suite(set, writes string, change func(c *conformance.Cluster, name string))
 		Writes:  append([]string{"create controllerrevisions", "create pods", "delete pods", "patch daemonsets/status"}, strings.FieldsFunc(writes, func(r rune) bool { return r == ',' })...),
 		Unasked: map[string]string{"*": "TestConformanceInPlace makes use of them"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
-			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			workloads, kube := connect(c.Cluster, fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
 			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				DaemonSets: c.Share(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:       c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
 				Revisions: c.Share(core.Revisions())}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller, key)
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
-		Prepare: func(c *conformance.Cluster) { (&cluster{Cluster: c.Cluster}).addNodes(nodeNames(3)...) },
+		Prepare: func(c *conformance.Cluster) { c.AddNodes(newNodes(3)...) },
 		Create:  func(c *conformance.Cluster, name string) { c.Create(testSet(name), set) },
 		Change:  change,
-		Outcome: func(c *conformance.Cluster, name string) string { return (&cluster{Cluster: c.Cluster}).outcome(name) },
+		Outcome: func(c *conformance.Cluster, name string) string { return outcome(c.Cluster, name) },
 		Noise: func(c *conformance.Cluster, i int) {
 			c.Heartbeat(i)
 			for _, node := range []string{"n1", "n2"} {
 				beat := fmt.Sprintf(`{"metadata":{"annotations":{"beat":"%d"}},"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:%02dZ"}],
 					"images":[{"sizeBytes":%d}],"nodeInfo":{"bootID":"%d"}}}`, i, i, i, i)
-				(&cluster{Cluster: c.Cluster}).patchNode(node, beat, "status")
+				c.PatchNode(node, beat, "status")
 			}
 		},
 		Strangers: func(c *conformance.Cluster, name string) { c.CreateStrangers(name) },
@@ -90,7 +85,7 @@ func TestConformanceOfNodes(t *testing.T) {
 	t.Parallel()
 	conformance.Test(t, suite(`{"spec":{"template":{"spec":{"nodeSelector":{"zone":"a"}}}}}`, "",
 		func(c *conformance.Cluster, _ string) {
-			(&cluster{Cluster: c.Cluster}).patchNode("n1", `{"metadata":{"labels":{"zone":"b"}}}`)
+			c.PatchNode("n1", `{"metadata":{"labels":{"zone":"b"}}}`)
 		}))
 }
 

@@ -11,10 +11,10 @@ import (
 // DS-23: a kubelet that rejects each pod of its node holds up the update, and the status names the node and the cause.
 func TestHeldUpByANode(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes(nodeNames(3)...)
+		c.AddNodes(newNodes(3)...)
 		c.Create(testSet("web"), "{}")
 		c.Settle()
-		_, stop := c.start()
+		_, stop := c.Run()
 		defer stop()
 		c.SetImage("nginx:2")
 		c.Sleep("1s")

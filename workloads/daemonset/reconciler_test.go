@@ -22,7 +22,7 @@ const inPlaceTen = `{"spec":{"updateStrategy":{"rollingUpdate":{"rollingUpdateTy
 // TestEvents records every event that there is. (DS-1, DS-4, DS-19)
 func TestEvents(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1")
+		c.AddNodes(newNode("n1"))
 		c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 		c.Create(testSet("web"), "{}")
 		c.MustFailReconcile(apierrors.IsForbidden)
@@ -71,9 +71,9 @@ func (n numbers) Gone(set types.NamespacedName) { delete(n, set) }
 func TestSetMetrics(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		measured := numbers{}
-		c.options.SetMetrics = measured
-		c.restart()
-		c.addNodes(nodeNames(4)...)
+		c.Options.SetMetrics = measured
+		c.Restart()
+		c.AddNodes(newNodes(4)...)
 		c.Create(testSet("web"), `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":3}}}}`)
 		c.Settle()
 		c.SetImage("nginx:2")
@@ -84,7 +84,7 @@ func TestSetMetrics(t *testing.T) {
 			}
 		}
 		c.MustReconcile()
-		c.patchNode("n1", `{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`)
+		c.PatchNode("n1", `{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`)
 		c.MustReconcile()
 		s := c.get().Status
 		want := fmt.Sprint(s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.UpdatedNumberScheduled, s.NumberMisscheduled)
@@ -92,7 +92,7 @@ func TestSetMetrics(t *testing.T) {
 			t.Errorf("DS-19.1: measured %q of the status %+v", measured[web], s)
 		}
 		clear(measured)
-		c.restart()
+		c.Restart()
 		c.MustReconcile()
 		if measured[web] != want {
 			t.Errorf("DS-19.1: measured %q after a restart, want %q", measured[web], want)

@@ -47,7 +47,7 @@ func TestRecordOfInPlaceUpdate(t *testing.T) {
 // TestCollision counts collisions. (DS-CR7)
 func TestCollision(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addNodes("n1")
+		c.AddNodes(newNode("n1"))
 		set := testSet("web")
 		data, err := revision.Data(&set.Spec.Template)
 		c.Must(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -61,7 +62,7 @@ func simulated(bug bug) *simulation.Subject {
 		Injected:    true,
 		KubeletsDie: true,
 		Create:      anySet,
-		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:       planted.Start(tested, bug, simulatedOptions),
 		Act:         bug.Act(act),
 		Rare:        simulation.Rarely(simulation.RareHooks[0], simulation.RareHooks[2]),
 		Release:     (*simulation.User).AnswerHooks,
@@ -76,14 +77,6 @@ func simulated(bug bug) *simulation.Subject {
 
 // roundsDown tells whether controllers of a seed do as those of OpenKruise 1.9.
 func roundsDown(seed uint64) bool { return seed%3 == 2 }
-
-func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
-	r, err := bug.Start(p, simulatedOptions, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
-}
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{

@@ -3,9 +3,7 @@
 package daemonset
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,16 +16,12 @@ import (
 // about it.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
-		c := &cluster{Cluster: f}
-		c.setUp()
-		return &fixture.Story{
-			New: func(int32) any { return testSet(web.Name) }, Restart: c.restart, Waiting: c.waits, Option: c.option, Node: newNode,
-			Start: func() (*fixture.Reconciles, func()) { return c.start() },
-			Further: map[string]func(...string) string{
-				"denies": func(words ...string) string { c.options.Budget.(*allBut).denied = words[0]; return "" },
-				"asked":  func(...string) string { return fmt.Sprintln(c.options.Budget.(*allBut).asked) },
-			},
-		}
+		c := newCluster(f)
+		s := c.Story(func(int32) any { return testSet(web.Name) })
+		s.Option, s.Node = c.option, newNode
+		s.Further["denies"] = func(words ...string) string { c.denied = words[0]; return "" }
+		s.Further["asked"] = func(...string) string { return fmt.Sprintln(c.asked) }
+		return s
 	})
 }
 
@@ -35,7 +29,7 @@ func (c *cluster) option(name, value string) {
 	switch name {
 	case "resize":
 		first := ""
-		c.options.Features.InPlaceResize = true
+		c.Options.Features.InPlaceResize = true
 		c.Kubelet.Resize = func(pod *corev1.Pod) string {
 			if pod.Spec.NodeName != "n2" {
 				return ""
@@ -49,31 +43,13 @@ func (c *cluster) option(name, value string) {
 			return value
 		}
 	case "budget":
-		c.options.Budget = &allBut{}
+		c.Options.Budget = &fixture.Budget{Denies: func(pod *corev1.Pod) bool {
+			if pod.Name == c.denied {
+				c.asked++
+			}
+			return pod.Name == c.denied
+		}}
+	default:
+		c.Option(name, value)
 	}
-}
-
-// allBut denies the update of one pod.
-type allBut struct {
-	denied string
-	asked  int
-}
-
-func (b *allBut) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
-	if pod.Name == b.denied {
-		b.asked++
-	}
-	return pod.Name != b.denied, nil
-}
-
-// waits lists why pods are not as they should be.
-func (c *cluster) waits() (out []string) {
-	c.T.Helper()
-	plan, err := c.reconciler.Plan(context.Background(), web)
-	c.Must(err)
-	for _, w := range plan.Waiting {
-		out = append(out, fmt.Sprintf("%s: %s: %s", w.Pod.Name, w.Reason.Rule, w.Reason.Message))
-	}
-	slices.Sort(out)
-	return out
 }

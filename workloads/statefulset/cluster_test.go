@@ -3,16 +3,15 @@
 package statefulset
 
 import (
-	"context"
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -20,69 +19,31 @@ import (
 
 // cluster is a fake cluster with StatefulSets.
 type cluster struct {
-	*fixture.Cluster
-	options    Options // for a controller that shares the informers
-	reconciler Reconciler
-	reconciles *fixture.Reconciles // of the controller that runs
+	*fixture.Kind[Options, Snapshot, Plan]
 
 	classIs    string // how the storage class is
 	classReads int
 }
 
-var web = types.NamespacedName{Namespace: "default", Name: "web"}
+var (
+	web          = types.NamespacedName{Namespace: "default", Name: "web"}
+	statefulSets = fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets")
+	tested       = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts, Plan: func(p *Plan) *rollout.Plan { return &p.Plan }}
+)
 
-func (c *cluster) setUp() {
-	c.T.Helper()
-	workloads := c.workloads(fixture.ControllerUser)
+func newCluster(f *fixture.Cluster) *cluster {
+	workloads := connect(f, fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		AdvancedStatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:                 c.PodInformer(), Claims: c.ClaimInformer(), Revisions: c.RevisionInformer(),
+		Kubernetes: f.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
+		AdvancedStatefulSets: f.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
+		Pods:                 f.PodInformer(), Claims: f.ClaimInformer(), Revisions: f.RevisionInformer(),
 	}
 	o.Reader = controller.Caches(o.reads())
-	c.options = o
-	c.restart()
-	c.Unfinished = c.unfinished
+	return &cluster{Kind: fixture.NewKind(f, tested, o)}
 }
 
-func (c *cluster) workloads(user string) client.Interface {
-	c.T.Helper()
-	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
-}
-
-// restart makes a Reconciler that remembers nothing.
-func (c *cluster) restart() {
-	c.T.Helper()
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.reconciler, c.Reconcile = r, r.Reconcile
-}
-
-// start runs a controller that shares the informers. The function it returns
-// stops the controller and waits for it.
-func (c *cluster) start() (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	c.reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.Metrics = nil, c.reconciles
-	return c.reconciles, fixture.StartNew(c.Cluster, New, o)
-}
-
-// unfinished shows what the next reconcile would do.
-func (c *cluster) unfinished() string {
-	c.T.Helper()
-	left, err := unfinished(c.reconciler, web)
-	c.Must(err)
-	return left
-}
-
-// unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(context.Background(), key)
-	if plan == nil || err != nil || !acts(plan) {
-		return "", err
-	}
-	return fmt.Sprintf("%+v", plan), nil
+func connect(f *fixture.Cluster, user string) client.Interface {
+	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
 func testSet(replicas int32) *v1beta1.StatefulSet {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -37,17 +36,13 @@ func TestConformance(t *testing.T) {
 			"delete /persistentvolumeclaims":  "in the scenario the claims of a StatefulSet that shrinks are retained",
 		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
-			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			workloads, kube := connect(c.Cluster, fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
 			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				AdvancedStatefulSets: c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:                 c.Share(core.Pods()), Claims: c.Share(core.Claims()),
 				Revisions: c.Share(core.Revisions())}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller, key)
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			set := testSet(3)
@@ -65,7 +60,7 @@ func TestConformance(t *testing.T) {
 					out = append(out, fmt.Sprint(pod.Name, pod.Spec.Containers[0].Image, " ", readiness.Ready(&pod)))
 				}
 			}
-			set, err := (&cluster{Cluster: c.Cluster}).workloads(fixture.TestUser).StatefulSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+			set, err := connect(c.Cluster, fixture.TestUser).StatefulSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 			c.Must(err)
 			return strings.Join(append(out, fmt.Sprint(set.Status.UpdatedReadyReplicas, set.Status.Conditions)), "\n")
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 )
 
 // laterFeatures switches on what the releases after 1.4 of OpenKruise added.
@@ -28,7 +29,7 @@ func TestSimulationOfLaterReleases(t *testing.T) { simulation.Check(t, later(bug
 // later are histories in which users edit what later releases added, too.
 func later(b bug) *simulation.Subject {
 	w := simulated(b)
-	w.Start = func(p *simulation.Process) (simulation.Controller, error) { return startWith(p, b, laterFeatures) }
+	w.Start = planted.Start(tested, b, simulatedOptions(laterFeatures))
 	w.Create = func(r *rand.Rand) simulation.Object {
 		set := anySet(r)
 		for range r.IntN(3) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -62,10 +62,10 @@ func starting(bug bug) *simulation.Subject {
 // controllers have a bug.
 func simulated(bug bug) *simulation.Subject {
 	return &simulation.Subject{
-		Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+		Resource: statefulSets,
 		Empty:    func() simulation.Object { return &v1beta1.StatefulSet{} },
 		Create:   anySet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:    planted.Start(tested, bug, simulatedOptions(Features{})),
 		Act:      bug.Act(act),
 		Rare:     simulation.Rarely(rareEdits...),
 		Release:  (*simulation.User).AnswerHooks,
@@ -77,35 +77,20 @@ func simulated(bug bug) *simulation.Subject {
 	}
 }
 
-func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
-	return startWith(p, bug, Features{})
-}
-
-// startWith starts a controller that has features.
-func startWith(p *simulation.Process, bug bug, features Features) (simulation.Controller, error) {
-	options := func(p *simulation.Process) (Options, error) {
-		o, err := simulatedOptions(p)
-		o.Features = features
-		return o, err
+// simulatedOptions are those of a controller that has features.
+func simulatedOptions(features Features) func(*simulation.Process) (Options, error) {
+	return func(p *simulation.Process) (o Options, err error) {
+		o = Options{
+			AdvancedStatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"), StorageClass: p.StorageClass, Features: features,
+			Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
+		}
+		if o.Kubernetes, err = p.Kubernetes(); err != nil {
+			return o, err
+		}
+		if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
+			return o, err
+		}
+		o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceStatefulSets, Note: p.Observe}
+		return o, nil
 	}
-	r, err := bug.Start(p, options, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
-}
-
-func simulatedOptions(p *simulation.Process) (o Options, err error) {
-	o = Options{
-		AdvancedStatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"), StorageClass: p.StorageClass,
-		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
-	}
-	if o.Kubernetes, err = p.Kubernetes(); err != nil {
-		return o, err
-	}
-	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
-		return o, err
-	}
-	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceStatefulSets, Note: p.Observe}
-	return o, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -80,7 +81,7 @@ func growing(b bug) *simulation.Subject {
 	features.ResizeClaims, rules.ResizeClaims = true, true
 	w := later(b)
 	w.VolumesGrow = true
-	w.Start = func(p *simulation.Process) (simulation.Controller, error) { return startWith(p, b, features) }
+	w.Start = planted.Start(tested, b, simulatedOptions(features))
 	w.Create = func(r *rand.Rand) simulation.Object {
 		set := anySet(r)
 		simulation.Merge(set, sized(r, anyClass(r)))

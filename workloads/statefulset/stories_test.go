@@ -4,14 +4,12 @@ package statefulset
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -22,100 +20,49 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestStories plays the stories in testdata: see fixture.PlayStories. Options are features by name, budget=n, jobs, and placement=name: it does
-// not know the place of that pod before "known". "asked" and "budget n" are about the budget. "jobs" shows what was pulled ahead; with a word the
-// jobs fail, or cannot be read. "nodes" has nodes answer with a reason to resizes of a pod that is there. "class" says what the storage class
+// TestStories plays the stories in testdata: see fixture.PlayStories and fixture.Kind.Story. There is an option budget=n; "asked" and "budget n"
+// are about it. "nodes" has nodes answer with a reason to resizes of a pod that is there. "class" says what the storage class
 // is: grows, rigid or missing. "calm" lets two hours pass, and says if the controller was busy.
 func TestStories(t *testing.T) {
-	kind := fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets")
-	fixture.PlayStories(t, "testdata/stories", kind, func(f *fixture.Cluster) *fixture.Story {
-		c := &cluster{Cluster: f}
-		c.setUp()
-		return &fixture.Story{
-			Stable: true, New: func(replicas int32) any { return testSet(replicas) }, Restart: c.restart, Waiting: c.waits, Option: c.option,
-			Start: func() (*fixture.Reconciles, func()) { return c.start() },
-			Further: map[string]func(...string) string{
-				"asked":  func(...string) string { return fmt.Sprintln(c.options.Budget.(*budget).asked) },
-				"budget": func(words ...string) string { c.options.Budget.(*budget).left, _ = strconv.Atoi(words[0]); return "" },
-				"known":  func(...string) string { c.options.Placement.(*placement).unknown = ""; return "" },
-				"jobs":   c.jobs, "nodes": c.nodes, "calm": c.calm, "class": c.class, "class-reads": func(...string) string { return fmt.Sprintln(c.classReads) },
-				"labels": c.labels, "places": c.places, "sizes": c.sizes, "lend-claim": c.lendClaim, "create-other": c.createOther,
-				"reconcile-other": c.reconcileOther, "create-revision": c.createRevision, "delete-revisions": c.deleteRevisions, "revision-labels": c.revisionLabels,
+	fixture.PlayStories(t, "testdata/stories", statefulSets, func(f *fixture.Cluster) *fixture.Story {
+		c := newCluster(f)
+		s := c.Story(func(replicas int32) any { return testSet(replicas) })
+		s.Stable, s.Option = true, c.option
+		maps.Copy(s.Further, map[string]func(...string) string{
+			"asked": c.asked,
+			"budget": func(words ...string) string {
+				c.Options.Budget.(*fixture.Budget).Left, _ = strconv.Atoi(words[0])
+				return ""
 			},
-		}
+			"nodes": c.nodes, "calm": c.calm, "class": c.class, "class-reads": func(...string) string { return fmt.Sprintln(c.classReads) },
+			"labels": c.labels, "sizes": c.sizes, "lend-claim": c.lendClaim,
+			"create-revision": c.createRevision, "delete-revisions": c.deleteRevisions, "revision-labels": c.revisionLabels,
+		})
+		return s
 	})
 }
 
 func (c *cluster) option(name, value string) {
-	switch name {
-	case "budget":
+	if name == "budget" {
 		left, err := strconv.Atoi(value)
 		c.Must(err)
-		c.options.Budget = &budget{left: left}
-	case "jobs":
-		c.options.Jobs, c.options.Features.PreDownload = &memoryJobs{}, true
-	case "placement":
-		c.options.Placement = &placement{unknown: value}
-	default:
-		c.Kubelet.Resize = func(*corev1.Pod) string { return "" }
-		reflect.ValueOf(&c.options.Features).Elem().FieldByName(name).SetBool(true)
+		c.Options.Budget = &fixture.Budget{Left: left}
+		return
 	}
+	c.Kubelet.Resize = func(*corev1.Pod) string { return "" }
+	c.Option(name, value)
 }
 
-// budget allows so many updates.
-type budget struct {
-	left  int
-	asked []string
-}
-
-func (b *budget) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
-	b.asked = append(b.asked, pod.Name)
-	b.left--
-	return b.left >= 0, nil
-}
-
-// placement sends pods to a node, and does not know to which if their names are unknown.
-type placement struct {
-	lock    sync.Mutex
-	unknown string
-}
-
-func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	if pod.Name == p.unknown {
-		return nil, errors.New("nothing tells")
+// asked names the pods that the budget was asked about.
+func (c *cluster) asked(...string) string {
+	names := []string{}
+	for _, pod := range c.Options.Budget.(*fixture.Budget).Asked {
+		names = append(names, pod.Name)
 	}
-	pod = pod.DeepCopy()
-	pod.Spec.NodeSelector = map[string]string{"kubernetes.io/hostname": "node-" + pod.Name}
-	return pod, nil
-}
-
-func (c *cluster) places(...string) (out string) {
-	for _, pod := range c.Pods() {
-		out += fmt.Sprintln(pod.Name, pod.Spec.NodeSelector["kubernetes.io/hostname"])
-	}
-	return out
-}
-
-// jobs shows the jobs that were created and deleted since this was asked. With a word they fail, or are unreadable.
-func (c *cluster) jobs(words ...string) string {
-	j := c.options.Jobs.(*memoryJobs)
-	switch strings.Join(words, "") {
-	case "fail":
-		j.fails = errors.New("no such kind")
-		return ""
-	case "unreadable":
-		j.unreadable = errors.New("no cache")
-		return ""
-	}
-	defer func() { j.log = nil }()
-	return strings.Join(j.log, "\n") + "\n"
+	return fmt.Sprintln(names)
 }
 
 // nodes has nodes answer with a reason to resizes of a pod, but not of one that comes in its place.
@@ -137,7 +84,7 @@ func (c *cluster) nodes(words ...string) string {
 
 // class says what the storage class of claims is.
 func (c *cluster) class(words ...string) string {
-	c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
+	c.Options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
 		c.classReads++
 		switch c.classIs {
 		case "missing": // with an object, as clients answer
@@ -148,7 +95,7 @@ func (c *cluster) class(words ...string) string {
 		return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
 	}
 	if c.classIs == "" {
-		c.restart()
+		c.Restart()
 	}
 	c.classIs = words[0]
 	return ""
@@ -189,25 +136,6 @@ func (c *cluster) labels(...string) (out string) {
 	return out
 }
 
-// createOther creates a StatefulSet of another name, two pods and another image.
-func (c *cluster) createOther(words ...string) string {
-	set := testSet(2)
-	set.Name = words[0]
-	set.Spec.Template.Spec.Containers[0].Image = "nginx:2"
-	c.Create(set, "")
-	return ""
-}
-
-func (c *cluster) reconcileOther(words ...string) string {
-	for range 8 {
-		c.KubeletStep()
-		_, err := c.reconciler.Reconcile(c.T.Context(), types.NamespacedName{Namespace: web.Namespace, Name: words[0]})
-		c.Must(err)
-		c.Sleep("1s")
-	}
-	return ""
-}
-
 // createRevision creates a revision without a controller with the highest number.
 func (c *cluster) createRevision(words ...string) string {
 	data := map[string]string{"unreadable": `"x"`, "highest": `{"spec":{"template":{}}}`}[words[0]]
@@ -242,14 +170,14 @@ func (c *cluster) revisions() []appsv1.ControllerRevision {
 
 // calm lets two hours pass, and says if the controller panicked, was busy, or has taken pods away.
 func (c *cluster) calm(...string) (out string) {
-	before := c.reconciles.Count()
+	before := c.Reconciles.Count()
 	c.ForgetRequests()
 	for range 10 {
 		c.KubeletStep()
 		c.Sleep("2s")
 	}
 	c.Sleep("2h")
-	if n := c.reconciles.Count() - before; n > 200 {
+	if n := c.Reconciles.Count() - before; n > 200 {
 		out += fmt.Sprintln(n, "reconciles")
 	}
 	for _, request := range c.Sent() {
@@ -257,22 +185,10 @@ func (c *cluster) calm(...string) (out string) {
 			out += fmt.Sprintln(request)
 		}
 	}
-	for _, err := range c.reconciles.Errors() {
+	for _, err := range c.Reconciles.Errors() {
 		if strings.Contains(err.Error(), "panic") {
 			out += fmt.Sprintln(err)
 		}
 	}
 	return out + fmt.Sprintln(len(c.Pods()), "pods")
-}
-
-// waits lists why pods are not as they should be.
-func (c *cluster) waits() (out []string) {
-	c.T.Helper()
-	plan, err := c.reconciler.Plan(c.T.Context(), web)
-	c.Must(err)
-	for _, w := range plan.Waiting {
-		out = append(out, fmt.Sprintf("%s: %s: %s", w.Pod.Name, w.Reason.Rule, w.Reason.Message))
-	}
-	slices.Sort(out)
-	return out
 }
