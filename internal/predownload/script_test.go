@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
@@ -35,7 +34,7 @@ var annotations = map[string]string{
 // TestDecide shows what is decided. The words behind the command change input. "from" and "to" begin lines with the templates of old
 // revisions and of the new one. Their words are images of containers, or "none" for no container. They are also images of volumes: nothing for another kind
 // of volume, "none" for no image. All others are annotations. "broken" and "nothing" are data that cannot be read, and "bare" is a template
-// of one container without anything else. With "whole", jobs are shown with labels, pull secrets and selector.
+// of one container without anything else. With "whole", all of a job is shown.
 func TestDecide(t *testing.T) {
 	datadriven.RunTest(t, "testdata/decisions.txt", func(t *testing.T, d *datadriven.TestData) string {
 		in := input(t)
@@ -178,7 +177,11 @@ func show(t *testing.T, d rollout.PreDownload, whole bool) string {
 			t.Errorf("the API server would refuse the selector: %v", err)
 		}
 		if whole {
-			fmt.Fprintln(&out, " ", encode(t, job))
+			data, err := json.Marshal(job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "  %s\n", data)
 		}
 	}
 	if len(d.Delete) > 0 {
@@ -194,14 +197,4 @@ func show(t *testing.T, d rollout.PreDownload, whole bool) string {
 		return "nothing\n"
 	}
 	return out.String()
-}
-
-// encode shows labels, pull secrets and selector of a job.
-func encode(t *testing.T, job *distributionv1alpha1.ImagePullJob) string {
-	t.Helper()
-	data, err := json.Marshal([]any{job.Labels, job.Spec.PullSecrets, job.Spec.PodSelector})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }

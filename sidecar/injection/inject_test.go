@@ -18,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -93,10 +95,25 @@ func inject(t testing.TB, in injection.Input) (*injection.Result, error) {
 
 // TestInject shows what is injected. Its files have a pod of the label app=web and the namespace shop, and SidecarSets, which select it if they
 // have no selector. Behind the command stand features. So does "namespace" if that of the pod is known, which is of team a, and "unnamed" if the
-// pod does not name it. To accept a change of behaviour, run the test with -rewrite and read the difference.
+// pod does not name it. Other commands show defaults, hashes or revisions of specs, a line each. To accept a change of behaviour, run the test
+// with -rewrite and read the difference.
 func TestInject(t *testing.T) {
 	datadriven.Walk(t, "testdata/inject", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			features := injection.Features{}
+			for _, arg := range d.CmdArgs {
+				if feature := reflect.ValueOf(&features).Elem().FieldByName(arg.Key); feature.IsValid() {
+					feature.SetBool(true)
+				}
+			}
+			if d.Cmd != "inject" {
+				var out strings.Builder
+				for line := range strings.Lines(d.Input) {
+					spec, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
+					fmt.Fprintf(&out, "%s:\n    %s\n", name, shownOf(t, d.Cmd, features, spec))
+				}
+				return out.String()
+			}
 			in := read[injection.Input](t, d.Input)
 			if in.Pod.Namespace = "shop"; d.HasArg("unnamed") {
 				in.Pod.Namespace = ""
@@ -107,12 +124,7 @@ func TestInject(t *testing.T) {
 					set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 				}
 			}
-			for _, arg := range d.CmdArgs {
-				if feature := reflect.ValueOf(&in.Features).Elem().FieldByName(arg.Key); feature.IsValid() {
-					feature.SetBool(true)
-				}
-			}
-			if d.HasArg("namespace") {
+			if in.Features = features; d.HasArg("namespace") {
 				in.Namespace = namespace()
 			}
 			result, err := inject(t, *in)
@@ -122,6 +134,33 @@ func TestInject(t *testing.T) {
 			return strings.Join(describe(t, in.Pod, result), "\n") + "\n"
 		})
 	})
+}
+
+// shownOf shows the defaults, the hashes or the revision of a SidecarSet. A second call sets no other defaults, and hashes set none. (SCI-15, SCI-17)
+func shownOf(t *testing.T, what string, f injection.Features, spec string) string {
+	t.Helper()
+	set := setOf(t, "demo", spec)
+	if what == "hashes" {
+		hashes, err := f.HashesOf(set)
+		if diff := cmp.Diff(setOf(t, "demo", spec), set); diff != "" || err != nil {
+			t.Errorf("error %v, and the SidecarSet is changed:\n%s", err, diff)
+		}
+		return hashes.Containers + "\n    " + hashes.WithoutImage
+	}
+	f.Default(set)
+	again := set.DeepCopy()
+	f.Default(again)
+	if diff := cmp.Diff(set, again); diff != "" {
+		t.Errorf("a second call changes the defaults:\n%s", diff)
+	}
+	if what == "defaults" {
+		return encode(t, set.Spec)
+	}
+	data, err := injection.RevisionData(set)
+	if err != nil {
+		t.Error(err)
+	}
+	return revision.Name(set.Name, revision.Hash(data, nil)) + " " + string(data)
 }
 
 // describe shows what has become of each SidecarSet, and of the pod.
@@ -195,12 +234,34 @@ func encode(t testing.TB, value any) string {
 	return string(data)
 }
 
-func TestMatchesNothing(t *testing.T) {
+// What cannot be done without an object or a time.
+func TestErrors(t *testing.T) {
 	pod, set := podOf(t, "{}", mainOnly), setOf(t, "demo", "{}")
 	if got := injection.Matches(nil, pod, nil); got != "there is no SidecarSet" {
 		t.Errorf("without a SidecarSet: %q", got)
 	}
 	if got := injection.Matches(set, nil, nil); got != "there is no pod" {
 		t.Errorf("without a pod: %q", got)
+	}
+	for _, in := range []injection.Input{{Now: noon}, {Pod: pod}} {
+		if _, err := injection.Inject(in); err == nil {
+			t.Errorf("no error of %+v", in)
+		}
+	}
+	if _, err := injection.HashesOf(nil); err == nil {
+		t.Error("no error of the hashes without a SidecarSet")
+	}
+	if _, err := injection.RevisionData(nil); err == nil {
+		t.Error("no error of the revision without a SidecarSet")
+	}
+}
+
+func TestFeaturesOf(t *testing.T) {
+	if got := injection.FeaturesOf(podwright.Release14); got != (injection.Features{}) {
+		t.Errorf("1.4: %+v", got)
+	}
+	want := injection.Features{InitContainerDefaults: true, InitContainerRecords: true, NativeSidecars: true}
+	if got := injection.FeaturesOf(podwright.Release19); got != want {
+		t.Errorf("1.9: %+v, want %+v", got, want)
 	}
 }

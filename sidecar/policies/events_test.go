@@ -38,7 +38,7 @@ func TestEventsThatMatter(t *testing.T) {
 		return describe(NewPlan(&s))
 	}
 	enqueued := func(concern func(enqueue controller.Enqueue)) (is bool) {
-		concern(func(key types.NamespacedName) { is = is || key.Name == "log" })
+		concern(func(key types.NamespacedName) { is = is || key.Name == "web" })
 		return is
 	}
 	// What a spec holds counts in its generation.

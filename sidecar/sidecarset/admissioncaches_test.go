@@ -4,85 +4,71 @@ package sidecarset
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestAdmissionCaches: before they are filled no caller is told that there are no SidecarSets,
-// and then they know what there is.
-func TestAdmissionCaches(t *testing.T) {
-	configMaps := fakecluster.Resource{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
-	var c *fixture.Cluster
-	fixture.Play(t, setResource, func(f *fixture.Cluster) { c = f }, func(t *testing.T) {
-		prepare(c)
-		c.Create(newSet(t, "web", "{}"), "")
-		for namespace, name := range map[string]string{DefaultRevisionNamespace: "web-1", "default": "web-2"} {
-			r := newRevision(name)
-			_, err := c.Kube.AppsV1().ControllerRevisions(namespace).Create(t.Context(), r, metav1.CreateOptions{})
-			c.Must(err)
-		}
-		caches, err := NewAdmissionCaches(AdmissionOptions{Kubernetes: c.Client(fixture.ControllerUser), Sidecar: connect(c, fixture.ControllerUser)})
-		c.Must(err)
+var (
+	_ podwebhook.Step = (*CachedInjector)(nil)
+	_ AdmissionReader = (*CachedInjector)(nil)
+)
 
-		hasty, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := caches.SidecarSetsFor(hasty, "default", map[string]string{"app": "web"}); err == nil || !strings.Contains(err.Error(), "not filled yet") {
-			t.Errorf("before they run: error %v", err)
-		}
-		defer c.Start(caches.Run)()
-
-		var got []string
-		note := func(what string, names []string, err error) {
-			c.Must(err)
-			got = append(got, what+": "+strings.Join(names, " "))
-		}
-		sets, err := caches.SidecarSets(t.Context())
-		note("all", namesOf(sets), err)
-		sets, err = caches.SidecarSetsFor(t.Context(), "default", map[string]string{"app": "web"})
-		note("for web", namesOf(sets), err)
-		sets, err = caches.SidecarSetsFor(t.Context(), "default", map[string]string{"app": "db"})
-		note("for db", namesOf(sets), err)
-		revisions, err := caches.Revisions(t.Context(), "web")
-		note("revisions", namesOf(revisions), err)
-		revisions, err = caches.Revisions(t.Context(), "we")
-		note("revisions of another", namesOf(revisions), err)
-		for _, name := range []string{"default", "gone"} {
-			namespace, err := caches.Namespace(t.Context(), name)
-			note("namespace "+name, namesOf([]*corev1.Namespace{namespace}), err)
-		}
-		config, err := caches.Configuration(t.Context())
-		note("list", namesOf([]*corev1.ConfigMap{config}), err)
-		_, err = c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: whitelistConfigMap}}, metav1.CreateOptions{})
-		c.Must(err)
-		config, err = caches.Configuration(t.Context())
-		note("list", namesOf([]*corev1.ConfigMap{config}), err)
-		want := []string{"all: web", "for web: web", "for db: ", "revisions: web-1", "revisions of another: ", "namespace default: default", "namespace gone: ", "list: ", "list: " + whitelistConfigMap}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("what they know (-want +got):\n%s", diff)
-		}
-		c.Sleep("1s")
-	}, namespaceResource, configMaps)
-	if _, err := NewAdmissionCaches(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Sidecar is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
-		t.Errorf("without clients: error %v", err)
+// newInjector makes an injector whose caches do not run yet, and counts changes of its expression. (SCS-W9)
+func (c *cluster) newInjector(counting ...string) string {
+	o := AdmissionOptions{Kubernetes: c.Client(fixture.ControllerUser), Sidecar: connect(c.Cluster, fixture.ControllerUser)}
+	if counting != nil {
+		o.MatchExpression = func(sets []*v1alpha1.SidecarSet) string { return fmt.Sprint(len(sets), " SidecarSets") }
 	}
+	injector, err := NewCachedInjector(o)
+	c.Must(err)
+	c.Must(injector.OnMatchChange(func() { c.changes++ }))
+	c.injector, c.changes = injector, 0
+	return ""
 }
 
-// newRevision is one that the SidecarSet web has.
-func newRevision(name string) *appsv1.ControllerRevision {
-	r := &appsv1.ControllerRevision{}
-	r.Name, r.Labels = name, map[string]string{v1alpha1.SidecarSetNameLabel: "web"}
-	return r
+// waitASecond is a context of a request that does not wait for long.
+func (c *cluster) waitASecond() context.Context {
+	ctx, cancel := context.WithTimeout(c.T.Context(), time.Second)
+	c.T.Cleanup(cancel)
+	return ctx
+}
+
+// knows shows what the caches know of pods of a namespace, and of the objects of some names. Before they are filled no caller is told that there are
+// no SidecarSets.
+func (c *cluster) knows(names ...string) string {
+	ctx, i, out := c.waitASecond(), c.injector, strings.Builder{}
+	show := func(what string, objects []string, err error) {
+		slices.Sort(objects)
+		text := what + ": " + strings.Join(objects, " ")
+		if err != nil {
+			text += "error: " + err.Error()
+		}
+		fmt.Fprintln(&out, strings.TrimSpace(text))
+	}
+	sets, err := i.SidecarSets(ctx)
+	show("all", namesOf(sets), err)
+	for _, name := range names {
+		sets, err = i.SidecarSetsFor(ctx, "default", map[string]string{"app": name})
+		show("for "+name, namesOf(sets), err)
+		revisions, err := i.Revisions(ctx, name)
+		show("revisions of "+name, namesOf(revisions), err)
+		namespace, err := i.Namespace(ctx, name)
+		show("namespace "+name, namesOf([]*corev1.Namespace{namespace}), err)
+	}
+	config, err := i.Configuration(ctx)
+	show("list", namesOf([]*corev1.ConfigMap{config}), err)
+	return out.String()
 }
 
 // namesOf names objects; nil ones have no name.
@@ -96,4 +82,28 @@ func namesOf[T any, O interface {
 		}
 	}
 	return names
+}
+
+// expression shows which pods the API server asks about, and how often it was told of a change.
+func (c *cluster) expression(...string) string {
+	text, err := c.injector.MatchExpression(c.waitASecond())
+	if err != nil {
+		return "error: " + err.Error() + "\n"
+	}
+	defer func() { c.changes = 0 }()
+	return fmt.Sprintf("%d changes: %s\n", c.changes, text)
+}
+
+// admit shows what is injected into a pod of an app.
+func (c *cluster) admit(app ...string) string {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app[0]}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+	c.Must(c.injector.Mutate(c.T.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, pod))
+	return fmt.Sprintln(imagesOf(pod))
+}
+
+// Without clients there are no caches.
+func TestAdmissionOptions(t *testing.T) {
+	if _, err := NewCachedInjector(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Sidecar is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
+		t.Errorf("without clients: error %v", err)
+	}
 }

@@ -4,9 +4,11 @@ package sidecarset
 
 import (
 	"context"
-	"testing"
+	"fmt"
+	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,13 +22,9 @@ type cluster struct {
 	*fixture.Cluster
 	options    Options
 	reconciler Reconciler
-}
-
-// inCluster plays a story with the SidecarSet web and its pods.
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	c := &cluster{}
-	fixture.Play(t, setResource, c.setUp, func(t *testing.T) { story(t, c) }, namespaceResource)
+	metrics    counted
+	injector   *CachedInjector
+	changes    int // of its expression
 }
 
 // setUp creates the namespaces, and makes a Reconciler.
@@ -34,6 +32,7 @@ func (c *cluster) setUp(f *fixture.Cluster) {
 	c.Cluster = f
 	prepare(f)
 	c.options = options(f, f.Add)
+	c.options.SetMetrics = &c.metrics
 	sources, err := controller.Open("sidecarset", c.options.reads()) // for the indexes
 	c.Must(err)
 	c.options.Reader = sources.Caches()
@@ -66,21 +65,12 @@ func (c *cluster) restart() {
 
 // start runs a controller with informers of its own. The function it returns stops
 // the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
+func (c *cluster) start() (reconciles *fixture.Reconciles, stop func()) {
 	c.T.Helper()
 	reconciles = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.SidecarSets, o.Pods, o.Revisions, o.Namespaces, o.Metrics = nil, nil, nil, nil, nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
-}
-
-// create creates the SidecarSet web, of YAML, and its pods.
-func (c *cluster) create(spec string, pods ...string) *v1alpha1.SidecarSet {
-	c.T.Helper()
-	set := newSet(c.T, "web", spec)
-	c.Create(set, "")
-	addPods(c.Cluster, set, pods...)
-	return set
+	return reconciles, fixture.StartNew(c.Cluster, New, o)
 }
 
 func (c *cluster) get(name string) *v1alpha1.SidecarSet {
@@ -90,8 +80,42 @@ func (c *cluster) get(name string) *v1alpha1.SidecarSet {
 	return set
 }
 
-// setLog changes the image of the container log.
-func (c *cluster) setLog(image string) {
+// createIn creates a pod in its namespace.
+func (c *cluster) createIn(pod *corev1.Pod) {
 	c.T.Helper()
-	c.Edit(`{"spec":{"containers":[{"name":"log","image":"` + image + `"}]}}`)
+	_, err := c.Kube.CoreV1().Pods(pod.Namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
+	c.Must(err)
+}
+
+// imagesIn shows the images of the pods of namespaces.
+func (c *cluster) imagesIn(namespaces ...string) (out string) {
+	for _, namespace := range namespaces {
+		pods, err := c.Kube.CoreV1().Pods(namespace).List(c.T.Context(), metav1.ListOptions{})
+		c.Must(err)
+		for i := range pods.Items {
+			out += fmt.Sprintf("%s/%s %s\n", namespace, pods.Items[i].Name, imagesOf(&pods.Items[i]))
+		}
+	}
+	return out
+}
+
+// counted are SetMetrics that remember the last call.
+type counted struct {
+	lock sync.Mutex
+	last string
+}
+
+func (m *counted) Counted(set string, status *v1alpha1.SidecarSetStatus, notInjected int) {
+	m.set(fmt.Sprintf("%s: %d matched, %d not injected", set, status.MatchedPods, notInjected))
+}
+func (m *counted) Gone(set string) { m.set(set + " is gone") }
+func (m *counted) set(s string) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.last = s
+}
+func (m *counted) show() string {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.last
 }

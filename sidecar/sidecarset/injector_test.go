@@ -5,14 +5,15 @@ package sidecarset_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,18 +23,15 @@ import (
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
-
-// measured are InjectionMetrics that remember the last call.
-type measured struct{ last string }
-
-func (m *measured) Injected(sets []string, took time.Duration, err error) {
-	m.last = fmt.Sprintf("%v %v refused: %t", sets, took, err != nil)
-}
 
 const plainPod = `{"metadata":{"generateName":"web-","labels":{"app":"web"}},"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}`
 
@@ -44,99 +42,117 @@ func createPod(pod string) *admissionv1.AdmissionRequest {
 	}
 }
 
+// injected are specs of SidecarSets, by their names in scripts.
+var injected = map[string]string{
+	"any": "{}", "of-shop": "{namespace: shop}", "of-bank": "{namespace: bank}", "of-team-a": "{namespaceSelector: {matchLabels: {team: a}}}",
+	"old":         "{injectionStrategy: {revision: {revisionName: demo-1}}}",
+	"old-of-bank": "{namespace: bank, injectionStrategy: {revision: {revisionName: demo-1}}}",
+	"old-to-half": "{containers: [{name: log, image: 'log:1'}], injectionStrategy: {revision: {revisionName: demo-1, policy: Partial}}, updateStrategy: {partition: 50%}}",
+	"json":        "{patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '1'}}]}",
+	"native":      "{initContainers: [{name: proxy, image: 'proxy:1', restartPolicy: Always}]}",
+}
+
+// injecting has an injector act on pods, and remembers what it measured last.
+type injecting struct {
+	sidecarset.Injector
+	t        *testing.T
+	measured string
+}
+
+func (i *injecting) Handlers() map[string]http.Handler { return nil }
+
+func (i *injecting) Injected(sets []string, took time.Duration, err error) {
+	i.measured = fmt.Sprintf("\n    measured %v %v, refused %t", sets, took, err != nil)
+}
+
+// Default shows in place of a patch the containers of the pod, and which of them records name. A second call changes nothing. (SCS-W5)
+func (i *injecting) Default(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(r.Object.Raw, pod); err != nil {
+		i.t.Fatal(err)
+	}
+	if err := i.Mutate(ctx, r, pod); err != nil {
+		return admission.Errored(err)
+	}
+	first, again := i.measured, pod.DeepCopy()
+	if err := i.Mutate(ctx, r, again); err != nil || !reflect.DeepEqual(pod, again) {
+		i.t.Errorf("a second call changes %+v to %+v, error %v", pod, again, err)
+	}
+	i.measured = first
+	var shown []string
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		shown = append(shown, c.Name+"="+c.Image)
+	}
+	if records, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation); err != nil || len(records) > 0 {
+		shown = append(shown, fmt.Sprint("recorded ", records["demo"].SidecarList))
+	}
+	return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte(strings.Join(shown, " "))}
+}
+
+// TestInjector plays what the injector makes of pods, in testdata/injector: see conformance.PlayAdmission. It shows containers, measures, and the events of both calls.
+// With set=any and so on there is one of injected. With knows= there are the namespace shop of team a, the revision demo-1, or caches that are not
+// filled; lot= is what is drawn.
 func TestInjector(t *testing.T) {
-	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	shop := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "a"}}}
-	const teamA = "{namespaceSelector: {matchLabels: {team: a}}}"
-	const old = "{injectionStrategy: {revision: {revisionName: demo-1}}}"
-	first := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "demo-1", Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}},
-		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log","image":"log:0"}]}}`)}}
-	for _, test := range []struct {
-		name     string
-		spec     string // of the SidecarSet; empty: there is none
-		reader   known
-		pod      string
-		want     string // the containers
-		err      string
-		measured string
-		event    string
-	}{
-		{name: "SCS-W5: the namespace of the request", spec: "{namespace: shop}", want: "log main", measured: "[demo] 0s refused: false"},
-		{name: "SCS-W5: another namespace", spec: "{namespace: bank}", want: "main", measured: "[] 0s refused: false"},
-		{name: "SCS-W5: none that may match", want: "main"},
-		{name: "SCS-W5: by the labels of the namespace", spec: teamA, reader: known{namespaces: []*corev1.Namespace{shop}}, want: "log main", measured: "[demo] 0s refused: false"},
-		{name: "SCS-W5: a namespace that is gone", spec: teamA, want: "main", measured: "[] 0s refused: false"},
-		{name: "SCS-W5: a revision", spec: old, reader: known{revisions: []*appsv1.ControllerRevision{first}}, want: "log main", measured: "[demo] 0s refused: false"},
-		{name: "SCS-W5: a revision that is gone", spec: old, err: `inject sidecars: SidecarSet demo: spec.injectionStrategy.revision: there is no revision "demo-1" of the SidecarSet`, measured: "[demo] 0s refused: true"},
-		{name: "SCS-W5: a revision that does not matter", spec: "{namespace: bank, injectionStrategy: {revision: {revisionName: demo-1}}}", want: "main", measured: "[] 0s refused: false"},
-		{name: "SCS-W5: caches that are not filled", spec: "{}", reader: known{err: apierrors.NewNotFound(corev1.Resource("pods"), "x")}, err: "inject sidecars: read the SidecarSets", measured: "[] 0s refused: true"},
-		{name: "SCI-5: an annotation that cannot be merged", spec: "{patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '1'}}]}",
-			pod: strings.Replace(plainPod, `"labels"`, `"annotations":{"a":"{}"},"labels"`, 1), want: "log main", measured: "[demo] 0s refused: false",
-			event: "Warning AnnotationNotMerged a pod of namespace shop: spec.patchPodMetadata[0].annotations[a]: the pod's value stays: want two JSON objects to merge, and that of the SidecarSet is none"},
-		{name: "SCS-W5: annotations that cannot be read", spec: "{}",
-			pod: strings.Replace(plainPod, `"labels"`, `"annotations":{"kruise.io/sidecarset-hash":"x"},"labels"`, 1), err: "kruise.io/sidecarset-hash of the pod", measured: "[] 0s refused: true"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if test.spec != "" {
-				test.reader.sets = append(test.reader.sets, setOf(t, "demo", test.spec))
+	var last *injecting
+	recorder := record.NewFakeRecorder(10)
+	conformance.PlayAdmission(t, "testdata/injector", conformance.Admission{
+		Kind: "Pod", Group: "core", Versions: []string{"v1"}, Resource: "pods",
+		Object: `{metadata: {generateName: web-, namespace: shop, labels: {app: web}}, spec: {containers: [{name: main, image: "nginx:1"}]}}`,
+		Asked: func() string {
+			out := last.measured
+			for len(recorder.Events) > 0 {
+				out += "\n    " + <-recorder.Events
 			}
-			if test.pod == "" {
-				test.pod = plainPod
-			}
-			metrics := &measured{}
-			recorder := record.NewFakeRecorder(10)
-			injector := &sidecarset.Injector{Reader: &test.reader, Clock: clocktesting.NewFakePassiveClock(noon), Metrics: metrics, Recorder: recorder}
-			pod := &corev1.Pod{}
-			if err := json.Unmarshal([]byte(test.pod), pod); err != nil {
-				t.Fatal(err)
-			}
-			err := injector.Mutate(t.Context(), createPod(test.pod), pod)
-			switch {
-			case test.err == "" && err != nil, test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):
-				t.Fatalf("error %v, want %q", err, test.err)
-			case err != nil:
-				var status apierrors.APIStatus
-				if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
-					t.Errorf("SCS-W5: refused with %+v, want the code 500", status)
-				}
-			default:
-				var got []string
-				for _, c := range pod.Spec.Containers {
-					got = append(got, c.Name)
-				}
-				if names := strings.Join(got, " "); names != test.want {
-					t.Errorf("containers %s, want %s", names, test.want)
-				}
-				select {
-				case event := <-recorder.Events:
-					if event != test.event {
-						t.Errorf("event %q, want %q", event, test.event)
-					}
-				default:
-					if test.event != "" {
-						t.Errorf("no event, want %q", test.event)
-					}
-				}
-				again := pod.DeepCopy()
-				if err := injector.Mutate(t.Context(), createPod(test.pod), again); err != nil {
+			return out
+		},
+		New: func(args map[string][]string) conformance.Served {
+			last = &injecting{t: t, Injector: sidecarset.Injector{Recorder: recorder, Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0))}}
+			last.Metrics, last.Injection = last, injection.FeaturesOf(podwright.Release(strings.Join(args["release"], "")))
+			if drawn := args["lot"]; drawn != nil {
+				lot, err := strconv.ParseFloat(drawn[0], 64)
+				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(pod, again); diff != "" {
-					t.Errorf("SCS-W5: a second call changes (-first +second):\n%s", diff)
+				last.Lot = func() float64 { return lot }
+			}
+			reader := &known{}
+			for _, set := range args["set"] {
+				last.Reader = reader
+				if set != "none" {
+					reader.sets = []*v1alpha1.SidecarSet{setOf(t, "demo", injected[set])}
 				}
 			}
-			if metrics.last != test.measured {
-				t.Errorf("measured %q, want %q", metrics.last, test.measured)
+			switch strings.Join(args["knows"], "") {
+			case "shop":
+				reader.namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "a"}}}}
+			case "demo-1":
+				reader.revisions = []*appsv1.ControllerRevision{firstRevision()}
+			case "nothing":
+				reader.err = apierrors.NewNotFound(corev1.Resource("pods"), "x")
 			}
-		})
+			return last
+		}})
+}
+
+// firstRevision is that of the SidecarSet demo.
+func firstRevision() *appsv1.ControllerRevision {
+	return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "demo-1", Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}},
+		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log","image":"log:0"}]}}`)}}
+}
+
+// By default each pod has a lot at random, which decides whether it gets the earlier revision. (SCS-31)
+func TestInjectorDrawsLots(t *testing.T) {
+	reader := &known{sets: []*v1alpha1.SidecarSet{setOf(t, "demo", injected["old-to-half"])}, revisions: []*appsv1.ControllerRevision{firstRevision()}}
+	images := map[string]int{}
+	for range 200 { // one and the same 200 times has a probability of 2 in 2^200
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+		if err := (&sidecarset.Injector{Reader: reader}).Mutate(t.Context(), createPod(plainPod), pod); err != nil {
+			t.Fatal(err)
+		}
+		images[pod.Spec.Containers[0].Image]++
 	}
-	if err := (&sidecarset.Injector{}).Mutate(t.Context(), createPod(plainPod), &corev1.Pod{}); err == nil {
-		t.Error("no error without a Reader")
-	}
-	update := createPod(plainPod)
-	update.Operation = admissionv1.Update
-	if err := (&sidecarset.Injector{}).Mutate(t.Context(), update, &corev1.Pod{}); err != nil {
-		t.Errorf("SCS-W5: an update is no creation: %v", err)
+	if len(images) != 2 || images["log:0"]+images["log:1"] != 200 {
+		t.Errorf("by lot: %v", images)
 	}
 }
 

@@ -54,15 +54,6 @@ func newWorld(t testing.TB, spec string) *world {
 	return w
 }
 
-// newNativeWorld is a world whose native sidecars count as containers.
-func newNativeWorld(t testing.TB, spec string) *world {
-	t.Helper()
-	w := newWorld(t, "{}")
-	w.features = natives
-	w.edit(spec)
-	return w
-}
-
 // edit changes the spec as a user does: the fields in YAML are set.
 func (w *world) edit(spec string) {
 	w.t.Helper()

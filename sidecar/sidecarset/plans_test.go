@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,20 +48,25 @@ import (
 //	refused pod time       has the API server refuse the update of the pod; the controller tries again at that time
 //	denied pod budget time has a budget refuse it at that time
 //	accepted               forgets what was refused
-//	policies, natives      have policies inject, and have native sidecars count as containers
-//	rounds-up              has a partition in percent rounded up
+//	policies               has policies inject
+//	feature name           switches a feature on, or off again, of the controller or of injection
+//	plain pod, records pod text                     see checkPlain and checkRecords
 //
 // What is shown of the plan, or of the pods, says show. $HASH stands for the hash of the containers of the SidecarSet.
 func TestPlans(t *testing.T) {
-	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			s := &planScript{}
-			s.begin(newWorld(t, logs))
-			for line := range strings.Lines(d.Input) {
-				s.step(strings.TrimSpace(line))
-			}
-			return s.out.String()
-		})
+	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) { playPlans(t, path, func(string, *planScript) {}) })
+}
+
+// playPlans plays a file, and hands over what comes of each command, by its place.
+func playPlans(t *testing.T, path string, done func(place string, s *planScript)) {
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		s := &planScript{}
+		s.begin(newWorld(t, logs))
+		for line := range strings.Lines(d.Input) {
+			s.step(strings.TrimSpace(line))
+		}
+		done(d.Pos, s)
+		return s.out.String()
 	})
 }
 
@@ -86,11 +92,17 @@ func (s *planScript) must(err error) {
 	}
 }
 
+// observed is what the controller sees now.
+func (s *planScript) observed() *Snapshot {
+	now := s.snapshot()
+	now.Refused, now.Policies, now.Features = s.refusals, s.policies, s.switched
+	return now
+}
+
 // plan is what the controller would do now. That does not depend on the order of lists.
 func (s *planScript) plan() *Plan {
 	s.t.Helper()
-	now := s.snapshot()
-	now.Refused, now.Policies, now.Features = s.refusals, s.policies, s.switched
+	now := s.observed()
 	reversed := *now
 	reversed.Pods, reversed.Revisions = slices.Clone(now.Pods), slices.Clone(now.Revisions)
 	slices.Reverse(reversed.Pods)
@@ -217,10 +229,12 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		r.Data.Raw = []byte(patch)
 	case "forget":
 		s.revisions = nil
-	case "natives":
-		s.features = natives
-	case "rounds-up":
-		s.switched.PartitionRoundsUp = true
+	case "feature":
+		feature := reflect.ValueOf(&s.switched).Elem().FieldByName(named)
+		if !feature.IsValid() {
+			feature = reflect.ValueOf(&s.features).Elem().FieldByName(named)
+		}
+		feature.SetBool(!feature.Bool())
 	case "status":
 		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
 	case "gone":
@@ -306,6 +320,14 @@ func (s *planScript) show(verb string, words []string) bool {
 				shown = append(shown, pod.Name+" "+rules)
 			}
 		}
+	case "created": // a revision
+		data, err := json.Marshal(plan.Revisions.Create)
+		s.must(err)
+		shown = []string{string(data)}
+	case "plain":
+		shown = []string{s.checkPlain(words[0])}
+	case "records":
+		shown = []string{s.checkRecords(words[0], strings.Join(words[1:], " "))}
 	case "history": // what becomes of revisions
 		shown = strings.Split(strings.TrimPrefix(plan.Revisions.String(), "update revision "), "\n")
 	case "hot":

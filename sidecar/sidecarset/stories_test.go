@@ -33,7 +33,10 @@ import (
 // of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and
 // "create-namespace" are about others. "matched" shows
 // how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" gives the name of
-// the last revision to another one. That is of this SidecarSet, with other data or unreadable, or of another, or of none.
+// the last revision to another one. That is of this SidecarSet, with other data or unreadable, or of another, or of none. "inject-in", "kubelet-in" and
+// "images-in" are about pods of another namespace. "metrics" shows what was measured last. "injector" makes an injector with caches, perhaps with an expression of its own, "serve" runs
+// them, and "knows" shows what they know, in alphabetical order. "expression" shows which pods webhooks are asked about, and how often
+// that has changed; "admit" injects into a pod, and "white-list" creates the ConfigMap that it reads, and "copy-revisions" copies revisions to another namespace.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{}
@@ -53,6 +56,17 @@ func TestStories(t *testing.T) {
 			Start: func() (*fixture.Reconciles, func()) { return c.start() },
 			Further: map[string]func(...string) string{
 				"inject": c.inject, "missed": act(c.missed), "mirror": c.mirror, "down": c.down, "forget": c.forget,
+				"inject-in":  act(func(namespace string) { c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a")) }),
+				"kubelet-in": act(func(namespace string) { c.Must(c.Kubelet.SyncAll(c.T.Context(), namespace)) }),
+				"images-in":  c.imagesIn,
+				"metrics":    func(...string) string { return c.metrics.show() + "\n" },
+				"injector":   c.newInjector, "knows": c.knows, "expression": c.expression, "admit": c.admit,
+				"serve":          func(...string) string { c.T.Cleanup(c.Start(c.injector.Run)); return "" },
+				"copy-revisions": act(c.copyRevisions),
+				"white-list": act(func(name string) {
+					_, err := c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(c.T.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+					c.Must(err)
+				}),
 				"plan": func(...string) string { return c.plan().String() + "\n" },
 				"step": c.step,
 				"hot": func(words ...string) string {
@@ -85,7 +99,7 @@ func TestStories(t *testing.T) {
 					c.Must(err)
 				}),
 			}}
-	}, namespaceResource)
+	}, namespaceResource, fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }})
 }
 
 func (c *cluster) option(name, value string) {
@@ -176,6 +190,18 @@ func (c *cluster) forget(...string) string {
 	}
 	synctest.Wait()
 	return ""
+}
+
+// copyRevisions copies all revisions into another namespace, under other names.
+func (c *cluster) copyRevisions(namespace string) {
+	list, err := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace).List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range list.Items {
+		r := &list.Items[i]
+		r.ObjectMeta = metav1.ObjectMeta{Name: "copy-" + r.Name, Labels: r.Labels}
+		_, err := c.Kube.AppsV1().ControllerRevisions(namespace).Create(c.T.Context(), r, metav1.CreateOptions{})
+		c.Must(err)
+	}
 }
 
 func (c *cluster) pod(name string) *corev1.Pod {

@@ -3,6 +3,7 @@
 package sidecarset_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,6 +43,7 @@ func setOf(t testing.TB, name, spec string) *v1alpha1.SidecarSet {
 //	update             one in the place of another
 //	conflicts          one beside another; there is the namespace shop, of team a
 //	metadata           one of team a by a white list; "allowed" says that annotations are without one
+//	match              which pods webhooks are asked about if there are those of a line, behind one another (SCS-W9)
 func TestValidate(t *testing.T) {
 	datadriven.Walk(t, "testdata/validate", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -51,6 +53,10 @@ func TestValidate(t *testing.T) {
 				spec, by, _ := strings.Cut(line, " => ")
 				if !named {
 					name = spec
+				}
+				if d.Cmd == "match" {
+					fmt.Fprintf(&out, "%s: %s\n", name, matching(t, line))
+					continue
 				}
 				out.WriteString(name + "\n")
 				for _, err := range judged(t, d, spec, by) {
@@ -98,11 +104,24 @@ func judged(t *testing.T, d *datadriven.TestData, spec, by string) field.ErrorLi
 	return sidecarset.ValidateMetadata(set, list, d.HasArg("allowed"))
 }
 
-func TestReadWhitelist(t *testing.T) {
-	if list, err := sidecarset.ReadWhitelist(nil); list != nil || err != nil {
-		t.Errorf("without a ConfigMap: %v, %v", list, err)
+// matching is the expression of the SidecarSets of a line.
+func matching(t *testing.T, line string) string {
+	all := []*v1alpha1.SidecarSet{nil}
+	for i, spec := range strings.Split(line, " => ") {
+		if spec != "none" {
+			all = append(all, setOf(t, fmt.Sprint("set-", i), spec))
+		}
 	}
-	if _, err := sidecarset.ReadWhitelist(&corev1.ConfigMap{Data: map[string]string{sidecarset.WhitelistKey: "rules"}}); err == nil {
-		t.Error("no error for a list that cannot be read")
+	return sidecarset.MatchExpression(all)
+}
+
+// The values of 500 labels are told apart, and no more. (SCS-W9)
+func TestMatchExpressionOfMany(t *testing.T) {
+	var many []*v1alpha1.SidecarSet
+	for i := range 501 {
+		many = append(many, setOf(t, "many", fmt.Sprintf("{selector: {matchLabels: {app: app-%d}}}", i)))
+	}
+	if few, all := sidecarset.MatchExpression(many[:500]), sidecarset.MatchExpression(many); few == "true" || all != "true" {
+		t.Errorf("of 500: %.100s, of 501: %.100s", few, all)
 	}
 }

@@ -4,7 +4,6 @@ package sidecarset_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -72,28 +71,6 @@ func request(op admissionv1.Operation, object, old string) *admissionv1.Admissio
 	}
 }
 
-// applied is the object of a request after the patch that Default answers.
-func applied(t *testing.T, webhook *sidecarset.Webhook, r *admissionv1.AdmissionRequest) *v1alpha1.SidecarSet {
-	t.Helper()
-	response := webhook.Default(t.Context(), r)
-	if !response.Allowed {
-		t.Fatalf("refused: %v", response.Result)
-	}
-	patch, err := jsonpatch.DecodePatch(response.Patch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := patch.Apply(r.Object.Raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := &v1alpha1.SidecarSet{}
-	if err := json.Unmarshal(object, set); err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
 // readers are what webhooks of scripts know, by their names.
 func readers(t *testing.T) map[string]*known {
 	sets := []*v1alpha1.SidecarSet{setOf(t, "demo", "{}"), setOf(t, "elsewhere", "{namespaceSelector: {matchLabels: {team: a}}}"),
@@ -113,18 +90,41 @@ func readers(t *testing.T) map[string]*known {
 	}
 }
 
-// TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With reader=others and so on it knows
-// what readers has.
+// TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With reader=others and so on it knows what
+// readers has. With containers= it has the API server judge containers, and shows what was asked: namespace, dry run, containers, number of volumes.
+// It has the features of a release=1.9 if that is named. (SCS-W4, SCI-40, SCI-42)
 func TestAdmission(t *testing.T) {
+	var server *templates
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
 		Kind: "SidecarSet", Resource: "sidecarsets",
 		Object: `{metadata: {name: demo, namespace: shop, uid: u1}, spec: {selector: {matchLabels: {app: web}}, containers: [{name: log, image: "busybox:1.0"}]}}`,
-		New: func(args map[string][]string) conformance.Served {
-			if args["reader"] == nil {
-				return &sidecarset.Webhook{}
+		Asked: func() (out string) {
+			for _, asked := range server.asked {
+				out += "\n    asked " + asked
 			}
-			return &sidecarset.Webhook{Reader: readers(t)[args["reader"][0]]}
+			return out
+		},
+		New: func(args map[string][]string) conformance.Served {
+			server = &templates{}
+			webhook := &sidecarset.Webhook{Injection: injection.FeaturesOf(podwright.Release(strings.Join(args["release"], "")))}
+			if known := args["reader"]; known != nil {
+				webhook.Reader = readers(t)[known[0]]
+			}
+			if verdict := args["containers"]; verdict != nil {
+				server.err = judgements[verdict[0]]
+				webhook.Containers = &sidecarset.ContainerChecker{Client: server, Namespace: "kruise-system"}
+			}
+			return webhook
 		}})
+}
+
+// judgements are what the API server says of containers.
+var judgements = map[string]error{
+	"good":   nil,
+	"silent": errors.New("no"),
+	"wrong": apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{
+		field.Required(field.NewPath("template", "spec", "containers").Index(0).Child("image"), ""),
+		field.Required(field.NewPath("template", "spec", "volumes").Index(0).Child("name"), "why")}),
 }
 
 // templates has the API server answer dry runs of templates.
@@ -147,54 +147,6 @@ func (p *templates) Create(_ context.Context, template *corev1.PodTemplate, opti
 	}
 	p.asked = append(p.asked, fmt.Sprint(p.namespace, options.DryRun, names, len(template.Template.Spec.Volumes)))
 	return nil, p.err
-}
-
-// SCS-W4: the API server judges containers that are new or change, and SidecarSets are let
-// through if it cannot.
-func TestWebhookContainers(t *testing.T) {
-	const all = "kruise-system[All] [init log the-app-of-the-pod] 1"
-	full := setWith(`"initContainers":[{"name":"init"}],"volumes":[{"name":"v","emptyDir":{}}]`)
-	verdict := apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{
-		field.Required(field.NewPath("template", "spec", "containers").Index(0).Child("image"), ""),
-		field.Required(field.NewPath("template", "spec", "volumes").Index(0).Child("name"), "why")})
-	for _, test := range []struct {
-		name, object, old string
-		err               error
-		asked             []string
-		want              string
-		warning           string
-	}{
-		{name: "create", object: full, asked: []string{all}},
-		{name: "wrong", object: full, err: verdict, asked: []string{all},
-			want: `500 SidecarSet.apps.kruise.io "demo" is invalid: [spec.containers[0].image: Required value, spec.volumes[0].name: Required value: why]`},
-		{name: "no verdict", object: full, err: errors.New("no"), asked: []string{all},
-			warning: "the containers were checked only in part, because the API server gave no verdict on them: the request failed"},
-		{name: "wrong in another way", object: setWith(`"namespaceSelector":{}`), want: `500 SidecarSet.apps.kruise.io "demo" is invalid: spec.namespaceSelector: Invalid value: "{}": must not be empty: it would select everything`},
-		{name: "another image", object: strings.Replace(full, "1.0", "2.0", 1), old: full, asked: []string{all}},
-		{name: "another strategy", object: strings.Replace(full, `"volumes"`, `"updateStrategy":{"paused":true},"volumes"`, 1), old: full},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			server := &templates{err: test.err}
-			webhook := &sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{Client: server, Namespace: "kruise-system"}}
-			operation := admissionv1.Update
-			if test.old == "" {
-				operation = admissionv1.Create
-			}
-			response := webhook.Validate(t.Context(), request(operation, test.object, test.old))
-			if diff := cmp.Diff(test.want, conformance.Verdict(response)); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.asked, server.asked); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
-			if got := strings.Join(response.Warnings, " "); got != test.warning {
-				t.Errorf("warning %q, want %q", got, test.warning)
-			}
-		})
-	}
-	if rules := (&sidecarset.Webhook{}).Rules(); rules != nil {
-		t.Errorf("without Containers it needs %v", rules)
-	}
 }
 
 func FuzzWebhook(f *testing.F) {

@@ -55,11 +55,9 @@ func TestEventsThatMatter(t *testing.T) {
 			if request != nil {
 				mutation.Plan[lifecyclev1alpha1.ContainerRecreateRequest]{
 					What: "request", Copy: (*lifecyclev1alpha1.ContainerRecreateRequest).DeepCopy,
-					Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers)|Status)`),
-					Of:  func(r *lifecyclev1alpha1.ContainerRecreateRequest) string { return of(pod, r) },
-					Matters: func(before, after *lifecyclev1alpha1.ContainerRecreateRequest) bool {
-						return controller.Changed(before, after, controller.Status) != 0 && concerned(before, after)
-					},
+					Can:     regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers)|Status)`),
+					Of:      func(r *lifecyclev1alpha1.ContainerRecreateRequest) string { return of(pod, r) },
+					Matters: mutation.Concerned("web", controller.Status, requestChanged),
 				}.Check(t, reads, request)
 			}
 		}
@@ -67,11 +65,6 @@ func TestEventsThatMatter(t *testing.T) {
 	reads.Require(t, "pod.Status.Phase", "pod.Status.ContainerStatuses[].State.Running", "pod.Status.ContainerStatuses[].State.Terminated.ExitCode",
 		"pod.Status.ContainerStatuses[].State.Waiting.Reason", "pod.Status.ContainerStatuses[].ContainerID", "pod.Spec.Containers[].Image", "request.Status.CompletionTime",
 		"pod.Status.Conditions[].Status", "pod.Status.Conditions[].Reason", "pod.Status.Conditions[].LastTransitionTime")
-}
-
-func concerned(before, after *lifecyclev1alpha1.ContainerRecreateRequest) (enqueued bool) {
-	requestChanged(before, after, func(key types.NamespacedName) { enqueued = key.Name == "web" && key.Namespace == "default" })
-	return enqueued
 }
 
 // A cluster has many pods that are of no concern here, and they change often.
@@ -104,59 +97,41 @@ func TestRequestsThatComeAndGo(t *testing.T) {
 	foreign.OwnerReferences[0].Kind = "CloneSet"
 	another := ours.DeepCopy()
 	another.UID = "another"
-	for _, test := range []struct {
-		name          string
-		before, after *lifecyclev1alpha1.ContainerRecreateRequest
-		want          bool
-	}{
-		{"it is created", nil, ours, true},
-		{"it is deleted", ours, nil, true},
-		{"it is replaced", ours, another, true},
-		{"it is completed", ours, completed(ours.DeepCopy()), true},
-		{"it stays", ours, ours, false},
-		{"one of another name", nil, other, false},
-		{"one of another owner", nil, foreign, false},
-		{"one of nobody", nil, &lifecyclev1alpha1.ContainerRecreateRequest{}, false},
-	} {
-		if got := concerned(test.before, test.after); got != test.want {
-			t.Errorf("%s: enqueued %t, want %t", test.name, got, test.want)
-		}
-	}
+	on, none, web := mutation.On[*lifecyclev1alpha1.ContainerRecreateRequest], (*lifecyclev1alpha1.ContainerRecreateRequest)(nil), "default/web"
+	mutation.CheckEvents(t, requestChanged,
+		on("it is created", none, ours, web),
+		on("it is deleted", ours, none, web),
+		on("it is replaced", ours, another, web),
+		on("it is completed", ours, completed(ours.DeepCopy()), web),
+		on("it stays", ours, ours, ""),
+		on("one of another name", none, other, ""),
+		on("one of another owner", none, foreign, ""),
+		on("one without an owner", none, &lifecyclev1alpha1.ContainerRecreateRequest{}, ""))
 }
 
 // Pods are enqueued when their sidecars are due, when they have ended, and while a request waits for their kubelet. (ST-4, ST-15.1, ST-17)
 func TestPodsThatMatter(t *testing.T) {
-	ended := func(pod *corev1.Pod) *corev1.Pod { pod.Status.Phase = corev1.PodSucceeded; return pod }
-	givenTo := func(text string, edits ...edit) *corev1.Pod {
+	pod := func(text string, edits ...edit) *corev1.Pod {
 		pod := podOf(t, text)
-		for _, edit := range append([]edit{given(0)}, edits...) {
+		for _, edit := range edits {
 			edit(pod)
 		}
 		return pod
 	}
-	for _, test := range []struct {
-		name          string
-		before, after *corev1.Pod
-		want          bool
-	}{
-		{"a new one that is due", nil, podOf(t, "OnFailure main:0 a=r:running"), true},
-		{"a new one that is not", nil, podOf(t, "OnFailure main:running a=r:running"), false},
-		{"it becomes due", podOf(t, "OnFailure main:running a=r:running"), podOf(t, "OnFailure main:0 a=r:running"), true},
-		{"it starts", podOf(t, "OnFailure main:ContainerCreating a=r:ContainerCreating"), podOf(t, "OnFailure main:running a=r:running"), false},
-		{"it ends", podOf(t, "OnFailure main:0 a=r:0"), ended(podOf(t, "OnFailure main:0 a=r:0")), true},
-		{"it had ended", nil, ended(podOf(t, "OnFailure main:0 a=r:0")), false},
-		{"ST-15.1: its phase was given by a controller before this one", nil, givenTo("Never main:0 a=r:running"), true},
-		{"ST-15.1: its kubelet shows that it knows", givenTo("Never main:0 a=r:running"), givenTo("Never main:0 a=r:running", learn), true},
-		{"ST-9: its sidecar ends then", givenTo("Never main:0 a=r:running"), givenTo("Never main:0 a=r:143"), false},
-		{"ST-15: the failure of its sidecar does not count", nil, givenTo("OnFailure main:0 a=r:running"), false},
-		{"it goes", podOf(t, "OnFailure main:running a=r:running"), nil, true},
-		{"one without sidecars", nil, podOf(t, "OnFailure main:0 a:running"), false},
-		{"one without sidecars goes", podOf(t, "OnFailure main:0 a:running"), nil, false},
-	} {
-		enqueued := false
-		podChanged(test.before, test.after, func(types.NamespacedName) { enqueued = true })
-		if enqueued != test.want {
-			t.Errorf("%s: enqueued %t, want %t", test.name, enqueued, test.want)
-		}
-	}
+	ended := func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }
+	on, none, web := mutation.On[*corev1.Pod], (*corev1.Pod)(nil), "default/web"
+	mutation.CheckEvents(t, podChanged,
+		on("a new one that is due", none, pod("OnFailure main:0 a=r:running"), web),
+		on("a new one that is not", none, pod("OnFailure main:running a=r:running"), ""),
+		on("it becomes due", pod("OnFailure main:running a=r:running"), pod("OnFailure main:0 a=r:running"), web),
+		on("it starts", pod("OnFailure main:ContainerCreating a=r:ContainerCreating"), pod("OnFailure main:running a=r:running"), ""),
+		on("it ends", pod("OnFailure main:0 a=r:0"), pod("OnFailure main:0 a=r:0", ended), web),
+		on("it had ended", none, pod("OnFailure main:0 a=r:0", ended), ""),
+		on("ST-15.1: its phase was given by a controller before this one", none, pod("Never main:0 a=r:running", given(0)), web),
+		on("ST-15.1: its kubelet shows that it knows", pod("Never main:0 a=r:running", given(0)), pod("Never main:0 a=r:running", given(0), learn), web),
+		on("ST-9: its sidecar ends then", pod("Never main:0 a=r:running", given(0)), pod("Never main:0 a=r:143", given(0)), ""),
+		on("ST-15: the failure of its sidecar does not count", none, pod("OnFailure main:0 a=r:running", given(0)), ""),
+		on("it goes", pod("OnFailure main:running a=r:running"), none, web),
+		on("one without sidecars", none, pod("OnFailure main:0 a:running"), ""),
+		on("one without sidecars goes", pod("OnFailure main:0 a:running"), none, ""))
 }

@@ -3,7 +3,6 @@
 package terminator
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -75,7 +74,8 @@ func (c *cluster) start(measured PodMetrics) (reconciles *fixture.Reconciles, st
 	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser),
 		ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: reconciles}, PodMetrics: measured, Features: Features{LeavePhase: c.leavePhase}})
 	c.Must(err)
-	return reconciles, c.Start(func(ctx context.Context) error { return controller.Run(ctx) })
+	c.Reconcile = controller.Reconcile
+	return reconciles, c.Start(controller.Run)
 }
 
 // create creates a pod as podOf describes it, of which the kubelet runs all containers.
@@ -169,35 +169,21 @@ func (c *cluster) agent() {
 		pod := c.pod(r.Spec.PodName)
 		switch {
 		case r.Spec.Containers[0].StatusContext == nil:
-			c.admit(r, pod)
+			fillIn(r, pod)
+			_, err := c.requests.Update(c.T.Context(), r, metav1.UpdateOptions{})
+			c.Must(err)
+			synctest.Wait()
 		case c.noAgent:
 			if time.Since(r.CreationTimestamp.Time) >= time.Minute {
-				c.complete(r, lifecyclev1alpha1.ContainerRecreateMessageNoResponse)
+				c.patchRequest(r, fmt.Sprintf(`{"status":{"phase":"Completed","message":%q,"completionTime":%q}}`,
+					lifecyclev1alpha1.ContainerRecreateMessageNoResponse, time.Now().UTC().Format(time.RFC3339)), "status")
 			}
 		case r.Status.Phase == "":
 			c.patchRequest(r, `{"status":{"phase":"Recreating"}}`, "status")
 		default:
-			c.stop(r, pod)
+			c.write(pod.Name, func(pod *corev1.Pod) { stopContainers(r, pod) })
 		}
 	}
-}
-
-func (c *cluster) admit(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
-	c.T.Helper()
-	fillIn(r, pod)
-	_, err := c.requests.Update(c.T.Context(), r, metav1.UpdateOptions{})
-	c.Must(err)
-	synctest.Wait()
-}
-
-func (c *cluster) stop(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
-	c.T.Helper()
-	c.write(pod.Name, func(pod *corev1.Pod) { stopContainers(r, pod) })
-}
-
-func (c *cluster) complete(r *lifecyclev1alpha1.ContainerRecreateRequest, message string) {
-	c.T.Helper()
-	c.patchRequest(r, fmt.Sprintf(`{"status":{"phase":"Completed","message":%q,"completionTime":%q}}`, message, time.Now().UTC().Format(time.RFC3339)), "status")
 }
 
 func (c *cluster) patchRequest(r *lifecyclev1alpha1.ContainerRecreateRequest, patch string, subresources ...string) {

@@ -62,6 +62,8 @@ func TestCompileNot(t *testing.T) {
 		{"no requirement of the namespace", "{" + some + "namespaceSelector: {}}", "spec.namespaceSelector is empty", ""},
 		{"JSON to merge", "{" + some + "patchPodMetadata: [{patchPolicy: Retain}, {annotations: {a: b}, patchPolicy: MergePatchJson}]}", "",
 			"SidecarSet log: spec.patchPodMetadata[1]: a policy cannot merge JSON; use Retain or Overwrite, or have a webhook inject"},
+		{"lots, which no policy draws (SCS-31)", "{" + some + "injectionStrategy: {revision: {revisionName: demo-1, policy: Partial}}}", "",
+			"SidecarSet log: spec.injectionStrategy.revision.policy is Partial, and no policy can choose pods by lot; have a webhook inject"},
 		{"a name twice", "{" + some + "initContainers: [{name: a-1}], containers: [{name: a, upgradeStrategy: {upgradeType: HotUpgrade}}]}", "",
 			`SidecarSet log: two of its containers have the name "a-1"; rename one`},
 		{"a large number", "{" + some + "containers: [{name: a, securityContext: {runAsUser: 9007199254740992}}]}", "",
