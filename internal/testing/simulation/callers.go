@@ -94,12 +94,9 @@ func (h *history) underWay() bool {
 
 // AskDelete deletes a pod when the request has its turn, perhaps as a dry run.
 func (u *User) AskDelete(pod *corev1.Pod, dryRun bool) {
-	options := metav1.DeleteOptions{}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	u.history.ask(fmt.Sprintf("deletes pod %s%s", pod.Name, dry(dryRun)), func(ctx context.Context, kube kubernetes.Interface) error {
-		return kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	options, how := dry(dryRun)
+	u.history.ask(fmt.Sprintf("deletes pod %s%s", pod.Name, how), func(ctx context.Context, kube kubernetes.Interface) error {
+		return kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, *options)
 	}, nil)
 }
 
@@ -120,18 +117,16 @@ func (u *User) Insist(pod *corev1.Pod) {
 
 // AskEvict evicts a pod when the request has its turn, perhaps as a dry run.
 func (u *User) AskEvict(pod *corev1.Pod, dryRun bool) {
-	options := &metav1.DeleteOptions{}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	u.history.evict(pod, options, dry(dryRun), nil)
+	options, how := dry(dryRun)
+	u.history.evict(pod, options, how, nil)
 }
 
-func dry(run bool) string {
+// dry returns the options of a dry run, and what the trace says of it; or of none.
+func dry(run bool) (options *metav1.DeleteOptions, how string) {
 	if run {
-		return " (dry run)"
+		return &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}, " (dry run)"
 	}
-	return ""
+	return &metav1.DeleteOptions{}, ""
 }
 
 func (h *history) evict(pod *corev1.Pod, options *metav1.DeleteOptions, how string, answer func(error)) {
@@ -141,20 +136,18 @@ func (h *history) evict(pod *corev1.Pod, options *metav1.DeleteOptions, how stri
 }
 
 // AskPatch changes a pod by a strategic-merge patch when the request has its turn.
-func (u *User) AskPatch(pod *corev1.Pod, patch string) {
-	u.history.ask(fmt.Sprintf("patches pod %s %s", pod.Name, patch), func(ctx context.Context, kube kubernetes.Interface) error {
-		_, err := kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+func (u *User) AskPatch(pod *corev1.Pod, patch string) { u.askPatch("patches", pod, patch) }
+
+func (u *User) askPatch(what string, pod *corev1.Pod, patch string, subresources ...string) {
+	u.history.ask(fmt.Sprintf("%s pod %s %s", what, pod.Name, patch), func(ctx context.Context, kube kubernetes.Interface) error {
+		_, err := kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
 		return err
 	}, nil)
 }
 
 // AskResize changes cpu and memory of a container of a pod when the request has its turn.
 func (u *User) AskResize(pod *corev1.Pod, container, resources string) {
-	patch := fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":%s}]}}`, container, resources)
-	u.history.ask(fmt.Sprintf("resizes pod %s %s", pod.Name, patch), func(ctx context.Context, kube kubernetes.Interface) error {
-		_, err := kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "resize")
-		return err
-	}, nil)
+	u.askPatch("resizes", pod, fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":%s}]}}`, container, resources), "resize")
 }
 
 // drain is a user who tries to evict a pod until it is gone.

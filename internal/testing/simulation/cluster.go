@@ -12,7 +12,6 @@ import (
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -194,7 +193,7 @@ func (h *history) user(k *kind) *User { return &User{history: h, kind: k, name: 
 
 // anyKind picks a kind.
 func (h *history) anyKind(r *rand.Rand) *kind {
-	if len(h.kinds) == 1 {
+	if len(h.kinds) == 1 { // nothing is drawn
 		return h.kinds[0]
 	}
 	return h.kinds[r.IntN(len(h.kinds))]
@@ -377,10 +376,9 @@ func (h *history) createAs(k *kind, object Object) error {
 		object.SetNamespace(Web.Namespace)
 	}
 	object.SetName(Web.Name)
-	data, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	return h.kube.CoreV1().RESTClient().Post().AbsPath(k.path()).SetHeader("Content-Type", "application/json").
-		Body(data).Do(context.Background()).Error()
+	return h.post(k.path(), object)
+}
+
+func (h *history) post(path string, object Object) error {
+	return h.kube.CoreV1().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json").Body(raw(object)).Do(context.Background()).Error()
 }

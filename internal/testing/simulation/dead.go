@@ -79,7 +79,7 @@ func (h *history) kill(node string) error {
 	}
 	controller := &User{history: h, kind: h.kinds[0], name: "node controller"}
 	for _, pod := range h.podList() {
-		if pod.Spec.NodeName == node && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }) {
+		if pod.Spec.NodeName == node && Ready(pod) {
 			controller.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":"False","reason":"NodeLost","lastTransitionTime":%q}]}}`,
 				now.UTC().Format(time.RFC3339)), "status")
 		}

@@ -103,13 +103,7 @@ func (h *history) takeLaterSteps(n int) error {
 
 // endDisturbances leaves one process of each kind, and nodes whose kubelets live.
 func (h *history) endDisturbances() error {
-	for _, k := range h.kinds {
-		for running := h.processesOf(k); len(running) > 1; running = running[1:] {
-			h.say("%s ends", running[0].Name)
-			h.crash(running[0])
-		}
-	}
-	clear(h.sick)
+	h.endRivals()
 	h.policies, h.policiesStay = nil, false
 	return h.endDead()
 }

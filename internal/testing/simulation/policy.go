@@ -98,7 +98,7 @@ func (h *history) lacksNamespace(r *request) error {
 // podsInUse counts the pods that a quota counts.
 func (h *history) podsInUse() (n int) {
 	for _, pod := range h.podList() {
-		if pod.Status.Phase != "Failed" && pod.Status.Phase != "Succeeded" {
+		if !ended(pod) {
 			n++
 		}
 	}

@@ -28,13 +28,7 @@ const (
 // pods of workloads are drained then.
 func (h *history) quiet() error {
 	h.step = 0
-	for _, k := range h.kinds {
-		for running := h.processesOf(k); len(running) > 1; running = running[1:] {
-			h.say("%s ends", running[0].Name)
-			h.crash(running[0])
-		}
-	}
-	clear(h.sick)
+	h.endRivals()
 	if err := h.deadForGood(); err != nil || h.failed() {
 		return err
 	}
@@ -75,6 +69,17 @@ func (h *history) quiet() error {
 		}
 	}
 	return h.settleAndJudge(true)
+}
+
+// endRivals leaves one process of each kind, and nothing that ails pods.
+func (h *history) endRivals() {
+	for _, k := range h.kinds {
+		for running := h.processesOf(k); len(running) > 1; running = running[1:] {
+			h.say("%s ends", running[0].Name)
+			h.crash(running[0])
+		}
+	}
+	clear(h.sick)
 }
 
 // push has the users push a template whose pods run.

@@ -208,8 +208,12 @@ func (j *jobJudge) checkDeletion() {
 
 // checkExpiry: a job goes when it has been over for as long as it says. (BJ-14)
 func (j *jobJudge) checkExpiry() {
-	ttl, end := j.job.Spec.CompletionPolicy.TTLSecondsAfterFinished, j.job.Status.CompletionTime
-	if !over(j.job) || ttl == nil || end == nil || end.Add(time.Duration(*ttl)*time.Second).After(j.Known.Now) {
+	if end := j.job.Status.CompletionTime; !over(j.job) || !expired(end, j.job.Spec.CompletionPolicy.TTLSecondsAfterFinished, j.Known.Now) {
 		j.add(Needless, "deletes the job, which has phase %s since %v", j.job.Status.Phase, end)
 	}
+}
+
+// expired tells whether something ended so many seconds ago. It does not if nothing says how many.
+func expired(end *metav1.Time, ttl *int32, now time.Time) bool {
+	return end != nil && ttl != nil && !now.Before(end.Add(time.Duration(*ttl)*time.Second))
 }

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -83,16 +84,8 @@ func (p *Past) checkLink(v *violations, w *Write) {
 		v.add(Ownership, "%s of pod %s", w.Verb, w.name())
 		return
 	}
-	want := before.DeepCopy()
-	want.ResourceVersion, want.ManagedFields = after.ResourceVersion, after.ManagedFields
-	if budgetOf(before) == "" {
-		want.Annotations = maps.Clone(before.Annotations)
-		if want.Annotations == nil {
-			want.Annotations = map[string]string{}
-		}
-		want.Annotations[v1alpha1.RelatedPubAnnotation] = budgetOf(after)
-	}
-	if !equality.Semantic.DeepEqual(want, after) {
+	checkOnlyNamed(v, before, after)
+	if budgetOf(before) != "" && budgetOf(after) != budgetOf(before) {
 		v.add(Ownership, "changes pod %s, which names budget %q, more than it may", before.Name, budgetOf(before))
 	}
 	known, _ := w.spec().(*v1alpha1.PodUnavailableBudget)
@@ -100,8 +93,21 @@ func (p *Past) checkLink(v *violations, w *Write) {
 		return
 	}
 	view := viewBudget(known, w.Known, p.budgets.annotated)
-	if !slices.Contains(view.names(), before.Name) || budgetOf(after) != known.Name {
+	if view.pod(before.Name) == nil || budgetOf(after) != known.Name {
 		v.add(Ownership, "tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
+	}
+}
+
+// checkOnlyNamed: nothing of a pod changes but the budget that it names. (PUB-24)
+func checkOnlyNamed(v *violations, before, after *corev1.Pod) {
+	want := before.DeepCopy()
+	want.ResourceVersion, want.ManagedFields = after.ResourceVersion, after.ManagedFields
+	metav1.SetMetaDataAnnotation(&want.ObjectMeta, v1alpha1.RelatedPubAnnotation, budgetOf(after))
+	if budgetOf(after) == "" {
+		delete(want.Annotations, v1alpha1.RelatedPubAnnotation)
+	}
+	if !equality.Semantic.DeepEqual(want, after) {
+		v.add(Ownership, "changes more of pod %s than the budget that it names", before.Name)
 	}
 }
 
@@ -256,9 +262,7 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 		return nil
 	}
 	view.check(&v, &b.Status, nil)
-	if b.Status.ObservedGeneration != b.Generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", b.Status.ObservedGeneration, b.Generation)
-	}
+	v.compareGeneration(b.Status.ObservedGeneration, b.Generation)
 	view.checkSaysDead(&v, b, s)
 	if !s.refuses("patch", "pods") {
 		for _, pod := range view.pods {
@@ -281,9 +285,5 @@ func (view *budgetView) checkSaysDead(v *violations, b *v1alpha1.PodUnavailableB
 			waits = append(waits, pod)
 		}
 	}
-	var conditions []told
-	for _, c := range b.Status.Conditions {
-		conditions = append(conditions, told{c.Type, c.Message})
-	}
-	checkDead(v, s, waits, conditions, (*corev1.Pod).GetName)
+	checkDead(v, s, waits, &b.Status, (*corev1.Pod).GetName)
 }

@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -288,11 +287,7 @@ func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool 
 // protects tells whether a budget protects from what the answer is about. From a resize one that lists nothing does as far as it
 // does from updates. (PUB-14.5, PUB-19)
 func (a *Answer) protects(b *v1alpha1.PodUnavailableBudget) bool {
-	listed := strings.Split(cmp.Or(b.Annotations[v1alpha1.PubProtectOperationAnnotation], "DELETE,UPDATE,EVICT"), ",")
-	if a.Operation == "RESIZE" && !a.resizesAlone && slices.Contains(listed, "UPDATE") {
-		return true
-	}
-	return slices.Contains(listed, a.Operation)
+	return protects(b, a.Operation) || a.Operation == "RESIZE" && !a.resizesAlone && protects(b, "UPDATE")
 }
 
 // versions are objects of a type, nil for none.
@@ -302,4 +297,41 @@ func versions[T Object](objects []Object) []T {
 		all[i], _ = object.(T)
 	}
 	return all
+}
+
+// Answer is what a client was told that wants to delete, evict or update a pod.
+type Answer struct {
+	// By is the process that answered: a replica of a webhook, or a controller that asked itself. For
+	// is the client that wanted to know.
+	By, For string
+	// Itself tells that By is a controller.
+	Itself bool
+	// Operation is DELETE, EVICT or UPDATE, of the pod of a name.
+	Operation, Name string
+	DryRun          bool
+	// Budget is the name of the budget of the history. After is the pod as the request would leave it. It is nil if the
+	// pod is to go, and if By is a controller.
+	Budget string
+	After  Object
+	// Began and Ended are when it was asked and answered, Version how far the API server was when
+	// it was asked.
+	Began, Ended time.Time
+	Version      int64
+
+	Allowed bool
+	// Denial is what the client is told; nil if it is allowed, and for a controller.
+	Denial *metav1.Status
+	// Unknown says that a controller could not tell.
+	Unknown bool
+	// Failed says that a request of the author failed meanwhile, or that its answer was lost.
+	Failed bool
+	// Shared says that the same process was asked about the same pod at the same time.
+	Shared bool
+
+	// Cached returns what an object of a resource was in the author's cache when the author was asked, and all its
+	// later states. If it was asked about an earlier state, Cached begins with that one. Truth returns what the object
+	// was in the API server then. Nil stands for none.
+	Cached, Truth func(resource, name string) []Object
+
+	resizesAlone bool // as BudgetFeatures have it
 }

@@ -5,6 +5,7 @@ package invariants
 import (
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -221,27 +222,17 @@ func (view *budgetView) desire(b *v1alpha1.PodUnavailableBudget) {
 	}
 }
 
-func (view *budgetView) names() (names []string) {
-	for _, pod := range view.pods {
-		names = append(names, pod.Name)
-	}
-	return names
-}
-
 func (view *budgetView) pod(name string) *corev1.Pod {
-	for _, pod := range view.pods {
-		if pod.Name == name {
-			return pod
-		}
-	}
-	return nil
+	return view.find(func(pod *corev1.Pod) bool { return pod.Name == name })
 }
 
 func (view *budgetView) byUID(uid types.UID) *corev1.Pod {
-	for _, pod := range view.pods {
-		if pod.UID == uid {
-			return pod
-		}
+	return view.find(func(pod *corev1.Pod) bool { return pod.UID == uid })
+}
+
+func (view *budgetView) find(is func(*corev1.Pod) bool) *corev1.Pod {
+	if i := slices.IndexFunc(view.pods, is); i >= 0 {
+		return view.pods[i]
 	}
 	return nil
 }
@@ -255,14 +246,12 @@ func availableToBudget(pod *corev1.Pod, now time.Time) bool {
 func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, bookings map[string]podRecord) {
 	left := view.count()
 	maps.DeleteFunc(left.seen, func(uid types.UID, _ bool) bool { return bookings[view.byUID(uid).Name].kind != "" })
-	for _, c := range []counter{
+	v.compare([]counter{
 		{"currentAvailable", int32(len(left.seen)), s.CurrentAvailable},
 		{"desiredAvailable", view.desired, s.DesiredAvailable},
 		{"totalReplicas", view.total, s.TotalReplicas},
 		{"unavailableAllowed", max(left.spare(nil), 0), s.UnavailableAllowed},
-	} {
-		c.check(v)
-	}
+	})
 	records := recordsOf(s)
 	for name, want := range bookings {
 		if got := records[name]; got.kind != want.kind || got.at.Unix() != want.at.Unix() && !want.at.After(got.at) || got.uid == "" {
@@ -334,4 +323,26 @@ func (c *budgetCount) checkLast(v *violations, name string, marked bool, gone ma
 	if spare <= 0 {
 		v.add(Availability, "books pod %s, and of %d pods that serve and were not booked %d have to stay; %d in all", name, all, c.desired, c.total)
 	}
+}
+
+// BudgetServing judges what became of the pods of a budget when their users asked to take some of them down at once. It judges by the pods
+// that served, as the kubelets showed them, and by the spec of the budget. It also judges by the number of pods that their owners want, as
+// the users know it. What the status of the budget says does not matter. Allowed is how many of the pods asked about may go. (PUB-6, PUB-7,
+// PUB-13)
+func BudgetServing(b *v1alpha1.PodUnavailableBudget, wanted, served, asked, allowed int32) []Violation {
+	var v violations
+	view := &budgetView{total: wanted}
+	view.desire(b)
+	spare := max(served-view.desired, 0)
+	if wanted == 0 {
+		spare = served
+	}
+	spare = min(spare, asked)
+	switch {
+	case allowed > spare:
+		v.add(Availability, "%d of %d pods that serve may go at once, and %d of the %d that are wanted have to stay", allowed, served, view.desired, wanted)
+	case allowed < spare:
+		v.add(Needless, "%d of %d pods that serve may go, and %d could: %d of the %d that are wanted have to stay", allowed, served, spare, view.desired, wanted)
+	}
+	return v
 }

@@ -11,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -61,16 +60,7 @@ func (b *SharedBudgets) Write(w *Write) []Violation {
 	case w.Resource != "pods" || before == nil || after == nil:
 		v.add(Ownership, "%s of %s %s", w.Verb, w.Resource, w.name())
 	default:
-		want := before.DeepCopy()
-		want.ResourceVersion, want.ManagedFields = after.ResourceVersion, after.ManagedFields
-		want.Annotations = maps.Clone(want.Annotations)
-		metav1.SetMetaDataAnnotation(&want.ObjectMeta, v1alpha1.RelatedPubAnnotation, budgetOf(after))
-		if budgetOf(after) == "" {
-			delete(want.Annotations, v1alpha1.RelatedPubAnnotation)
-		}
-		if !equality.Semantic.DeepEqual(want, after) {
-			v.add(Ownership, "changes more of pod %s than the budget that it names", before.Name)
-		}
+		checkOnlyNamed(&v, before, after)
 		if w.Known == nil {
 			break
 		}

@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -179,7 +181,8 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	if c.total+1 > l.replicas+l.surge {
 		j.add(Surge, "creates pod %s beside %d, replicas %d, maxSurge %d", pod.Name, c.total, l.replicas, l.surge)
 	}
-	if room := min(l.surge, max(c.specified, j.evicted())); j.set.Spec.UpdateStrategy.Paused && c.total+1 > l.replicas+room {
+	evicted := j.countPods(j.Known, func(pod *corev1.Pod) bool { return awaitsEviction(pod, j.Known.Now) }) // which a drain could not
+	if room := min(l.surge, max(c.specified, evicted)); j.set.Spec.UpdateStrategy.Paused && c.total+1 > l.replicas+room {
 		j.add(Paused, "creates pod %s beside %d, replicas %d, updateStrategy.paused, %d more for deletions and evictions", pod.Name, c.total, l.replicas, room)
 	}
 	if c.unavailable+1 > l.scaleUnavailable {
@@ -200,10 +203,10 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkMounts(pod)
 }
 
-// evicted counts the pods that a drain wants to evict, and could not.
-func (j *cloneSetJudge) evicted() (n int) {
-	for _, pod := range j.Known.Pods {
-		if j.owned(pod) && active(pod) && awaitsEviction(pod, j.Known.Now) {
+// countPods counts such pods of the CloneSet in a state that are there to stay.
+func (j *cloneSetJudge) countPods(s *State, is func(*corev1.Pod) bool) (n int) {
+	for _, pod := range s.Pods {
+		if j.owned(pod) && active(pod) && is(pod) {
 			n++
 		}
 	}
@@ -339,12 +342,9 @@ func (j *cloneSetJudge) checkSpec() {
 	if !equality.Semantic.DeepEqual(&before.Spec, rest) {
 		j.add(Spec, "changes the spec")
 	}
-	left := map[string]bool{}
-	for _, name := range after.Spec.ScaleStrategy.PodsToDelete {
-		left[name] = true
-	}
 	for _, name := range before.Spec.ScaleStrategy.PodsToDelete {
-		if pod := j.Observed.Pods[name]; !left[name] && pod != nil && j.owned(pod) && active(pod) {
+		left := slices.Contains(after.Spec.ScaleStrategy.PodsToDelete, name)
+		if pod := j.Observed.Pods[name]; !left && pod != nil && j.owned(pod) && active(pod) {
 			j.add(Spec, "drops pod %s from podsToDelete, which exists", name)
 		}
 	}

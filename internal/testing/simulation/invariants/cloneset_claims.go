@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,11 +29,7 @@ func (j *cloneSetJudge) checkClaim() {
 // checkNewClaim: a claim is one of a template for an instance, and belongs to the CloneSet.
 func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
-	found := false
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		found = found || claim.Name == j.set.Spec.VolumeClaimTemplates[i].Name+"-"+j.set.Name+"-"+id
-	}
-	if id == "" || !found {
+	if id == "" || !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return claim.Name == t.Name+"-"+j.set.Name+"-"+id }) {
 		j.add(Claims, "creates claim %s with the instance id %q, which is of no template", claim.Name, id)
 	}
 	if !metav1.IsControlledBy(claim, j.set) {

@@ -44,7 +44,7 @@ func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures)
 	}
 	surplus := s.refuses("delete", "pods") && j.counts.all > j.limits.replicas // which need not be updated
 	if !set.Spec.UpdateStrategy.Paused && !s.refuses("patch", "pods") && !surplus {
-		checkPrepared(&v, s, j.owned, messages(set.Status.Conditions, func(c *v1alpha1.CloneSetCondition) string { return c.Message }))
+		checkPrepared(&v, s, j.owned, &set.Status)
 	}
 	if features.InPlaceResize && !s.refuses("patch", "pods") {
 		j.checkResized(s)
@@ -83,7 +83,8 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 		return
 	}
 	if stuck := j.terminating(s); c.total < wanted && c.total+len(stuck) >= wanted {
-		if !slices.ContainsFunc(stuck, func(name string) bool { return j.heldUpFor(name) }) {
+		says := conditionOf(&j.set.Status, heldUp)
+		if says == nil || !slices.ContainsFunc(stuck, func(name string) bool { return strings.Contains(says.message, name) }) {
 			j.add(Status, "%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
 		}
 		return
@@ -106,20 +107,9 @@ func (j *cloneSetJudge) terminating(s *State) (names []string) {
 	return names
 }
 
-// heldUpFor tells whether the condition HeldUp names something.
-func (j *cloneSetJudge) heldUpFor(name string) bool {
-	return slices.ContainsFunc(j.set.Status.Conditions, func(c v1alpha1.CloneSetCondition) bool {
-		return c.Type == v1alpha1.CloneSetConditionHeldUp && strings.Contains(c.Message, name)
-	})
-}
-
 // replaced is how many old pods marked for deletion there are whose replacement is there. (CS-10)
-func (j *cloneSetJudge) replaced() (n int) {
-	for _, pod := range j.Known.Pods {
-		if j.owned(pod) && active(pod) && j.old(pod) && j.isSpecified(pod) && !preparingDelete(pod) {
-			n++
-		}
-	}
+func (j *cloneSetJudge) replaced() int {
+	n := j.countPods(j.Known, func(pod *corev1.Pod) bool { return j.old(pod) && j.isSpecified(pod) && !preparingDelete(pod) })
 	return max(min(n, j.counts.all-j.limits.replicas), 0)
 }
 
@@ -165,12 +155,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 	if s.refuses("delete", "pods") && c.movingOld-l.partition <= c.all-l.replicas {
 		return
 	}
-	broken := 0 // at the update revision
-	for _, pod := range s.Pods {
-		if j.owned(pod) && active(pod) && !j.old(pod) && !j.available(pod) {
-			broken++
-		}
-	}
+	broken := j.countPods(s, func(pod *corev1.Pod) bool { return !j.old(pod) && !j.available(pod) }) // at the update revision
 	budget := l.unavailable + c.all - l.replicas
 	refused := s.refuses("create", "pods") || s.refuses("create", "persistentvolumeclaims") || j.claimStuck(s)
 	for _, pod := range s.Pods {
@@ -196,23 +181,17 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 // condition says. A pod that InPlaceOnly cannot update excuses the pods that wait for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
 	l, c := &j.limits, &j.counts
-	for _, pod := range s.Pods {
-		if j.inPlaceOnly() && j.owned(pod) && active(pod) && j.old(pod) && !j.updatesInPlace(pod, s) {
-			return
-		}
+	if j.inPlaceOnly() && j.anyOld(s, func(pod *corev1.Pod) bool { return !j.updatesInPlace(pod, s) }) {
+		return
 	}
 	wanted := j.wanted(s)
 	few := c.all < wanted || c.updated < l.replicas-l.partition && !j.onDelete()
-	bad := j.heldBackBad(s)
+	bad := j.anyOld(s, badImage) // the partition holds a pod back whose image never runs
 	if few && !(bad && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas && !(bad && c.all-j.replaced() <= l.replicas) {
 		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
-	spoilt, out, told := false, false, false
-	for _, pod := range s.Pods {
-		if j.owned(pod) && active(pod) && j.old(pod) && unreadable(pod) {
-			spoilt, out = true, out || !j.available(pod) && !badImage(pod)
-		}
-	}
+	spoilt, told := j.anyOld(s, unreadable), false
+	out := j.anyOld(s, func(pod *corev1.Pod) bool { return unreadable(pod) && !j.available(pod) && !badImage(pod) })
 	excused := false // a pod that will not serve, and is left so, or one that serves on a full node (IP-38)
 	for _, pod := range s.Pods {
 		switch {
@@ -224,7 +203,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod) || j.lostClaim(pod, s))):
 			j.add(Settled, "pod %s is not available", pod.Name)
 		case !j.available(pod) || resizeDeferred(pod):
-			excused = excused || heldUpBy(j.set.Status.Conditions, pod)
+			excused = excused || j.heldUpBy(pod)
 		}
 	}
 	for _, condition := range j.set.Status.Conditions {
@@ -249,14 +228,9 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	}
 }
 
-// heldBackBad tells whether the partition holds a pod back whose image never runs.
-func (j *cloneSetJudge) heldBackBad(s *State) bool {
-	for _, pod := range s.Pods {
-		if j.owned(pod) && active(pod) && j.old(pod) && badImage(pod) {
-			return true
-		}
-	}
-	return false
+// anyOld tells whether there is such a pod at an old revision.
+func (j *cloneSetJudge) anyOld(s *State, is func(*corev1.Pod) bool) bool {
+	return j.countPods(s, func(pod *corev1.Pod) bool { return j.old(pod) && is(pod) }) > 0
 }
 
 // lostClaim tells whether a pod is not scheduled since a claim that it mounts is gone,
@@ -282,9 +256,11 @@ func badImage(pod *corev1.Pod) bool {
 }
 
 // heldUpBy tells whether the condition HeldUp begins with the name of a pod.
-func heldUpBy(conditions []v1alpha1.CloneSetCondition, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(conditions, func(c v1alpha1.CloneSetCondition) bool {
-		rest, found := strings.CutPrefix(c.Message, "pod "+pod.Name)
-		return c.Type == v1alpha1.CloneSetConditionHeldUp && found && strings.IndexAny(rest, ": ") == 0
-	})
+func (j *cloneSetJudge) heldUpBy(pod *corev1.Pod) bool {
+	c := conditionOf(&j.set.Status, heldUp)
+	if c == nil {
+		return false
+	}
+	rest, found := strings.CutPrefix(c.message, "pod "+pod.Name)
+	return found && strings.IndexAny(rest, ": ") == 0
 }

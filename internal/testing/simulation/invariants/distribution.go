@@ -116,11 +116,7 @@ func (d *distributing) copied(secret *corev1.Secret) string {
 // ResourceDistribution judges a write of the controller of a ResourceDistribution of a Secret.
 func ResourceDistribution(w *Write) []Violation {
 	var v violations
-	known := w.Truth
-	if w.Known != nil {
-		known = w.Known
-	}
-	d := distributingOf(known)
+	d := distributingOf(w.asKnown())
 	switch {
 	case d == nil || d.DeletionTimestamp != nil:
 		v.add(Needless, "%s of %s %s for no ResourceDistribution", w.Verb, w.Resource, w.name())
@@ -172,11 +168,7 @@ var conditionTypes = []v1alpha1.ResourceDistributionConditionType{"GetResourceFa
 
 // checkDistributionStatus judges a status as far as the caches of the author say what should stand in it. (RD-14)
 func checkDistributionStatus(v *violations, w *Write) {
-	observed := w.Truth
-	if w.Observed != nil {
-		observed = w.Observed
-	}
-	d := distributingOf(observed)
+	d := distributingOf(w.asSeen())
 	after, ok := w.After.(*v1alpha1.ResourceDistribution)
 	if d == nil || !ok || after.UID != d.UID {
 		v.add(Ownership, "the status of another one is written")
@@ -190,10 +182,7 @@ func checkDistributionStatus(v *violations, w *Write) {
 
 func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistributionStatus) {
 	targets := d.targets()
-	(&counter{"desired", int32(len(targets)), status.Desired}).check(v)
-	if status.ObservedGeneration != d.Generation {
-		v.add(Status, "observedGeneration is %d, not %d", status.ObservedGeneration, d.Generation)
-	}
+	v.compareGeneration(status.ObservedGeneration, d.Generation)
 	failed := map[string]bool{}
 	var types []v1alpha1.ResourceDistributionConditionType
 	for i, c := range status.Conditions {
@@ -219,8 +208,8 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 	if !slices.Equal(types, conditionTypes) {
 		v.add(Status, "the conditions are %v", types)
 	}
-	(&counter{"failed", int32(len(failed)), status.Failed}).check(v)
-	(&counter{"succeeded", int32(len(targets) - len(failed)), status.Succeeded}).check(v)
+	v.compare([]counter{{"desired", int32(len(targets)), status.Desired}, {"failed", int32(len(failed)), status.Failed},
+		{"succeeded", int32(len(targets) - len(failed)), status.Succeeded}})
 }
 
 // ResourceDistributionSettled judges what there is when nothing more happens.

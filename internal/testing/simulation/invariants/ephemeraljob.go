@@ -124,11 +124,7 @@ func (d *debugging) overdue() bool {
 // Write judges a write of the controller of an EphemeralJob.
 func (e *EphemeralJobs) Write(w *Write) []Violation {
 	var v violations
-	known := w.Truth
-	if w.Known != nil {
-		known = w.Known
-	}
-	d := debuggingOf(known)
+	d := debuggingOf(w.asKnown())
 	before, after := w.pods()
 	switch {
 	case d == nil:
@@ -179,17 +175,12 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	if new, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)); new != own || own != len(d.Spec.Template.EphemeralContainers) {
 		v.add(Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, new, own, len(d.Spec.Template.EphemeralContainers))
 	}
-	counted := slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID })
-	others := len(d.injected)
-	if !counted {
-		others++
+	all, n := len(d.injected), d.underWay()
+	if !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }) {
+		all, n = all+1, n+1
 	}
-	if d.Spec.Replicas != nil && others > d.limit() {
-		v.add(Placement, "%d pods have containers of a job that is for %d", others, d.limit())
-	}
-	n := d.underWay()
-	if !counted {
-		n++
+	if d.Spec.Replicas != nil && all > d.limit() {
+		v.add(Placement, "%d pods have containers of a job that is for %d", all, d.limit())
 	}
 	if limit := int(ptr.Deref(d.Spec.Parallelism, 1)); n > limit {
 		v.add(Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
@@ -198,11 +189,7 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 
 // checkJobStatus judges a status by what the caches of the author held. (EJ-1, EJ-15, EJ-16, EJ-18)
 func checkJobStatus(v *violations, w *Write) {
-	observed := w.Truth
-	if w.Observed != nil {
-		observed = w.Observed
-	}
-	d := debuggingOf(observed)
+	d := debuggingOf(w.asSeen())
 	after, ok := w.After.(*v1alpha1.EphemeralJob)
 	if d == nil || !ok || after.UID != d.UID {
 		v.add(Ownership, "the status of another job is written")
@@ -211,9 +198,7 @@ func checkJobStatus(v *violations, w *Write) {
 	if w.Asked != nil && w.Asked.ResourceVersion == "" {
 		v.add(Status, "the status is written whatever it has become")
 	}
-	if after.Status.ObservedGeneration != d.Generation {
-		v.add(Status, "observedGeneration is %d, not %d", after.Status.ObservedGeneration, d.Generation)
-	}
+	v.compareGeneration(after.Status.ObservedGeneration, d.Generation)
 	if was := d.Status.CompletionTime; was != nil {
 		if !was.Equal(after.Status.CompletionTime) || after.Status.Phase != d.Status.Phase {
 			v.add(History, "a job that has finished is %s now, at %v", after.Status.Phase, after.Status.CompletionTime)
@@ -226,7 +211,7 @@ func checkJobStatus(v *violations, w *Write) {
 // checkCounts judges what a status says of pods, and whether the job is over.
 func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStatus) {
 	targets := min(len(d.injected)+len(d.free), d.limit())
-	(&counter{"match", int32(targets), status.Matches}).check(v)
+	v.compare([]counter{{"match", int32(targets), status.Matches}})
 	if len(d.injected) <= targets {
 		var failed, succeeded, running, waiting int32
 		for _, pod := range d.injected {
@@ -241,10 +226,8 @@ func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStat
 				waiting++
 			}
 		}
-		(&counter{"failed", failed, status.Failed}).check(v)
-		(&counter{"succeeded", succeeded, status.Succeeded}).check(v)
-		(&counter{"running", running, status.Running}).check(v)
-		(&counter{"waiting", waiting, status.Waiting}).check(v)
+		v.compare([]counter{{"failed", failed, status.Failed}, {"succeeded", succeeded, status.Succeeded},
+			{"running", running, status.Running}, {"waiting", waiting, status.Waiting}})
 	}
 	d.Status.StartTime = status.StartTime
 	ended := status.Matches > 0 && status.Succeeded+status.Failed == status.Matches
@@ -279,8 +262,8 @@ func (d *debugging) checkEnd(v *violations, w *Write) {
 	if w.Asked != nil && w.Asked.UID != string(d.UID) {
 		v.add(Ownership, "whatever job has the name is deleted")
 	}
-	ttl := time.Duration(ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)) * time.Second
-	if end := d.Status.CompletionTime; end == nil || d.state.Now.Before(end.Add(ttl)) {
+	ttl := ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)
+	if end := d.Status.CompletionTime; !expired(end, &ttl, d.state.Now) {
 		v.add(Needless, "a job that finished at %v is deleted", end)
 	}
 }
@@ -302,9 +285,7 @@ func EphemeralJobSettled(s *State, pushed bool) []Violation {
 	if !slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
 		v.add(Settled, "the job has no finalizer")
 	}
-	if d.Status.ObservedGeneration != d.Generation {
-		v.add(Status, "observedGeneration is %d, not %d", d.Status.ObservedGeneration, d.Generation)
-	}
+	v.compareGeneration(d.Status.ObservedGeneration, d.Generation)
 	if d.Status.CompletionTime != nil {
 		return v
 	}

@@ -3,34 +3,100 @@
 package invariants
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// told is what a condition HeldUp says, of whatever type a kind's conditions are.
-type told struct{ of, message string }
+// heldUp is the condition that says what holds a workload up. (CS-40)
+const heldUp = "HeldUp"
 
-// tells tells whether HeldUp names something. A message names the first of what is held up, some more, and how many others.
-func tells(conditions []told, name string) bool {
-	for _, c := range conditions {
-		if c.of == heldUp && (strings.Contains(c.message, name) || strings.Contains(c.message, " more")) {
-			return true
-		}
+// told is a condition of a status, of whatever type a kind's conditions are.
+type told struct{ of, status, reason, message string }
+
+// toldBy reads the conditions of a status, to which it gets a pointer.
+func toldBy(status any) (all []told) {
+	conditions := reflect.ValueOf(status).Elem().FieldByName("Conditions")
+	for i := range conditions.Len() {
+		text := func(field string) string { return conditions.Index(i).FieldByName(field).String() }
+		all = append(all, told{text("Type"), text("Status"), text("Reason"), text("Message")})
 	}
-	return false
+	return all
+}
+
+// conditionOf is a condition of a status, nil if there is none.
+func conditionOf[T ~string](status any, of T) *told {
+	all := toldBy(status)
+	if i := slices.IndexFunc(all, func(c told) bool { return c.of == string(of) }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 // checkDead: while something waits for a dead node, HeldUp names it, or another one of those that wait. It is not written anew for each
-// that comes later. (CS-41)
-func checkDead(v *violations, s *State, waits []*corev1.Pod, conditions []told, nameOf func(*corev1.Pod) string) {
-	if slices.ContainsFunc(waits, func(pod *corev1.Pod) bool { return tells(conditions, nameOf(pod)) }) {
+// that comes later. A message names the first of what is held up, some more, and how many others. (CS-41)
+func checkDead(v *violations, s *State, waits []*corev1.Pod, status any, nameOf func(*corev1.Pod) string) {
+	if c := conditionOf(status, heldUp); c != nil && slices.ContainsFunc(waits, func(pod *corev1.Pod) bool {
+		return strings.Contains(c.message, nameOf(pod)) || strings.Contains(c.message, " more")
+	}) {
 		return
 	}
 	for _, pod := range waits {
 		if onDeadNode(s, pod) {
-			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), conditions)
+			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
 		}
+	}
+}
+
+// consumers is what programs read of the conditions of a status that know no kind, but the convention of kstatus (Flux,
+// Helm). They wait, or fail.
+type consumers struct {
+	reconciling, stalled bool
+	problems             bool // there are other conditions, which report problems
+}
+
+// consumersOf reads the conditions of a status. One that is not True tells consumers nothing.
+func consumersOf(status any) (c consumers) {
+	for _, condition := range toldBy(status) {
+		switch condition.of {
+		case "Reconciling":
+			c.reconciling = condition.status == "True"
+		case "Stalled":
+			c.stalled = condition.status == "True"
+		default:
+			c.problems = true
+		}
+	}
+	return c
+}
+
+func (c consumers) wait() bool { return c.reconciling || c.stalled }
+
+// check: they are told one thing, and something as long as no controller has read the spec. (CS-S5, STS-S3, DS-20)
+func (c consumers) check(v *violations, observedGeneration int64) {
+	if c.reconciling && c.stalled {
+		v.add(Status, "it is both reconciling and stalled")
+	}
+	if observedGeneration == 0 && !c.wait() {
+		v.add(Status, "nothing is observed yet, and no condition says so")
+	}
+}
+
+// checkReached: they wait until the spec is reached, and no longer. (CS-S5, STS-S3, DS-20)
+func (c consumers) checkReached(v *violations, reached bool) {
+	if reached == c.wait() {
+		v.add(Status, "the spec is reached: %v; a condition says that it is not: %v", reached, c.wait())
+	}
+}
+
+// checkUnreadable: if the spec cannot be understood, they fail, and users are told why.
+func (c consumers) checkUnreadable(v *violations) {
+	if !c.problems {
+		v.add(Status, "the spec cannot be read, and no condition says so")
+	}
+	if !c.stalled {
+		v.add(Status, "the spec cannot be read, and consumers wait for it")
 	}
 }

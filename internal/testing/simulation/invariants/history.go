@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// history judges the revisions that a workload keeps of its template. (CS-CR7, DS-CR6)
+// history judges the revisions that a workload keeps of its template. Without a selector it has no orphans. (CS-CR7, DS-CR6, UD-R5)
 type history struct {
 	uid      types.UID
 	selector *metav1.LabelSelector

@@ -84,21 +84,16 @@ func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle)
 	}
 }
 
-// messages joins what conditions say.
-func messages[C any](conditions []C, message func(*C) string) (said string) {
-	for i := range conditions {
-		said += message(&conditions[i]) + "; "
-	}
-	return said
-}
-
 // unspelt finds a condition that is about more pods than it names.
 var unspelt = regexp.MustCompile(`delete pod \S+: .*; and \d+ more`)
 
 // checkPrepared: when settled, and all hooks have released their pods, no pod waits out of service for an update that
-// does not come. It is excused if its record cannot be read, and a condition says so. asked tells of which pods, and
-// said is what the conditions say.
-func checkPrepared(v *violations, s *State, asked func(*corev1.Pod) bool, said string) {
+// does not come. It is excused if its record cannot be read, and a condition of the status says so. asked tells of which pods.
+func checkPrepared(v *violations, s *State, asked func(*corev1.Pod) bool, status any) {
+	said := ""
+	for _, c := range toldBy(status) {
+		said += c.message + "; "
+	}
 	for _, pod := range s.Pods {
 		excused := unreadable(pod) && strings.Contains(said, "is not readable") ||
 			s.refuses("delete", "pods") && (strings.Contains(said, "delete pod "+pod.Name+":") || unspelt.MatchString(said))

@@ -4,7 +4,6 @@ package invariants
 
 import (
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,8 +100,7 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 func judgeList(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	after, _ := w.After.(*v1alpha1.ImageListPullJob)
 	if after == nil || w.Verb == "delete" {
-		ttl, ended := of.Spec.CompletionPolicy.TTLSecondsAfterFinished, of.Status.CompletionTime
-		if ttl == nil || ended == nil || w.Truth.Now.Before(ended.Add(time.Duration(*ttl)*time.Second)) {
+		if !expired(of.Status.CompletionTime, of.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now) {
 			v.add(Needless, "deletes the job, whose TTL is not over")
 		}
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -81,12 +82,7 @@ func (p *pulling) taskOf(image *v1alpha1.NodeImage) *v1alpha1.ImageTagSpec {
 }
 
 func asks(job types.UID, task *v1alpha1.ImageTagSpec) bool {
-	for _, owner := range task.OwnerReferences {
-		if owner.UID == job {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(task.OwnerReferences, func(owner corev1.ObjectReference) bool { return owner.UID == job })
 }
 
 // phaseOf is what a node has reported of a version of a task; empty for nothing.
@@ -163,8 +159,7 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	}
 	after, _ := w.After.(*v1alpha1.ImagePullJob)
 	if after == nil {
-		ttl, ended := p.Spec.CompletionPolicy.TTLSecondsAfterFinished, p.Status.CompletionTime
-		if ttl == nil || ended == nil || w.Truth.Now.Before(ended.Add(time.Duration(*ttl)*time.Second)) {
+		if !expired(p.Status.CompletionTime, p.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now) {
 			v.add(Needless, "deletes the job, whose TTL is not over")
 		}
 		return

@@ -3,18 +3,22 @@
 package invariants
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // ours are the labels and annotations of pods that controllers write.
@@ -216,3 +220,94 @@ func templateOf(raw string) *corev1.PodTemplateSpec {
 
 // shortHash is the part of a revision's name by which pods of any label are compared.
 func shortHash(name string) string { return name[strings.LastIndex(name, "-")+1:] }
+
+// checkExclusive: no update of a pod begins while a SidecarSet updates it, unless one of the
+// workload itself was under way when the author looked. (IP-33)
+func checkExclusive(v *violations, w *Write) {
+	before, after := w.pods()
+	if w.Observed == nil || !updated(before, after) {
+		return
+	}
+	observed := w.Observed.Pods[before.Name]
+	if observed == nil || observed.UID != before.UID || unreadable(observed) || inGrace(observed) || updating(observed) || len(replacing(observed)) > 0 {
+		return
+	}
+	if name := sidecarReplacing(before, w.Known.Now); name != "" {
+		v.add(Exclusive, "updates pod %s while a SidecarSet has container %s take another image", before.Name, name)
+	}
+}
+
+// checkBackInService: a pod goes back into service with what its update gave it, and that has come up. (IP-24, IP-26, IP-45)
+func checkBackInService(v *violations, w *Write) {
+	before, after := w.pods()
+	if w.Known == nil || !updating(before) || updating(after) || inGrace(before) {
+		return
+	}
+	if known := w.knownPod(); known != nil {
+		for _, name := range replacing(known) {
+			v.add(InPlace, "puts pod %s back into service, and container %s has still to take its image", before.Name, name)
+		}
+		for _, name := range starting(known, w.Known.Now) {
+			v.add(InPlace, "puts pod %s back into service, and container %s has still to come up", before.Name, name)
+		}
+	}
+}
+
+// replacing names the containers that have still to take what the workload gave them.
+func replacing(pod *corev1.Pod) (names []string) {
+	var state inplacev1alpha1.State
+	if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(state.LastContainerStatuses)) {
+		if !took(pod, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// longestSidecar is how long an update waits for that of a sidecar. (IP-33)
+const longestSidecar = 5 * time.Minute
+
+// sidecarReplacing names a container that has still to take what a SidecarSet gave it not
+// long ago, by its records; empty if there is none.
+func sidecarReplacing(pod *corev1.Pod, now time.Time) string {
+	var states map[string]v1alpha1.SidecarSetInPlaceUpdateState
+	var records map[string]v1alpha1.SidecarSetUpgradeRecord
+	if json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) != nil ||
+		json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetHashAnnotation]), &records) != nil {
+		return ""
+	}
+	for _, set := range slices.Sorted(maps.Keys(states)) {
+		if now.Sub(records[set].UpdateTimestamp.Time) >= longestSidecar {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(states[set].LastContainerStatuses)) {
+			if image(&pod.Spec, name) != "" && !took(pod, name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// asked is how much later than its startup probe has its turn it is known what that says.
+const asked = 5 * time.Second
+
+// starting names the containers of a pod, native sidecars among them, whose kubelet says that they have started, and that have not
+// come up. Kubelets of simulations have the startup probe succeed after two and a half periods, and ask it after one. If one says
+// then that a container has started which has not, a cache is behind, and that is what its reader has to believe. (IP-45)
+func starting(pod *corev1.Pod, now time.Time) (names []string) {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		s := statusOf(pod, c.Name)
+		if c.StartupProbe == nil || s.State.Running == nil || !ptr.Deref(s.Started, false) {
+			continue
+		}
+		period := time.Duration(cmp.Or(c.StartupProbe.PeriodSeconds, 10)) * time.Second
+		if age := now.Sub(s.State.Running.StartedAt.Time); age < 5*period/2 && age < period+asked {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}

@@ -4,16 +4,19 @@ package invariants
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -131,7 +134,7 @@ func (c *testCase) judge(name string, args []string) {
 	j := func() *statefulSetJudge { return newStatefulSetJudge(&c.violations, w, c.set, c.past) }
 	switch name {
 	case "create":
-		w.After = at(testPod(args[0], args[1], inNormal), edits(args[2:])...)
+		w.After = at(testPod(args[0], args[1], edits([]string{"state=Normal"})...), edits(args[2:])...) // it waits for no hook (STS-5)
 	case "delete":
 		before := at(c.state.Pods[args[0]], edits(args[1:])...)
 		w.Before, w.After = before, at(before, going)
@@ -184,17 +187,24 @@ func edits(words []string) (edits []podEdit) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		edits = append(edits, map[string]podEdit{
-			"notready": notReady, "failed": failed, "going": going, "disowned": disowned, "another": replaced, "strange": strange,
-			"ready":       func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionTrue },
-			"stateless":   func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.StateLabel) },
-			"state":       labelled(lifecyclev1alpha1.StateLabel, value),
-			"instance":    labelled(v1alpha1.CloneSetInstanceIDLabel, value),
-			"name":        labelled(appsv1.StatefulSetPodNameLabel, value),
-			"specified":   labelled(lifecyclev1alpha1.SpecifiedDeleteLabel, ""),
-			"label":       labelled(value, "true"),
-			"revision":    labelled(revisionLabel, "web-"+value),
-			"image":       func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:" + value },
-			"ready-since": youngFor(number(value)),
+			"going":     going,
+			"failed":    func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
+			"disowned":  func(p *corev1.Pod) { p.OwnerReferences = nil },
+			"another":   func(p *corev1.Pod) { p.UID, p.OwnerReferences = "another", nil },
+			"strange":   func(p *corev1.Pod) { p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "other", "uid-other" },
+			"ready":     func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionTrue },
+			"notready":  func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse },
+			"stateless": func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.StateLabel) },
+			"state":     labelled(lifecyclev1alpha1.StateLabel, value),
+			"instance":  labelled(v1alpha1.CloneSetInstanceIDLabel, value),
+			"name":      labelled(appsv1.StatefulSetPodNameLabel, value),
+			"specified": labelled(lifecyclev1alpha1.SpecifiedDeleteLabel, ""),
+			"label":     labelled(value, "true"),
+			"revision":  labelled(revisionLabel, "web-"+value),
+			"image":     func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:" + value },
+			"ready-since": func(p *corev1.Pod) {
+				p.Status.Conditions[0].LastTransitionTime = metav1.NewTime(testTime.Add(-time.Duration(number(value)) * time.Second))
+			},
 			"out": func(p *corev1.Pod) {
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse})
 			},
@@ -211,14 +221,6 @@ func edits(words []string) (edits []podEdit) {
 func number(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
-}
-
-// inNormal is the state in which a pod is created that waits for no hook. (STS-5)
-func inNormal(p *corev1.Pod) { labelled(lifecyclev1alpha1.StateLabel, "Normal")(p) }
-
-// strange makes a pod one of another controller.
-func strange(p *corev1.Pod) {
-	p.OwnerReferences = []metav1.OwnerReference{{Kind: "Set", Name: "other", UID: "uid-other", Controller: ptr.To(true)}}
 }
 
 // testClaim is a claim. It has owners, given as NAME or NAME@UID. Or it is of the class fast, and has what it asks for, what it has,
@@ -249,99 +251,75 @@ func storage(size string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
 }
 
-// cloneSet is a CloneSet of so many replicas, which updates in place within maxUnavailable 1.
-func cloneSet(words []string) *v1alpha1.CloneSet {
-	set := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
-	s := &set.Spec
-	s.Replicas, s.Selector, s.Template = ptr.To(int32(number(words[0]))), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, testTemplate
-	s.UpdateStrategy = v1alpha1.CloneSetUpdateStrategy{Type: v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, MaxUnavailable: ptr.To(intstr.FromInt32(1))}
-	set.Status.CurrentRevision = "web-a"
-	for _, word := range words[1:] {
-		key, value, _ := strings.Cut(word, "=")
-		n := intstr.FromInt(number(value))
-		switch key {
-		case "paused":
-			s.UpdateStrategy.Paused = true
-		case "partition":
-			s.UpdateStrategy.Partition = &n
-		case "maxSurge":
-			s.UpdateStrategy.MaxSurge = &n
-		case "maxUnavailable":
-			s.UpdateStrategy.MaxUnavailable = &n
-		case "scaleUnavailable":
-			s.ScaleStrategy.MaxUnavailable = &n
-		case "minReady":
-			s.MinReadySeconds = n.IntVal
-		case "template":
-			s.Template = imageTemplate(value)
-		case "unselected":
-			s.Selector = nil
-		case "hooked":
-			hook := &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"hold": "true"}}
-			s.Lifecycle = &lifecyclev1alpha1.Lifecycle{PreDelete: hook, InPlaceUpdate: hook}
-		default:
-			panic("unknown setting " + word)
-		}
-	}
-	return set
+// cloneSetSettings are what a word, or WORD=VALUE, sets in a CloneSet.
+var cloneSetSettings = map[string]string{
+	"paused":           `{"updateStrategy":{"paused":true}}`,
+	"partition":        `{"updateStrategy":{"partition":VALUE}}`,
+	"maxSurge":         `{"updateStrategy":{"maxSurge":VALUE}}`,
+	"maxUnavailable":   `{"updateStrategy":{"maxUnavailable":VALUE}}`,
+	"scaleUnavailable": `{"scaleStrategy":{"maxUnavailable":VALUE}}`,
+	"minReady":         `{"minReadySeconds":VALUE}`,
+	"template":         `{"template":{"spec":{"containers":[{"name":"main","image":"nginx:VALUE"}]}}}`,
+	"unselected":       `{"selector":null}`,
+	"hooked":           `{"lifecycle":{"preDelete":{"labelsHandler":{"hold":"true"}},"inPlaceUpdate":{"labelsHandler":{"hold":"true"}}}}`,
 }
 
-// statefulSet is a StatefulSet of so many replicas, which updates in place.
-func statefulSet(words []string) *v1beta1.StatefulSet {
-	set := &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
-	s, rolling := &set.Spec, &v1beta1.RollingUpdateStatefulSetStrategy{PodUpdatePolicy: v1beta1.InPlaceIfPossiblePodUpdateStrategyType}
-	s.Replicas, s.Selector, s.Template = ptr.To(int32(number(words[0]))), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, testTemplate
-	s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
-	s.UpdateStrategy.RollingUpdate = rolling
-	set.Status.CurrentRevision = "web-a"
-	for _, word := range words[1:] {
+// statefulSetSettings are the same of a StatefulSet.
+var statefulSetSettings = map[string]string{
+	"parallel":         `{"podManagementPolicy":"Parallel"}`,
+	"paused":           `{"updateStrategy":{"rollingUpdate":{"paused":true}}}`,
+	"partition":        `{"updateStrategy":{"rollingUpdate":{"partition":VALUE}}}`,
+	"unordered":        `{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":{}}}}`,
+	"minReady":         `{"updateStrategy":{"rollingUpdate":{"minReadySeconds":VALUE}}}`,
+	"onDelete":         `{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}`,
+	"reserved":         `{"reserveOrdinals":[VALUE]}`,
+	"scaleUnavailable": `{"scaleStrategy":{"maxUnavailable":VALUE}}`,
+	"history":          `{"revisionHistoryLimit":VALUE}`,
+	"whenDeleted":      `{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"VALUE"}}`,
+	"whenScaled":       `{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"VALUE"}}`,
+	"size":             `{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"VALUE"}}}}]}`,
+	"grows":            `{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}`,
+}
+
+// set sets a spec: replicas first, and then what words say.
+func set(spec any, settings map[string]string, words []string) {
+	for i, word := range words {
 		key, value, _ := strings.Cut(word, "=")
-		switch n := int32(number(value)); key {
-		case "parallel":
-			s.PodManagementPolicy = appsv1.ParallelPodManagement
-		case "paused":
-			rolling.Paused = true
-		case "partition":
-			rolling.Partition = &n
-		case "unordered":
-			rolling.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
-		case "minReady":
-			rolling.MinReadySeconds = &n
-		case "onDelete":
-			s.UpdateStrategy = v1beta1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
-		case "reserved":
-			s.ReserveOrdinals = []int{int(n)}
-		case "scaleUnavailable":
-			s.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: ptr.To(intstr.FromInt32(n))}
-		case "history":
-			s.RevisionHistoryLimit = &n
-		case "whenDeleted", "whenScaled":
-			if s.PersistentVolumeClaimRetentionPolicy == nil {
-				s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: "Retain", WhenScaled: "Retain"}
-			}
-			policy := appsv1.PersistentVolumeClaimRetentionPolicyType(value)
-			if key == "whenDeleted" {
-				s.PersistentVolumeClaimRetentionPolicy.WhenDeleted = policy
-			} else {
-				s.PersistentVolumeClaimRetentionPolicy.WhenScaled = policy
-			}
-		case "grows", "size":
-			s.VolumeClaimTemplates[0].Spec = corev1.PersistentVolumeClaimSpec{
-				StorageClassName: ptr.To("fast"), Resources: corev1.VolumeResourceRequirements{Requests: storage(value)}}
-			if key == "grows" {
-				s.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{Type: v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType}
-			}
-		default:
-			panic("unknown setting " + word)
+		patch := settings[key]
+		if i == 0 {
+			patch, value = `{"replicas":VALUE}`, word
+		}
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(patch, "VALUE", value)), spec); err != nil {
+			panic(word + ": " + err.Error())
 		}
 	}
-	return set
+}
+
+// cloneSet is a CloneSet that updates in place within maxUnavailable 1.
+func cloneSet(words []string) *v1alpha1.CloneSet {
+	of := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
+	of.Spec.Selector, of.Spec.Template = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, imageTemplate("b")
+	of.Spec.UpdateStrategy = v1alpha1.CloneSetUpdateStrategy{Type: v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, MaxUnavailable: ptr.To(intstr.FromInt32(1))}
+	of.Status.CurrentRevision = "web-a"
+	set(&of.Spec, cloneSetSettings, words)
+	return of
+}
+
+// statefulSet is a StatefulSet that updates in place.
+func statefulSet(words []string) *v1beta1.StatefulSet {
+	of := &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
+	of.Spec.Selector, of.Spec.Template = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, imageTemplate("b")
+	of.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	of.Spec.UpdateStrategy.RollingUpdate = &v1beta1.RollingUpdateStatefulSetStrategy{PodUpdatePolicy: v1beta1.InPlaceIfPossiblePodUpdateStrategyType}
+	of.Status.CurrentRevision = "web-a"
+	set(&of.Spec, statefulSetSettings, words)
+	return of
 }
 
 // TestRevisionOfAnotherDaemonSetManager: CT-9. While the revision of the template is refused, new pods are of the current one.
 func TestRevisionOfAnotherDaemonSetManager(t *testing.T) {
 	set := &v1alpha1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}, Spec: v1alpha1.DaemonSetSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, Template: testTemplate}}
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, Template: imageTemplate("b")}}
 	known := testState(set)
 	delete(known.Revisions, "web-b")
 	for _, tt := range []struct {
@@ -352,5 +330,61 @@ func TestRevisionOfAnotherDaemonSetManager(t *testing.T) {
 		if j.update != tt.want {
 			t.Errorf("refused %v: the update revision is %q, want %q", tt.refused, j.update, tt.want)
 		}
+	}
+}
+
+var testTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+type podEdit func(*corev1.Pod)
+
+// testPod is an available pod of the set with the UID set.
+func testPod(name, revision string, edits ...podEdit) *corev1.Pod {
+	return at(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID("uid-" + name),
+			Labels: map[string]string{"app": "web", revisionLabel: "web-" + revision,
+				v1alpha1.CloneSetInstanceIDLabel: name[len("web-"):], appsv1.StatefulSetPodNameLabel: name, appsv1.PodIndexLabel: name[len("web-"):]},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Set", Name: "web", UID: "set", Controller: ptr.To(true)}},
+		},
+		Spec: corev1.PodSpec{NodeName: "node", Hostname: name, Containers: []corev1.Container{{Name: "main", Image: "nginx:" + revision}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(testTime.Add(-time.Minute))}}},
+	}, edits...)
+}
+
+func going(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: testTime} }
+
+func labelled(key, value string) podEdit {
+	return func(p *corev1.Pod) { p.Labels[key] = value }
+}
+
+// at returns the pod in another state, as a write leaves it.
+func at(pod *corev1.Pod, edits ...podEdit) *corev1.Pod {
+	pod = pod.DeepCopy()
+	for _, edit := range edits {
+		edit(pod)
+	}
+	return pod
+}
+
+// testRevision is a revision of the template of an image.
+func testRevision(n int64, revision string) *appsv1.ControllerRevision {
+	return &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Name: "web-" + revision, Labels: map[string]string{"app": "web"}}, Revision: n,
+		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"main","image":"nginx:` + revision + `"}]}}}}`)},
+	}
+}
+
+// testState is what there is: a set of the template b, updated from a.
+func testState(set Object) *State {
+	return &State{Now: testTime, Workload: set, Pods: map[string]*corev1.Pod{}, Claims: map[string]*corev1.PersistentVolumeClaim{},
+		Revisions: map[string]*appsv1.ControllerRevision{"web-a": testRevision(1, "a"), "web-b": testRevision(2, "b")}}
+}
+
+// imageTemplate is the template of a revision.
+func imageTemplate(revision string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:" + revision}}},
 	}
 }

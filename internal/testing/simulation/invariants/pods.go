@@ -84,11 +84,14 @@ func runs(pod *corev1.Pod) bool {
 	return true
 }
 
-// serves tells whether nothing has taken a pod aside: no hook and no update.
-func serves(pod *corev1.Pod) bool {
+// normal tells whether no hook has taken a pod aside.
+func normal(pod *corev1.Pod) bool {
 	state := stateOf(pod)
-	return (state == "" || state == lifecyclev1alpha1.StateNormal) && !updating(pod)
+	return state == "" || state == lifecyclev1alpha1.StateNormal
 }
+
+// serves tells whether nothing has taken a pod aside: no hook and no update.
+func serves(pod *corev1.Pod) bool { return normal(pod) && !updating(pod) }
 
 // inGrace tells whether a change of the images of a pod waits for its grace period.
 func inGrace(pod *corev1.Pod) bool {
@@ -107,9 +110,6 @@ func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	return active(pod) && serves(pod) && readyFor(pod, minReadySeconds, now)
 }
 
-// heldUp is the condition that says what holds a workload up. (CS-40)
-const heldUp = "HeldUp"
-
 // onDeadNode tells whether a pod starts, changes and ends only if its node comes back or leaves.
 func onDeadNode(s *State, pod *corev1.Pod) bool { return dead(s.Nodes[pod.Spec.NodeName]) }
 
@@ -127,12 +127,7 @@ func controls(uid types.UID, object metav1.Object) bool {
 
 // owns tells whether a UID is among the owners of an object.
 func owns(uid types.UID, object metav1.Object) bool {
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.UID == uid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
 }
 
 // image is the image of a container of a pod.

@@ -139,24 +139,16 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 			lost++
 		}
 	}
-	(&counter{"pods", int32(len(want)), status.Pods}).check(v)
-	(&counter{"lost", lost, status.Lost}).check(v)
-	is := slices.ContainsFunc(status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == v1alpha1.TopologyLostCondition && c.Status == metav1.ConditionTrue
-	})
-	if is != (lost > 0) {
-		v.add(Status, "TopologyLost is %t, and %d pods are", is, lost)
+	v.compare([]counter{{"pods", int32(len(want)), status.Pods}, {"lost", lost, status.Lost}})
+	if c := conditionOf(status, v1alpha1.TopologyLostCondition); (c != nil && c.status == "True") != (lost > 0) {
+		v.add(Status, "TopologyLost is %v, and %d pods are", c, lost)
 	}
 }
 
 // PersistentPodState judges a write of the controller of a PersistentPodState, which nothing generates.
 func PersistentPodState(w *Write) []Violation {
 	var v violations
-	observed := w.Truth
-	if w.Observed != nil {
-		observed = w.Observed
-	}
-	r := rememberingOf(observed)
+	r := rememberingOf(w.asSeen())
 	before, _ := w.pods()
 	switch {
 	case r == nil:
@@ -279,9 +271,7 @@ func PersistentPodStateSettled(s *State, pushed bool) []Violation {
 	if r == nil || r.DeletionTimestamp != nil {
 		return nil
 	}
-	if r.Status.ObservedGeneration != r.Generation {
-		v.add(Status, "observedGeneration is %d, not %d", r.Status.ObservedGeneration, r.Generation)
-	}
+	v.compareGeneration(r.Status.ObservedGeneration, r.Generation)
 	r.checkStatus(&v, &r.Status)
 	for _, pod := range r.pods {
 		waits := active(pod) && pod.Spec.NodeName == ""

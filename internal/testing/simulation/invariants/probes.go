@@ -267,11 +267,7 @@ func checkKeys(v *violations, pod string, want map[string]*string, before, after
 // PodProbes judges a write of the controllers of PodProbeMarkers and NodePodProbes.
 func PodProbes(w *Write) []Violation {
 	var v violations
-	observed := w.Truth
-	if w.Observed != nil {
-		observed = w.Observed
-	}
-	p := probing{observed}
+	p := probing{w.asSeen()}
 	switch w.Resource {
 	case "pods":
 		p.checkPatch(&v, w)

@@ -64,10 +64,7 @@ func reasonsOf(pod *corev1.Pod) (all []outOfService) {
 func Recreate(w *Write) []Violation {
 	var v violations
 	truth := recreatingOf(w.Truth)
-	known := truth
-	if w.Known != nil {
-		known = recreatingOf(w.Known)
-	}
+	known := recreatingOf(w.asKnown())
 	before, _ := w.Before.(*v1alpha1.ContainerRecreateRequest)
 	after, _ := w.After.(*v1alpha1.ContainerRecreateRequest)
 	checkPrecise(&v, w)
@@ -126,8 +123,7 @@ func (r *recreating) checkPod(v *violations, w *Write, truth *recreating) {
 
 // checkExpired: a request is deleted when it has been completed for as long as it says. (CRR-M1.4)
 func (r *recreating) checkExpired(v *violations, w *Write) {
-	ttl, end := r.Spec.TTLSecondsAfterFinished, r.Status.CompletionTime
-	if ttl == nil || end == nil || w.Truth.Now.Before(end.Add(time.Duration(*ttl)*time.Second)) {
+	if ttl, end := r.Spec.TTLSecondsAfterFinished, r.Status.CompletionTime; !expired(end, ttl, w.Truth.Now) {
 		v.add(Needless, "the request is deleted, which was completed at %v, ttlSecondsAfterFinished %v", end, ttl)
 	}
 }

@@ -84,7 +84,7 @@ func (j *cloneSetJudge) checkResized(s *State) {
 	templates := templatesOf(s.Revisions)
 	for _, pod := range s.Pods {
 		t := templates[shortHash(pod.Labels[revisionLabel])]
-		if t == nil || !j.owned(pod) || !active(pod) || inGrace(pod) || !readable(pod) {
+		if t == nil || !j.owned(pod) || !active(pod) || inGrace(pod) || unreadable(pod) {
 			continue
 		}
 		for i := range min(len(t.Spec.Containers), len(pod.Spec.Containers)) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -106,13 +105,11 @@ func (j *sidecarSetJudge) readStrategy() {
 		if value == nil {
 			return otherwise
 		}
-		n, err := intstr.GetScaledValueFromIntOrPercent(value, j.matched, up)
-		j.confused = j.confused || err != nil
-		return max(n, 0)
+		return max(scaled(value, j.matched, up, &j.confused), 0)
 	}
 	j.partition = number(strategy.Partition, 0, false)
-	if j.contract.PartitionRoundsUp {
-		j.partition = j.roundedUp(strategy.Partition)
+	if j.contract.PartitionRoundsUp { // (SCS-30)
+		j.partition = max(heldBack(strategy.Partition, j.matched, &j.confused), 0)
 	}
 	j.maxUnavailable = number(strategy.MaxUnavailable, 1, true)
 	if strategy.Selector != nil {
@@ -121,25 +118,6 @@ func (j *sidecarSetJudge) readStrategy() {
 		j.confused = j.confused || err != nil
 	}
 	j.priority(&corev1.Pod{}) // finds out whether it can be read
-}
-
-// roundedUp is how many pods stay: a share of them rounded up, and not all of several unless it is 100%. (SCS-30)
-func (j *sidecarSetJudge) roundedUp(partition *intstr.IntOrString) int {
-	switch {
-	case partition == nil:
-		return 0
-	case partition.Type == intstr.Int:
-		return min(max(partition.IntValue(), 0), j.matched)
-	}
-	percent, err := strconv.Atoi(strings.TrimSuffix(partition.StrVal, "%"))
-	if j.confused = j.confused || err != nil || !strings.HasSuffix(partition.StrVal, "%"); j.confused {
-		return 0
-	}
-	stay := min((percent*j.matched+99)/100, j.matched)
-	if stay == j.matched && stay > 1 && percent != 100 {
-		stay--
-	}
-	return stay
 }
 
 // matching are the pods that the SidecarSet injected into and selects, by name. (SCS-1, SCS-2)
@@ -260,14 +238,19 @@ func (j *sidecarSetJudge) neededRevisions(s *State, elsewhere bool) map[string]s
 }
 
 // wanted is the revision that the injectionStrategy names, nil if there is none.
-func (j *sidecarSetJudge) wanted(s *State) (found *appsv1.ControllerRevision) {
-	strategy := j.set.Spec.InjectionStrategy.Revision
-	if strategy == nil {
+func (j *sidecarSetJudge) wanted(s *State) *appsv1.ControllerRevision {
+	if j.set.Spec.InjectionStrategy.Revision == nil {
 		return nil
 	}
+	return j.named(s, func(r *appsv1.ControllerRevision) bool { return metav1.IsControlledBy(r, j.set) })
+}
+
+// named is the revision that the injectionStrategy names among some: the last one if it names a custom version.
+func (j *sidecarSetJudge) named(s *State, among func(*appsv1.ControllerRevision) bool) (found *appsv1.ControllerRevision) {
+	strategy := j.set.Spec.InjectionStrategy.Revision
 	for _, r := range s.Revisions {
 		switch {
-		case !metav1.IsControlledBy(r, j.set):
+		case !among(r):
 		case strategy.RevisionName != nil:
 			if r.Name == *strategy.RevisionName {
 				return r

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -255,23 +256,11 @@ func (p *Past) SidecarSetInjected(cached *State, before, after *corev1.Pod) []Vi
 
 // injects is the revision that the injectionStrategy names; nil if none is known. What a SidecarSet of the same name has left behind
 // can be named, too, and is the last of those with a custom version. (SCI-3)
-func (j *sidecarSetJudge) injects(s *State) (found *appsv1.ControllerRevision) {
-	strategy := j.set.Spec.InjectionStrategy.Revision
+func (j *sidecarSetJudge) injects(s *State) *appsv1.ControllerRevision {
 	if own := j.wanted(s); own != nil {
 		return own
 	}
-	for _, r := range s.Revisions {
-		switch {
-		case r.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name:
-		case strategy.RevisionName != nil:
-			if r.Name == *strategy.RevisionName {
-				return r
-			}
-		case strategy.CustomVersion != nil && r.Labels[v1alpha1.SidecarSetCustomVersionLabel] == *strategy.CustomVersion && (found == nil || r.Revision > found.Revision):
-			found = r
-		}
-	}
-	return found
+	return j.named(s, func(r *appsv1.ControllerRevision) bool { return r.Labels[v1alpha1.SidecarSetNameLabel] == j.set.Name })
 }
 
 // checkInjected: a pod has the containers of one revision, whose hash and name its record has, and its own as they were.
@@ -300,5 +289,74 @@ func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision stri
 	record := j.record(after, v1alpha1.SidecarSetHashAnnotation)
 	if len(j.set.Spec.Containers) > 0 && (!j.listed(after) || record.SidecarSetHash != j.hash || record.SidecarSetControllerRevision != revision) {
 		j.add(History, "pod %s is created with the record %+v, want hash %s of revision %q", before.Name, record, j.hash, revision)
+	}
+}
+
+// native tells whether an init container goes on while the containers of its pod run.
+func native(c *corev1.Container) bool {
+	return ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
+}
+
+// natives are the native sidecars of the SidecarSet that count as containers. They are never upgraded hot. (SCI-42)
+func (j *sidecarSetJudge) natives() (natives []v1alpha1.SidecarContainer) {
+	for i := range j.set.Spec.InitContainers {
+		if c := j.set.Spec.InitContainers[i]; j.contract.Natives && native(&c.Container) {
+			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{}
+			natives = append(natives, c)
+		}
+	}
+	return natives
+}
+
+// inPod are the names of the SidecarSet's containers that a pod has. A native sidecar may be newer than the pod.
+func (j *sidecarSetJudge) inPod(pod *corev1.Pod) (names []string) {
+	for i := range j.all {
+		for _, name := range namesOf(&j.all[i]) {
+			if image(&pod.Spec, name) != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// ranOther tells whether an init container that ends was another image in a pod. No update runs it again, and hashes cover it
+// beside a native sidecar. (SCS-40)
+func (j *sidecarSetJudge) ranOther(pod *corev1.Pod) bool {
+	return len(j.natives()) > 0 && j.hasOtherInit(pod, false)
+}
+
+// hasOtherInit tells whether an init container of a pod has another image than the spec has: one that is native, or one that is not.
+func (j *sidecarSetJudge) hasOtherInit(pod *corev1.Pod, isNative bool) bool {
+	return slices.ContainsFunc(j.set.Spec.InitContainers, func(of v1alpha1.SidecarContainer) bool {
+		return native(&of.Container) == isNative &&
+			slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && unmirrored(c.Image) != of.Image })
+	})
+}
+
+// SidecarsOfTwo judges a write of the controllers of two SidecarSets whose containers have the same names in pods. Images tell whose
+// they are: those of the set that is called mark begin with "mark-". No container gets an image of another set. (SCS-28)
+func SidecarsOfTwo(mark string) func(*Write) []Violation {
+	return func(w *Write) []Violation {
+		var v violations
+		checkPrecise(&v, w)
+		before, after := w.pods()
+		if w.Resource != "pods" {
+			return v
+		}
+		if before == nil || after == nil {
+			v.add(Ownership, "%s of pod %s", w.Verb, w.name())
+			return v
+		}
+		for _, c := range append(append([]corev1.Container(nil), before.Spec.InitContainers...), before.Spec.Containers...) {
+			is := image(&after.Spec, c.Name)
+			if is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-") {
+				v.add(Ownership, "gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)
+			}
+		}
+		if len(after.Spec.Volumes) != len(before.Spec.Volumes) {
+			v.add(Ownership, "changes the volumes of pod %s", before.Name)
+		}
+		return v
 	}
 }

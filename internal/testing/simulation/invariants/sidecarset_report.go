@@ -11,6 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -130,24 +132,15 @@ func (j *sidecarSetJudge) unreadable(pod *corev1.Pod) bool {
 
 // hasOldNative tells whether a native sidecar of a pod has another image than the spec has. (SCS-14)
 func (j *sidecarSetJudge) hasOldNative(pod *corev1.Pod) bool {
-	for i := range j.set.Spec.InitContainers {
-		of := &j.set.Spec.InitContainers[i]
-		if j.contract.Natives || !native(&of.Container) { // it is updated
-			continue
-		}
-		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && unmirrored(c.Image) != of.Image }) {
-			return true
-		}
-	}
-	return false
+	return !j.contract.Natives && j.hasOtherInit(pod, true) // otherwise it is updated
 }
 
 // checkNames: a condition stands while there are pods that it is about. It counts them and
 // names the first; with exact there are no others.
 func (j *sidecarSetJudge) checkNames(of v1alpha1.SidecarSetConditionType, value corev1.ConditionStatus, pods []string, exact bool) {
 	if len(pods) == 0 {
-		if c := j.condition(of); c != nil && exact {
-			j.add(Status, "condition %s says %q, and there is no such pod", of, c.Message)
+		if c := conditionOf(&j.set.Status, of); c != nil && exact {
+			j.add(Status, "condition %s says %q, and there is no such pod", of, c.message)
 		}
 		return
 	}
@@ -156,25 +149,93 @@ func (j *sidecarSetJudge) checkNames(of v1alpha1.SidecarSetConditionType, value 
 		want = fmt.Sprintf("%d pod", len(pods))
 	}
 	j.checkCondition(of, value, want)
-	if c := j.condition(of); c != nil && exact && !strings.Contains(c.Message, "/"+pods[0]) {
-		j.add(Status, "condition %s says %q, and not that pod %s is the first of %v", of, c.Message, pods[0], pods)
+	if c := conditionOf(&j.set.Status, of); c != nil && exact && !strings.Contains(c.message, "/"+pods[0]) {
+		j.add(Status, "condition %s says %q, and not that pod %s is the first of %v", of, c.message, pods[0], pods)
 	}
 }
 
 // checkCondition: a condition stands with a value, and its message begins as it should.
 func (j *sidecarSetJudge) checkCondition(of v1alpha1.SidecarSetConditionType, value corev1.ConditionStatus, begins string) {
-	c := j.condition(of)
-	if c == nil || c.Status != value || !strings.HasPrefix(c.Message, begins) {
+	c := conditionOf(&j.set.Status, of)
+	if c == nil || c.status != string(value) || !strings.HasPrefix(c.message, begins) {
 		j.add(Status, "condition %s is %+v, want %s and a message that begins with %q", of, c, value, begins)
 	}
 }
 
-// condition is a condition of the status, nil if there is none.
-func (j *sidecarSetJudge) condition(of v1alpha1.SidecarSetConditionType) *v1alpha1.SidecarSetCondition {
-	for i := range j.set.Status.Conditions {
-		if c := &j.set.Status.Conditions[i]; c.Type == of {
-			return c
+// checkUpgradable: a pod says something else than before of the SidecarSet, which is so, or what a SidecarSet has said that is gone goes. Of the
+// others it says the same. (SCS-33)
+func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
+	if strategy := &j.set.Spec.UpdateStrategy; strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
+		j.add(Needless, "says of pod %s whether it can be updated, and nothing is", before.Name)
+	}
+	if !j.matches(before, j.Known) {
+		j.add(Ownership, "says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
+	}
+	is, was := upgradability(after), upgradability(before)
+	said := len(was)
+	maps.DeleteFunc(was, func(name string, _ bool) bool { return j.gone(j.Known, name) })
+	dropped := len(was) < said
+	able, says := is[j.set.Name]
+	past, knew := was[j.set.Name]
+	switch want := j.isUpdated(before) || j.upgradable(before); {
+	case says == knew && able == past && dropped: // it takes out what another one has said
+	case says == knew && able == past:
+		j.add(Needless, "says of pod %s that it can be updated, %t, as it said before", before.Name, able)
+	case !says || able != want:
+		j.add(Status, "says of pod %s that it can be updated, %t, want %t", before.Name, able, want)
+	default:
+		was[j.set.Name] = able
+	}
+	c, want := condition(after, "SidecarSetUpgradable"), corev1.ConditionTrue
+	if slices.Contains(slices.Collect(maps.Values(is)), false) {
+		want = corev1.ConditionFalse
+	}
+	if !maps.Equal(is, was) || c == nil || c.Status != want {
+		j.add(Status, "says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
+	}
+	rest := after.DeepCopy()
+	rest.Status.Conditions, rest.ResourceVersion, rest.ManagedFields = before.Status.Conditions, before.ResourceVersion, before.ManagedFields
+	if !equality.Semantic.DeepEqual(before, rest) || !slices.EqualFunc(otherConditions(before), otherConditions(after), sameCondition) {
+		j.add(InPlace, "changes more of pod %s than what it says of updates", before.Name)
+	}
+}
+
+// checkSaid: no pod goes on to say what is not so of the SidecarSet, unless nothing is updated. (SCS-33)
+func (j *sidecarSetJudge) checkSaid(s *State) {
+	strategy := &j.set.Spec.UpdateStrategy
+	if !j.contract.UpgradableCondition || strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || j.confused || len(j.set.Spec.Containers) == 0 {
+		return
+	}
+	for _, pod := range j.matching(s) {
+		able := j.isUpdated(pod) || j.upgradable(pod)
+		said, is := upgradability(pod)[j.set.Name]
+		for name := range upgradability(pod) {
+			if j.gone(s, name) {
+				j.add(Settled, "pod %s goes on to say what SidecarSet %s has said, which is gone", pod.Name, name)
+			}
+		}
+		if chosen := j.chosen.Matches(labels.Set(pod.Labels)); able && is && !said || !able && chosen && (!is || said) {
+			j.add(Settled, "pod %s says that it can be updated, %t, want %t", pod.Name, said, able)
 		}
 	}
-	return nil
 }
+
+// gone tells whether there is no SidecarSet of a name. (SCS-33)
+func (j *sidecarSetJudge) gone(s *State, name string) bool {
+	return name != j.set.Name && s.Further["sidecarsets"][name] == nil
+}
+
+// upgradability is what SidecarSets have said on a pod.
+func upgradability(pod *corev1.Pod) map[string]bool {
+	said := map[string]bool{}
+	if c := condition(pod, "SidecarSetUpgradable"); c != nil && json.Unmarshal([]byte(c.Message), &said) != nil {
+		return map[string]bool{}
+	}
+	return said
+}
+
+func otherConditions(pod *corev1.Pod) []corev1.PodCondition {
+	return slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == "SidecarSetUpgradable" })
+}
+
+func sameCondition(a, b corev1.PodCondition) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -23,7 +22,7 @@ func (j *sidecarSetJudge) checkStatus() {
 		return
 	}
 	j.past.sidecars.selection.tell(j)
-	if j.countsNothing(&after.Status) {
+	if sameFacts(after.Status, j.set.Status) { // nothing is counted if the spec cannot be read, or its revision is missing
 		return
 	}
 	if !j.broken {
@@ -32,14 +31,6 @@ func (j *sidecarSetJudge) checkStatus() {
 	if after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID {
 		j.add(Status, "observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
 	}
-}
-
-// countsNothing tells whether a status repeats what the author knew of it, but for conditions and collisions. Nothing
-// is counted if the spec cannot be read, or its revision is missing.
-func (j *sidecarSetJudge) countsNothing(after *v1alpha1.SidecarSetStatus) bool {
-	rest := after.DeepCopy()
-	rest.Conditions, rest.CollisionCount = j.set.Status.Conditions, j.set.Status.CollisionCount
-	return equality.Semantic.DeepEqual(*rest, j.set.Status)
 }
 
 // checkCounts: the counters are those of a state. (SCS-21)
@@ -57,12 +48,8 @@ func (j *sidecarSetJudge) checkCounts(status *v1alpha1.SidecarSetStatus, s *Stat
 			}
 		}
 	}
-	for _, c := range []counter{
-		{"matchedPods", matched, status.MatchedPods}, {"updatedPods", updated, status.UpdatedPods},
-		{"readyPods", ready, status.ReadyPods}, {"updatedReadyPods", both, status.UpdatedReadyPods},
-	} {
-		c.check(j.violations)
-	}
+	j.compare([]counter{{"matchedPods", matched, status.MatchedPods}, {"updatedPods", updated, status.UpdatedPods},
+		{"readyPods", ready, status.ReadyPods}, {"updatedReadyPods", both, status.UpdatedReadyPods}})
 }
 
 // SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies
@@ -92,9 +79,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	case !j.isLatest(s, set.Status.LatestRevision):
 		v.add(Status, "latestRevision is %q, want %s", set.Status.LatestRevision, latest.Name)
 	}
-	if set.Status.ObservedGeneration != set.Generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
-	}
+	v.compareGeneration(set.Status.ObservedGeneration, set.Generation)
 	j.checkCounts(&set.Status, s)
 	j.checkHistory(s)
 	j.checkReported(s)
@@ -177,11 +162,7 @@ func (j *sidecarSetJudge) checkSaysDead(s *State) {
 			waits = append(waits, pod)
 		}
 	}
-	var conditions []told
-	for _, c := range j.set.Status.Conditions {
-		conditions = append(conditions, told{string(c.Type), c.Message})
-	}
-	checkDead(j.violations, s, waits, conditions, (*corev1.Pod).GetName)
+	checkDead(j.violations, s, waits, &j.set.Status, (*corev1.Pod).GetName)
 }
 
 // candidate tells whether a pod waits for its update, and only partition and maxUnavailable
@@ -240,9 +221,8 @@ func (j *sidecarSetJudge) checkConverged(s *State) {
 
 // lost tells whether a workload has lost a pod that it keeps out of service.
 func (j *sidecarSetJudge) lost(pod *corev1.Pod) bool {
-	gated := slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == inplacev1alpha1.InPlaceUpdateReady })
 	c := condition(pod, inplacev1alpha1.InPlaceUpdateReady)
-	return j.contract.Owned && gated && metav1.GetControllerOfNoCopy(pod) == nil && (c == nil || c.Status != corev1.ConditionTrue)
+	return j.contract.Owned && hasGate(pod, inplacev1alpha1.InPlaceUpdateReady) && metav1.GetControllerOfNoCopy(pod) == nil && (c == nil || c.Status != corev1.ConditionTrue)
 }
 
 // brokenBeside tells whether a container of a pod that is not the SidecarSet's does not serve.

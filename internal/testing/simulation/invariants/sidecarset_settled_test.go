@@ -4,7 +4,6 @@ package invariants
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,38 +40,6 @@ func TestPlacesOfPodsThatNoUpdateReaches(t *testing.T) {
 		j.checkConverged(s)
 		if len(*v) != want {
 			t.Errorf("the update of ring %s: %v, want %d violations", ring, *v, want)
-		}
-	}
-}
-
-// TestScattered has the examples of CS-30, and one in which matched pods are rarer than among all. Each letter is a pod by the
-// value of its label, and a dot one without it.
-func TestScattered(t *testing.T) {
-	for _, test := range []struct{ order, others, value, want string }{
-		{"abcdAA", "", "A", "Aabcd" + "A"},
-		{"abcdefAAA", "", "A", "AabcAdefA"},
-		{"abcdAA", "AAAA", "A", "abcAdA"},
-		{"abcdA", "", "A", "abcdA"},
-		{"aAAA", "", "A", "aAAA"},
-		{"xxyy", "", "*", "yxxy"},
-	} {
-		pods := func(letters string) (all []*corev1.Pod) {
-			for _, letter := range strings.Split(letters, "") {
-				all = append(all, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: letter, Labels: map[string]string{"ring": letter}}})
-			}
-			return all
-		}
-		order := pods(test.order)
-		all := order
-		if test.others != "" {
-			all = append(pods(test.others), order...)
-		}
-		var got strings.Builder
-		for _, pod := range scattered(order, all, []v1alpha1.UpdateScatterTerm{{Key: "ring", Value: test.value}}) {
-			got.WriteString(pod.Name)
-		}
-		if got.String() != test.want {
-			t.Errorf("%s beside %q, scattered by %s: %s, want %s", test.order, test.others, test.value, got.String(), test.want)
 		}
 	}
 }

@@ -47,21 +47,19 @@ func (j *sidecarSetJudge) checkPod() {
 	j.checkReset(before, after)
 }
 
-// checkTouched: nothing of a pod changes but annotations and the images of the SidecarSet's own containers. The images
-// become those of the spec or the empty one. (SCS-11)
+// checkTouched: nothing of a pod changes but annotations and the images of the SidecarSet's own containers, native sidecars among
+// them. The images become those of the spec or the empty one. (SCS-11)
 func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 	rest := after.DeepCopy()
-	for i := range rest.Spec.Containers {
-		c, was := &rest.Spec.Containers[i], image(&before.Spec, rest.Spec.Containers[i].Name)
-		if c.Image == was {
-			continue
+	for _, lists := range [][2][]corev1.Container{{before.Spec.Containers, rest.Spec.Containers}, {before.Spec.InitContainers, rest.Spec.InitContainers}} {
+		for i := range min(len(lists[0]), len(lists[1])) { // any other container is a change that stays
+			was, c := lists[0][i].Image, &lists[1][i]
+			if c.Image != was && !slices.Contains(j.imagesOf(c.Name), unmirrored(c.Image)) {
+				j.add(InPlace, "gives container %s of pod %s the image %s, want one of %v", c.Name, before.Name, c.Image, j.imagesOf(c.Name))
+			}
+			c.Image = was
 		}
-		if !slices.Contains(j.imagesOf(c.Name), unmirrored(c.Image)) {
-			j.add(InPlace, "gives container %s of pod %s the image %s, want one of %v", c.Name, before.Name, c.Image, j.imagesOf(c.Name))
-		}
-		c.Image = was
 	}
-	j.checkInitTouched(before, rest)
 	rest.Annotations, rest.ResourceVersion, rest.Generation, rest.ManagedFields = before.Annotations, before.ResourceVersion, before.Generation, before.ManagedFields
 	if !equality.Semantic.DeepEqual(before, rest) {
 		j.add(InPlace, "changes more of pod %s than images and annotations", before.Name)

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -93,7 +94,7 @@ func wanted(object metav1.Object, replicas *int32) int32 {
 func (f *spreading) addReplicaSets(d *appsv1.Deployment) {
 	highest := 0
 	for _, object := range f.state.Further["replicasets"] {
-		if ref := metav1.GetControllerOfNoCopy(object); ref == nil || ref.UID != d.UID {
+		if !controls(d.UID, object) {
 			continue
 		}
 		f.owners[object.GetUID()] = true
@@ -249,4 +250,82 @@ func withoutPods(s *State, object Object) *spreading {
 		return nil
 	}
 	return &spreading{WorkloadSpread: ws, state: s}
+}
+
+// customResource is the resource of the workloads of a kind of the white list, whose pods are those of ReplicaSets.
+const customResource = "rollouts"
+
+// addCustom has a workload of a kind of the white list be spread. The workload wants what spec.replicas says. It owns the pods of the
+// ReplicaSets that it controls, of any revision. It returns false if it is not known how many pods are wanted. (WS-35)
+func (f *spreading) addCustom(rollout Object) (known bool) {
+	var says struct {
+		Spec struct {
+			Replicas *int32 `json:"replicas"`
+		} `json:"spec"`
+	}
+	text, err := json.Marshal(rollout)
+	if err != nil || json.Unmarshal(text, &says) != nil || says.Spec.Replicas == nil {
+		return false
+	}
+	f.custom, f.wants = true, wanted(rollout, says.Spec.Replicas)
+	f.owners[rollout.GetUID()] = true
+	for _, object := range f.state.Further["replicasets"] {
+		if controls(rollout.GetUID(), object) {
+			f.owners[object.GetUID()] = true
+		}
+	}
+	return true
+}
+
+// selects tells whether a pod of the workload is to be spread. (WS-33)
+func (f *spreading) selects(pod *corev1.Pod) bool {
+	filter := f.Spec.TargetFilter
+	if filter == nil || filter.Selector == nil {
+		return true
+	}
+	selector, err := metav1.LabelSelectorAsSelector(filter.Selector)
+	return err == nil && selector.Matches(labels.Set(pod.Labels))
+}
+
+// filter reads how many pods are wanted at the paths of the WorkloadSpread; false if nothing is there, so that it is not known. (WS-34)
+func (f *spreading) filter() bool {
+	if f.Spec.TargetFilter == nil || len(f.Spec.TargetFilter.ReplicasPathList) == 0 {
+		return true
+	}
+	for _, kind := range []string{"clonesets", "deployments", "jobs", customResource} {
+		object := f.state.Beside[kind]
+		if object == nil {
+			continue
+		}
+		text, err := json.Marshal(object)
+		if err != nil {
+			return false
+		}
+		sum := int32(0)
+		for _, path := range f.Spec.TargetFilter.ReplicasPathList {
+			n, found := walk(text, path)
+			if !found {
+				return false
+			}
+			sum += n
+		}
+		if f.wants = sum; object.GetDeletionTimestamp() != nil {
+			f.wants = 0
+		}
+	}
+	return true
+}
+
+// walk reads a number in JSON.
+func walk(text json.RawMessage, path string) (int32, bool) {
+	first, rest, more := strings.Cut(path, ".")
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil || fields[first] == nil {
+		return 0, false
+	}
+	if more {
+		return walk(fields[first], rest)
+	}
+	n, err := strconv.ParseInt(string(fields[first]), 10, 32)
+	return int32(n), err == nil
 }

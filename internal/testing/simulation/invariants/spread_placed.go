@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -189,18 +190,11 @@ func (f *spreading) tally(pod *corev1.Pod, all []sent, truth map[string]*corev1.
 		if s.name != "" && s.name == pod.Name || slices.ContainsFunc(f.pods, s.is) {
 			continue
 		}
-		if exists := s.spread == f.UID && slices.ContainsFunc(podsOf(truth), s.is); exists || !sure {
+		if exists := s.spread == f.UID && slices.ContainsFunc(slices.Collect(maps.Values(truth)), s.is); exists || !sure {
 			add(f.named(s.subset), s.hash)
 		}
 	}
 	return t
-}
-
-func podsOf(all map[string]*corev1.Pod) (pods []*corev1.Pod) {
-	for _, pod := range all {
-		pods = append(pods, pod)
-	}
-	return pods
 }
 
 // choose is the subset that a pod goes to; nowhere if none takes it. (WS-8)
@@ -227,10 +221,13 @@ func (t *tally) mayTake(f *spreading, i int, pod *corev1.Pod) bool {
 
 // checkGiven judges that a pod has what its subset asks for, and still requires of its node what it did before. (WS-10, WS-11)
 func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, pod *corev1.Pod) {
-	had, has := requiredTerms(before), requiredTerms(pod)
+	had, has := requiredTerms(&before.Spec), requiredTerms(&pod.Spec)
+	requires := func(term corev1.NodeSelectorTerm, e corev1.NodeSelectorRequirement) bool {
+		return slices.ContainsFunc(term.MatchExpressions, func(has corev1.NodeSelectorRequirement) bool { return equality.Semantic.DeepEqual(has, e) })
+	}
 	for i := range had {
 		for _, e := range had[i].MatchExpressions {
-			if len(has) != len(had) || !slices.ContainsFunc(has[i].MatchExpressions, func(has corev1.NodeSelectorRequirement) bool { return equality.Semantic.DeepEqual(has, e) }) {
+			if len(has) != len(had) || !requires(has[i], e) {
 				v.add(Placement, "pod %s%s of subset %s does not require %s of its node any more", pod.GenerateName, pod.Name, subset.Name, e.Key)
 			}
 		}
@@ -241,14 +238,11 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 		}
 	}
 	labels, annotations := patchedMetadata(subset.Patch.Raw)
-	for key, value := range labels {
-		if pod.Labels[key] != value {
-			v.add(Placement, "pod %s%s of subset %s has not the label %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
-		}
-	}
-	for key, value := range annotations {
-		if pod.Annotations[key] != value {
-			v.add(Placement, "pod %s%s of subset %s has not the annotation %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
+	for _, patched := range []struct{ want, have map[string]string }{{labels, pod.Labels}, {annotations, pod.Annotations}} {
+		for key, value := range patched.want {
+			if patched.have[key] != value {
+				v.add(Placement, "pod %s%s of subset %s has not %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
+			}
 		}
 	}
 	if subset.RequiredNodeSelectorTerm == nil {
@@ -260,7 +254,7 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	}
 	for _, term := range has {
 		for _, e := range subset.RequiredNodeSelectorTerm.MatchExpressions {
-			if !slices.ContainsFunc(term.MatchExpressions, func(has corev1.NodeSelectorRequirement) bool { return equality.Semantic.DeepEqual(has, e) }) {
+			if !requires(term, e) {
 				v.add(Placement, "pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
 			}
 		}
@@ -268,8 +262,8 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 }
 
 // requiredTerms are the terms of which a pod requires one of its node; none if it requires nothing.
-func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
-	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+func requiredTerms(pod *corev1.PodSpec) []corev1.NodeSelectorTerm {
+	if a := pod.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	}
 	return nil

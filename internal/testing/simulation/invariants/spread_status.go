@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 		v.add(Status, "observedGeneration is %d, and what was known was at %d", after.Status.ObservedGeneration, f.Generation)
 		return
 	}
-	f.checkStatus(v, &after.Status, len(w.Known.failed()) > 0, f.gone(w.Truth))
+	f.checkStatus(v, &after.Status, w.Known != nil && len(w.Known.Failed) > 0, f.gone(w.Truth))
 }
 
 // gone counts the pods that are to be adopted and that are not there any more, as the author does not know yet. They count until it sees
@@ -37,14 +36,6 @@ func (f *spreading) gone(truth *State) (n int32) {
 		}
 	}
 	return n
-}
-
-// failed are the pods about which something has failed.
-func (s *State) failed() map[string]bool {
-	if s == nil {
-		return nil
-	}
-	return s.Failed
 }
 
 // checkStatus judges the numbers of a status. If some pods could not be written, those that are to be adopted
@@ -71,8 +62,7 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 		if limit := f.limit(i); limit != unbounded {
 			missing = max(limit-has[i]-toCome, 0)
 		}
-		(&counter{fmt.Sprintf("replicas of subset %s", s.Name), has[i], s.Replicas}).check(v)
-		(&counter{fmt.Sprintf("missingReplicas of subset %s", s.Name), missing, s.MissingReplicas}).check(v)
+		v.compare([]counter{{"replicas of subset " + s.Name, has[i], s.Replicas}, {"missingReplicas of subset " + s.Name, missing, s.MissingReplicas}})
 	}
 }
 
@@ -112,9 +102,7 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	if f == nil {
 		return nil
 	}
-	if f.Status.ObservedGeneration != f.Generation {
-		v.add(Status, "observedGeneration is %d, not %d", f.Status.ObservedGeneration, f.Generation)
-	}
+	v.compareGeneration(f.Status.ObservedGeneration, f.Generation)
 	if s.refuses("patch", "pods") { // what should be adopted counts as if it were
 		return v
 	}
@@ -154,9 +142,7 @@ func WorkloadSpreadsSettled(s *State, even bool) []Violation {
 			}
 			continue
 		}
-		if f.Status.ObservedGeneration != f.Generation {
-			v.add(Status, "observedGeneration of %s is %d, not %d", f.Name, f.Status.ObservedGeneration, f.Generation)
-		}
+		v.compareGeneration(f.Status.ObservedGeneration, f.Generation)
 		f.checkStatus(&v, &f.Status, false, 0)
 		f.checkConditions(&v)
 		if f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName() {

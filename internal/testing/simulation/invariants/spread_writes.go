@@ -21,13 +21,9 @@ import (
 
 // workloadSpread judges a write of the controller of a WorkloadSpread, whose workload is a CloneSet or a Deployment of
 // the same name.
-func workloadSpread(w *Write) (v []Violation) {
+func workloadSpread(w *Write) []Violation {
 	var found violations
-	known := w.Truth
-	if w.Known != nil {
-		known = w.Known
-	}
-	f := spreadingOf(known)
+	f := spreadingOf(w.asKnown())
 	if f == nil {
 		found.add(Needless, "%s of %s %s for no WorkloadSpread", w.Verb, w.Resource, w.name())
 		return found
@@ -51,10 +47,7 @@ func workloadSpread(w *Write) (v []Violation) {
 func workloadSpreads(w *Write) []Violation {
 	held := *w
 	held.Truth, held.Known, held.Observed = WithHolder(w.Truth), WithHolder(w.Known), WithHolder(w.Observed)
-	known := held.Truth
-	if held.Known != nil {
-		known = held.Known
-	}
+	known := held.asKnown()
 	after, isSpread := w.After.(*v1alpha1.WorkloadSpread)
 	if holder := known.Workload; !isSpread || holder == nil || after.UID == holder.GetUID() || w.Subresource != "status" || w.Verb != "patch" {
 		return workloadSpread(&held)
@@ -70,7 +63,7 @@ func workloadSpreads(w *Write) []Violation {
 
 // WorkloadSpreadWitness judges the writes of everybody else: replicas of the webhook write nothing but which pods they send
 // where. (WS-7.2)
-func WorkloadSpreadWitness(w *Write) (v []Violation) {
+func WorkloadSpreadWitness(w *Write) []Violation {
 	var found violations
 	if !strings.HasPrefix(w.By, "webhook") {
 		return found
@@ -142,12 +135,9 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 		}
 		return has
 	}
-	if mayAnnotate == nil {
-		mayAnnotate = map[string]string{}
-	}
-	mayAnnotate = maps.Clone(mayAnnotate)
-	mayAnnotate[v1alpha1.MatchedWorkloadSpreadAnnotation], mayAnnotate[corev1.PodDeletionCost] = "", ""
-	rest.Annotations, rest.Labels = undo(rest.Annotations, before.Annotations, mayAnnotate), undo(rest.Labels, before.Labels, mayLabel)
+	own := map[string]string{v1alpha1.MatchedWorkloadSpreadAnnotation: "", corev1.PodDeletionCost: ""}
+	rest.Annotations = undo(undo(rest.Annotations, before.Annotations, mayAnnotate), before.Annotations, own)
+	rest.Labels = undo(rest.Labels, before.Labels, mayLabel)
 	if !equality.Semantic.DeepEqual(rest.ObjectMeta, before.ObjectMeta) || !equality.Semantic.DeepEqual(rest.Spec, before.Spec) {
 		v.add(Spec, "more of pod %s is written than its subset and its cost", before.Name)
 	}
@@ -284,8 +274,7 @@ func (f *spreading) mayFail() bool {
 	}
 	failed := job.Status.Failed
 	for _, pod := range f.state.Pods {
-		ref := metav1.GetControllerOfNoCopy(pod)
-		if ref != nil && ref.UID == job.UID && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) {
+		if controls(job.UID, pod) && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) {
 			failed++
 		}
 	}
@@ -343,11 +332,7 @@ func (m *SpreadMoves) check(w *Write) (v violations) {
 	if w.Resource != "pods" || w.Verb != "delete" {
 		return nil
 	}
-	known := w.Truth
-	if w.Known != nil {
-		known = w.Known
-	}
-	f := spreadingOf(known)
+	f := spreadingOf(w.asKnown())
 	if f == nil {
 		return nil // which is judged elsewhere
 	}

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,8 +83,7 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet, past
 	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector)); j.update == "" && !w.refused("create", "controllerrevisions") {
 		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions) // it was written, and the answer lost
 	}
-	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
-	j.broken = set.Spec.Selector == nil || err != nil || selector.Empty() || j.replicas < 0
+	j.broken = selectsNothing(set.Spec.Selector) || j.replicas < 0
 	j.readStrategies()
 	j.placeOrdinals()
 	return j
@@ -91,11 +91,7 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet, past
 
 // readStrategies reads the numbers of the spec. (STS-9, STS-15)
 func (j *statefulSetJudge) readStrategies() {
-	number := func(value *intstr.IntOrString) int {
-		n, err := intstr.GetScaledValueFromIntOrPercent(value, j.replicas, false)
-		j.broken = j.broken || err != nil
-		return max(n, 1)
-	}
+	number := func(value *intstr.IntOrString) int { return max(scaled(value, j.replicas, false, &j.broken), 1) }
 	j.unavailable, j.scaleUnavailable = 1, int(^uint32(0)>>1)
 	if s := j.set.Spec.ScaleStrategy; s != nil && s.MaxUnavailable != nil {
 		j.scaleUnavailable = number(s.MaxUnavailable)
@@ -154,18 +150,12 @@ func (j *statefulSetJudge) available(pod *corev1.Pod) bool {
 // orderly tells whether OrderedReady goes on beyond a pod: it is available, or only its own deletion, which is prepared, keeps it
 // from that. (STS-8, STS-36)
 func (j *statefulSetJudge) orderly(pod *corev1.Pod) bool {
-	return j.available(pod) || j.owned(pod) && held(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
+	return j.available(pod) || j.owned(pod) && preparingDelete(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
 }
 
 // readyAt tells whether a pod was ready for long enough, and not aside if that counts. (STS-8, STS-36)
 func (j *statefulSetJudge) readyAt(pod *corev1.Pod, s *State) bool {
 	return readyFor(pod, j.minReadySeconds, s.Now) && (!j.features.PreNormal || normal(pod))
-}
-
-// normal tells whether nothing has taken a pod aside.
-func normal(pod *corev1.Pod) bool {
-	state := stateOf(pod)
-	return state == "" || state == lifecyclev1alpha1.StateNormal
 }
 
 // marked tells whether a user wants a pod deleted, in an update that goes on. (STS-35)
@@ -232,5 +222,89 @@ func (j *statefulSetJudge) checkIdentity() {
 	}
 }
 
-// held tells whether the deletion of a pod is being prepared.
-func held(pod *corev1.Pod) bool { return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete }
+// StatefulSetFeatures says what of later releases the controller of StatefulSets is to do.
+type StatefulSetFeatures struct {
+	// StartOrdinal has ordinals begin with the one that the spec gives. (STS-31)
+	StartOrdinal bool
+	// PartitionCountsPods makes the partition a number of pods. (STS-33)
+	PartitionCountsPods bool
+	// UpdateUnavailable lets it update all pods that do not serve. (STS-34)
+	UpdateUnavailable bool
+	// SpecifiedDelete lets it delete pods that users have marked. (STS-35)
+	SpecifiedDelete bool
+	// PreNormal has the preNormal hook count, and no pod be available that is aside. (STS-36)
+	PreNormal bool
+	// PreparingUpdateAsUpdate has it count pods in PreparingUpdate as updated. (STS-37)
+	PreparingUpdateAsUpdate bool
+	// KeepClaimLabels has claims get the labels of their template. (STS-38)
+	KeepClaimLabels bool
+	// ResizeClaims has it count the claims of pods by template, and grow them. (STS-40 to STS-44)
+	ResizeClaims bool
+}
+
+// WantedOrdinals returns the ordinals of the pods that a StatefulSet is to have, for users and models of others. (STS-1, STS-31)
+func WantedOrdinals(set *v1beta1.StatefulSet, features StatefulSetFeatures) []int {
+	j := &statefulSetJudge{set: set, features: features, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
+	j.placeOrdinals()
+	return j.wanted
+}
+
+// span is the ordinals from first to last.
+type span struct{ first, last int }
+
+// written is a range as a spec has it.
+var written = regexp.MustCompile(`^([0-9]+)-([0-9]+)$`)
+
+// placeOrdinals finds out which ordinals are wanted. (STS-1, STS-31)
+func (j *statefulSetJudge) placeOrdinals() {
+	if o := j.set.Spec.Ordinals; o != nil && j.features.StartOrdinal {
+		j.start = int(o.Start)
+		j.broken = j.broken || j.start < 0
+	}
+	reserved := j.reserved()
+	for ordinal, end := j.start, j.start; ; ordinal++ {
+		if j.end = end; len(j.wanted) >= j.replicas {
+			return
+		}
+		if !slices.ContainsFunc(reserved, func(s span) bool { return s.first <= ordinal && ordinal <= s.last }) {
+			j.wanted, end = append(j.wanted, ordinal), ordinal+1
+		}
+	}
+}
+
+// reserved reads what the spec reserves. (STS-32)
+func (j *statefulSetJudge) reserved() (spans []span) {
+	for _, entry := range j.set.Spec.Reserved() {
+		if entry.Type == intstr.Int {
+			spans = append(spans, span{int(entry.IntVal), int(entry.IntVal)})
+			continue
+		}
+		ends := written.FindStringSubmatch(entry.StrVal)
+		if ends == nil {
+			j.broken = true
+			continue
+		}
+		first, err := strconv.Atoi(ends[1])
+		last, err2 := strconv.Atoi(ends[2])
+		j.broken = j.broken || err != nil || err2 != nil || first > last
+		spans = append(spans, span{first, last})
+	}
+	return spans
+}
+
+// beyond tells whether an ordinal is outside of the wanted ones because of the first and the number of them. (STS-24, STS-31)
+func (j *statefulSetJudge) beyond(ordinal int) bool { return ordinal < j.start || ordinal >= j.end }
+
+// below tells whether the partition of an update in order holds the pod of an ordinal back. (STS-17, STS-33)
+func (j *statefulSetJudge) below(ordinal int) bool {
+	if !j.features.PartitionCountsPods {
+		return ordinal < j.partition
+	}
+	lower := 0
+	for _, wanted := range j.wanted {
+		if wanted < ordinal {
+			lower++
+		}
+	}
+	return lower < j.partition
+}

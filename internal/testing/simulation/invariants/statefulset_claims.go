@@ -52,14 +52,12 @@ func (j *statefulSetJudge) checkClaim() {
 		j.checkResize(before, after)
 	}
 	for _, owner := range after.OwnerReferences {
-		had := slices.ContainsFunc(before.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
-		if !had && !j.mayOwn(after, owner) {
+		if !owns(owner.UID, before) && !j.mayOwn(after, owner) {
 			j.add(Claims, "claim %s gets the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 		}
 	}
 	for _, owner := range before.OwnerReferences {
-		has := slices.ContainsFunc(after.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
-		if !has && !j.mayDisown(after, owner) {
+		if !owns(owner.UID, after) && !j.mayDisown(after, owner) {
 			j.add(Claims, "claim %s loses the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 		}
 	}

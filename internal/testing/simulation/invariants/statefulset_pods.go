@@ -3,13 +3,10 @@
 package invariants
 
 import (
-	"encoding/json"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -35,7 +32,7 @@ func (j *statefulSetJudge) checkPod() {
 		if p := j.rolling; p == nil || p.PodUpdatePolicy != v1beta1.InPlaceIfPossiblePodUpdateStrategyType && p.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType {
 			j.add(Needless, "updates pod %s in place against the policy", known.Name)
 		}
-	case stateOf(before) != stateOf(after) && (held(after) || preparesUpdate(after)):
+	case stateOf(before) != stateOf(after) && (preparingDelete(after) || preparesUpdate(after)):
 		j.checkPreparation(known, after)
 	case serves(known) && serves(before) && !serves(after):
 		j.checkUpdate(known, "takes out of service")
@@ -92,7 +89,7 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 		return
 	case ended(pod):
 		j.checkReplacement(pod)
-	case held(pod):
+	case preparingDelete(pod):
 		j.checkHeld(pod)
 	case j.marked(pod):
 		j.checkBudget(pod, "deletes, since it is marked,")
@@ -137,7 +134,7 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if j.rolling != nil && j.rolling.Paused {
 		j.add(Paused, "deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
 	}
-	released := func(other *corev1.Pod) bool { return held(other) && j.orderly(other) }               // they go one after the other
+	released := func(other *corev1.Pod) bool { return preparingDelete(other) && j.orderly(other) }    // they go one after the other
 	if down := 1 + j.countOut(pod, released); down > j.unavailable && !j.features.UpdateUnavailable { // (STS-34: it is out of service already)
 		j.add(Availability, "deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
 	}
@@ -147,11 +144,11 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 // checkPreparation judges a pod that is taken aside for its hook.
 func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 	switch {
-	case held(after) && !j.isWanted(known.Name):
+	case preparingDelete(after) && !j.isWanted(known.Name):
 		j.checkScaleIn(known)
 		j.checkTurn(known)
-	case held(after) && ended(known):
-	case held(after) && j.marked(known):
+	case preparingDelete(after) && ended(known):
+	case preparingDelete(after) && j.marked(known):
 		j.checkBudget(known, "prepares, since it is marked,")
 	default:
 		j.checkUpdate(known, "prepares")
@@ -166,7 +163,7 @@ func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
 	}
-	halts := !j.available(pod) && !held(pod)
+	halts := !j.available(pod) && !preparingDelete(pod)
 	for _, ordinal := range j.wanted {
 		if !j.orderly(j.at(ordinal)) {
 			j.add(Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
@@ -304,7 +301,7 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) bool {
 	behind, down := 1, 1
 	for _, ordinal := range j.wanted {
 		other := j.at(ordinal)
-		if ordinal <= j.ordinalOf(pod.Name) || j.heldBack(ordinal) || j.servesUpdated(other) || j.stuck(other) || j.inService(other) && j.cannotGrow(other) {
+		if ordinal <= j.ordinalOf(pod.Name) || j.waitsForLower(ordinal) || j.servesUpdated(other) || j.stuck(other) || j.inService(other) && j.cannotGrow(other) {
 			continue
 		}
 		if behind++; !j.inService(other) {
@@ -333,29 +330,12 @@ func (j *statefulSetJudge) updatesInPlace(pod *corev1.Pod) bool {
 		return false
 	}
 	from := templatesOf(j.Known.Revisions)[shortHash(pod.Labels[revisionLabel])]
-	return from != nil && equality.Semantic.DeepEqual(withoutImages(&from.Spec), withoutImages(&j.set.Spec.Template.Spec))
+	return from != nil && sameButImages(&from.Spec, &j.set.Spec.Template.Spec)
 }
 
-// unreadable tells whether a user has spoilt what is written down about the
-// last update of a pod.
-func unreadable(pod *corev1.Pod) bool {
-	var record map[string]any
-	text := pod.Annotations[inplacev1alpha1.StateAnnotation]
-	return text != "" && json.Unmarshal([]byte(text), &record) != nil
-}
-
-// withoutImages is all that a spec says but its images.
-func withoutImages(spec *corev1.PodSpec) *corev1.PodSpec {
-	spec = spec.DeepCopy()
-	for i := range spec.Containers {
-		spec.Containers[i].Image = ""
-	}
-	return spec
-}
-
-// heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be
+// waitsForLower tells whether scaleStrategy.maxUnavailable does not let a pod be
 // created or replaced: as many lower pods are not available. (STS-9)
-func (j *statefulSetJudge) heldBack(ordinal int) bool {
+func (j *statefulSetJudge) waitsForLower(ordinal int) bool {
 	if pod := j.at(ordinal); pod != nil && !ended(pod) {
 		return false
 	}
@@ -381,7 +361,7 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 			continue
 		}
 		gone++
-		if !j.servesUpdated(other) && !j.heldBack(ordinal) {
+		if !j.servesUpdated(other) && !j.waitsForLower(ordinal) {
 			down++
 		}
 	}

@@ -5,7 +5,6 @@ package invariants
 import (
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,12 +29,10 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	if s.refuses("create", "controllerrevisions") && updateRevision(&set.Spec.Template, s.Revisions) == "" {
 		return nil // without the revision of the template nothing is known of the update
 	}
-	if set.Status.ObservedGeneration != set.Generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
-	}
+	v.compareGeneration(set.Status.ObservedGeneration, set.Generation)
 	if j.broken {
 		if set.DeletionTimestamp == nil {
-			j.told(set).checkUnreadable(&v)
+			consumersOf(&set.Status).checkUnreadable(&v)
 		}
 		return v
 	}
@@ -46,7 +43,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	if set.DeletionTimestamp != nil {
 		return v
 	}
-	j.checkConsumers(&set.Status, j.told(set), s)
+	j.checkConsumers(&set.Status, consumersOf(&set.Status), s)
 	j.checkSettledRevisions(s)
 	j.checkSaysDead(s)
 	j.checkSaysMount(s)
@@ -54,7 +51,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 		j.checkSettledClaims(s)
 	}
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; (rolling == nil || !rolling.Paused) && len(s.Refused) == 0 {
-		checkPrepared(&v, s, j.turnComes, messages(set.Status.Conditions, func(c *appsv1.StatefulSetCondition) string { return c.Message }))
+		checkPrepared(&v, s, j.turnComes, &set.Status)
 	}
 	if j.update != "" && !j.ordered && matches(set.Spec.Selector, set.Spec.Template.Labels) {
 		j.checkBrought(s)
@@ -98,9 +95,7 @@ func (j *statefulSetJudge) checkSaysDead(s *State) {
 }
 
 // saysHeldUp tells whether the condition HeldUp is there.
-func (j *statefulSetJudge) saysHeldUp() bool {
-	return slices.ContainsFunc(j.set.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return c.Type == heldUp })
-}
+func (j *statefulSetJudge) saysHeldUp() bool { return conditionOf(&j.set.Status, heldUp) != nil }
 
 // checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
 // lets be filled. (STS-9)
@@ -206,7 +201,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 	if j.rolling != nil && j.rolling.UnorderedUpdate != nil { // they may be those that stay
 		obstructed = max(obstructed-j.partition, 0)
 	}
-	if lacking+obstructed > 0 && !j.told(j.set).problems {
+	if lacking+obstructed > 0 && !consumersOf(&j.set.Status).problems {
 		j.add(Status, "%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
 	}
 }

@@ -3,7 +3,8 @@
 package invariants
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -29,16 +30,14 @@ func (j *statefulSetJudge) checkStatus() {
 	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return
 	}
-	told := j.told(after)
+	told := consumersOf(&after.Status)
 	if seen.DeletionTimestamp == nil {
 		told.check(j.violations, after.Status.ObservedGeneration)
 	}
-	if equality.Semantic.DeepEqual(j.countersOf(before), j.countersOf(after)) {
+	if sameFacts(before.Status, after.Status) {
 		return
 	}
-	if after.Status.ObservedGeneration != seen.Generation {
-		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
-	}
+	j.compareGeneration(after.Status.ObservedGeneration, seen.Generation)
 	if !j.broken {
 		j.checkCounters(&after.Status, j.Observed)
 		if seen.DeletionTimestamp == nil { // otherwise no revision is written (STS-26)
@@ -46,11 +45,6 @@ func (j *statefulSetJudge) checkStatus() {
 			j.checkConsumers(&after.Status, told, j.Observed)
 		}
 	}
-}
-
-// told is what the status of a StatefulSet tells consumers.
-func (j *statefulSetJudge) told(set *v1beta1.StatefulSet) consumers {
-	return consumersOf(set.Status.Conditions, func(c *appsv1.StatefulSetCondition) (string, corev1.ConditionStatus) { return string(c.Type), c.Status })
 }
 
 // checkConsumers: who goes by conditions waits as long as the pods of a state are not those of the spec. (STS-S3)
@@ -85,17 +79,6 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 	return j.rolling == nil || old <= held
 }
 
-// countersOf leaves of a status what follows from pods and template.
-func (j *statefulSetJudge) countersOf(set *v1beta1.StatefulSet) v1beta1.StatefulSetStatus {
-	s := &set.Status
-	return v1beta1.StatefulSetStatus{
-		ObservedGeneration: s.ObservedGeneration, Replicas: s.Replicas, ReadyReplicas: s.ReadyReplicas, AvailableReplicas: s.AvailableReplicas,
-		CurrentReplicas: s.CurrentReplicas, UpdatedReplicas: s.UpdatedReplicas, UpdatedReadyReplicas: s.UpdatedReadyReplicas,
-		UpdatedAvailableReplicas: s.UpdatedAvailableReplicas,
-		CurrentRevision:          s.CurrentRevision, UpdateRevision: s.UpdateRevision, VolumeClaims: s.VolumeClaims,
-	}
-}
-
 // checkCounters compares the counters with those of the pods of a state.
 func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *State) {
 	var replicas, isReady, isAvailable, current, updated, updatedReady, updatedAvailable int32
@@ -124,7 +107,7 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 			}
 		}
 	}
-	for _, c := range []counter{
+	j.compare([]counter{
 		{"replicas", replicas, status.Replicas},
 		{"readyReplicas", isReady, status.ReadyReplicas},
 		{"availableReplicas", isAvailable, status.AvailableReplicas},
@@ -132,8 +115,147 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 		{"updatedReplicas", updated, status.UpdatedReplicas},
 		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
 		{"updatedAvailableReplicas", updatedAvailable, status.UpdatedAvailableReplicas},
-	} {
-		c.check(j.violations)
-	}
+	})
 	j.checkVolumeCounts(status, of)
+}
+
+// observedSet is the set as the author observed it, nil if that was none, or another.
+func (j *statefulSetJudge) observedSet() *v1beta1.StatefulSet {
+	seen, _ := j.Observed.Workload.(*v1beta1.StatefulSet)
+	if seen == nil || seen.UID != j.set.UID {
+		return nil
+	}
+	return seen
+}
+
+// observedCurrent is the revision that pods come from, as the author observed it. The status named it, which is judged
+// when it is written. It is empty if the status named no revision that exists.
+func (j *statefulSetJudge) observedCurrent() string {
+	seen := j.observedSet()
+	if seen == nil || j.Observed.Revisions[seen.Status.CurrentRevision] == nil {
+		return ""
+	}
+	return shortHash(seen.Status.CurrentRevision)
+}
+
+// members are the pods with the names of a set's, whatever their owner.
+func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
+	for _, pod := range s.Pods {
+		if j.ordinalOf(pod.Name) >= 0 {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// mayComeFrom tells whether a revision may be the current one if the status names none. Pods of the set come from it,
+// or it is the update revision and pods come from no other. What has still to be adopted may count.
+func (j *statefulSetJudge) mayComeFrom(revision string) bool {
+	others, history := false, j.revisions(j.set.UID, j.set.Spec.Selector)
+	for _, pod := range j.members(j.Observed) {
+		is := shortHash(pod.Labels[revisionLabel])
+		if is == revision {
+			return true
+		}
+		others = others || is != j.update && j.owned(pod) && history[pod.Labels[revisionLabel]] != nil
+	}
+	return revision == j.update && !others
+}
+
+// advances tells whether the observed pods allow the current revision to move to the update revision, and ask for it.
+// Each wanted pod is there, available and updated, and no other pod is left that is not. (STS-S1)
+func (j *statefulSetJudge) advances() bool {
+	updated := map[int]bool{}
+	for _, pod := range j.Observed.Pods {
+		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
+			continue
+		}
+		if pod.DeletionTimestamp != nil || !j.readyAt(pod, j.Observed) || shortHash(pod.Labels[revisionLabel]) != j.update {
+			return false
+		}
+		updated[j.ordinalOf(pod.Name)] = true
+	}
+	missing := slices.ContainsFunc(j.wanted, func(ordinal int) bool { return !updated[ordinal] })
+	return j.rolling != nil && !missing
+}
+
+// checkCurrent: the current revision moves to the update revision when the update
+// is complete, neither earlier nor later, and to no other.
+func (j *statefulSetJudge) checkCurrent(status *v1beta1.StatefulSetStatus) {
+	is := shortHash(status.CurrentRevision)
+	if updated := shortHash(status.UpdateRevision); updated != j.update {
+		j.add(Status, "updateRevision is %s, the template is that of %q", updated, j.update)
+		return
+	}
+	advances := j.advances()
+	was := j.observedCurrent()
+	switch {
+	case is == j.update && (advances || was == j.update):
+	case was == "" && j.mayComeFrom(is):
+	case is == j.update:
+		j.add(Status, "currentRevision moves from %q to %s before the update is complete", was, is)
+		return
+	case is != was:
+		j.add(Status, "currentRevision moves from %q to %s, the update revision is %s", was, is, j.update)
+		return
+	case advances:
+		j.add(Status, "currentRevision stays %s when the update to %s is complete", is, j.update)
+	}
+	j.past.becomesCurrent(j.set.UID, is)
+}
+
+// checkRevision: a new pod is of the current revision if the partition holds
+// it back, and else of the update revision. (STS-3)
+func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
+	is, current := shortHash(pod.Labels[revisionLabel]), j.observedCurrent()
+	back, free := j.holdsBack(ordinal)
+	switch {
+	case free && j.update != "" && is != j.update: // while no revision holds the template, the current one is right (CT-9)
+		j.add(Partition, "creates pod %s at revision %s, partition %d, current %s, update %s", pod.Name, is, j.partition, current, j.update)
+	case !back:
+	case current != "" && is != current, current == "" && !j.mayComeFrom(is):
+		j.add(Partition, "creates pod %s at revision %s, which the partition %d holds back, current %q, update %s", pod.Name, is, j.partition, current, j.update)
+	case current != "" && !j.past.wasCurrent(j.set.UID, is):
+		j.add(Partition, "creates pod %s, which the partition %d holds back, at revision %s, to which no update was ever completed", pod.Name, j.partition, is)
+	}
+}
+
+// holdsBack tells whether the partition holds back a new pod, and whether it certainly does not. With unorderedUpdate
+// that depends on which other pods are created in the same reconcile. (STS-3)
+func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
+	if j.rolling == nil || j.rolling.UnorderedUpdate == nil {
+		back = j.rolling != nil && j.below(ordinal)
+		return back, !back
+	}
+	least, most := 0, 0 // wanted pods that are, or will be, at another revision
+	for _, other := range j.wanted {
+		if other == ordinal {
+			continue
+		}
+		known, observed := j.at(other), j.observedAt(other)
+		old := func(p *corev1.Pod) bool {
+			return p != nil && shortHash(p.Labels[revisionLabel]) != j.update && !(j.features.PreparingUpdateAsUpdate && preparesUpdate(p))
+		}
+		if old(known) && old(observed) {
+			least++
+		}
+		if observed == nil || old(known) || old(observed) {
+			most++
+		}
+	}
+	return most < j.partition, least >= j.partition
+}
+
+func (j *statefulSetJudge) history() *history {
+	return &history{uid: j.set.UID, selector: j.set.Spec.Selector, limit: j.set.Spec.RevisionHistoryLimit, needed: j.neededRevisions}
+}
+
+// neededRevisions says by short hash for what a revision is needed: the present template, the current revision, or a pod. Each pod that has
+// a name of the set's counts.
+func (j *statefulSetJudge) neededRevisions(s *State) map[string]string {
+	needed := map[string]string{j.update: "the template", shortHash(j.set.Status.CurrentRevision): "status.currentRevision"}
+	for _, pod := range j.members(s) {
+		needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
+	}
+	return needed
 }

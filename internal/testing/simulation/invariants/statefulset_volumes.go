@@ -50,9 +50,8 @@ func alike(claim, template *corev1.PersistentVolumeClaim) bool {
 
 // waitsForMount tells whether only a new pod is left to grow the file system of a claim.
 func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
-		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
-	})
+	c := conditionOf(&claim.Status, corev1.PersistentVolumeClaimFileSystemResizePending)
+	return c != nil && c.status == "True"
 }
 
 // waitingForMount names the claims of wanted pods that are too small until new pods mount them: that is for users. (STS-43)
@@ -85,9 +84,8 @@ func (j *statefulSetJudge) checkSaysMount(s *State) {
 
 // driverFailed tells whether the driver failed to give a claim what it asks for.
 func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
-	return slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
-		return c.Type == corev1.PersistentVolumeClaimControllerResizeError && c.Status == corev1.ConditionTrue
-	})
+	c := conditionOf(&claim.Status, corev1.PersistentVolumeClaimControllerResizeError)
+	return c != nil && c.status == "True"
 }
 
 // failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
@@ -140,30 +138,35 @@ func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev
 	return claims
 }
 
+// anyBound tells whether there is such a claim of a pod among those that are bound, if claims grow at all. It gets the claim and its
+// template.
+func (j *statefulSetJudge) anyBound(pod *corev1.Pod, is func(c, t *corev1.PersistentVolumeClaim) bool) bool {
+	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
+		return c.Status.Phase == corev1.ClaimBound && is(c, j.templateOf(c))
+	})
+}
+
 // resized tells whether a claim of a pod is on its way to a size that its template asks for. One that fails on its way to more than that
 // is not. (STS-41, STS-43)
 func (j *statefulSetJudge) resized(pod *corev1.Pod) bool {
-	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
-		t := j.templateOf(c)
+	return j.anyBound(pod, func(c, t *corev1.PersistentVolumeClaim) bool {
 		onItsWay := capacity(c) < requested(c) && capacity(c) < requested(t) && !(driverFailed(c) && requested(c) > requested(t))
-		return c.Status.Phase == corev1.ClaimBound && alike(c, t) && onItsWay && !waitsForMount(c)
+		return alike(c, t) && onItsWay && !waitsForMount(c)
 	})
 }
 
 // lacksSpace tells whether a claim of a pod is too small, or on its way, so that the pod is not updated. (STS-41, STS-42)
 func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
-	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
-		t := j.templateOf(c)
-		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) || capacity(c) < requested(t) && !waitsForMount(c))
+	return j.anyBound(pod, func(c, t *corev1.PersistentVolumeClaim) bool {
+		return !alike(c, t) || requested(c) < requested(t) || capacity(c) < requested(t) && !waitsForMount(c)
 	})
 }
 
 // cannotGrow tells whether a claim of a pod cannot get what its template asks for, as long as its storage class does not change.
 // (STS-42)
 func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
-	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
-		t := j.templateOf(c)
-		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) && j.Known.rigid(c))
+	return j.anyBound(pod, func(c, t *corev1.PersistentVolumeClaim) bool {
+		return !alike(c, t) || requested(c) < requested(t) && j.Known.rigid(c)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -127,12 +128,7 @@ func childOf(resource string, object Object) unitedChild {
 	l := object.GetLabels()
 	c := unitedChild{Object: object, resource: resource, subset: l[v1alpha1.SubsetNameLabel], revision: l[v1alpha1.SubsetRevisionLabel], partition: -1}
 	var selector *metav1.LabelSelector
-	number := func(n *int32) int32 {
-		if n == nil {
-			return 1
-		}
-		return *n
-	}
+	number := func(n *int32) int32 { return ptr.Deref(n, 1) }
 	switch o := object.(type) {
 	case *v1alpha1.CloneSet:
 		selector, c.replicas, c.pods, c.has, c.can, c.paused = o.Spec.Selector, number(o.Spec.Replicas), &o.Spec.Template, o.Status.Replicas, o.Status.ReadyReplicas, o.Spec.UpdateStrategy.Paused
@@ -158,10 +154,7 @@ func childOf(resource string, object Object) unitedChild {
 }
 
 // controls tells whether the UnitedDeployment controls an object.
-func (u *united) controls(object metav1.Object) bool {
-	ref := metav1.GetControllerOfNoCopy(object)
-	return ref != nil && ref.UID == u.UID
-}
+func (u *united) controls(object metav1.Object) bool { return controls(u.UID, object) }
 
 // counts tells whether a workload may be that of a subset. (UD-2)
 func (u *united) counts(c *unitedChild) bool {

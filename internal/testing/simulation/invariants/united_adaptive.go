@@ -94,10 +94,7 @@ func (u *united) calm() bool {
 		}
 	}
 	for _, pod := range u.state.Pods {
-		if !u.ownsPod(pod) {
-			continue
-		}
-		if failedToSchedule(pod) || marked(pod) {
+		if u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) {
 			return false
 		}
 	}
@@ -118,8 +115,8 @@ func (u *united) labelsReserved() bool {
 
 // ownsPod tells whether a pod is that of a workload of a subset, or of one that it adopts.
 func (u *united) ownsPod(pod *corev1.Pod) bool {
-	c, ref := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel]), metav1.GetControllerOfNoCopy(pod)
-	return c != nil && u.subset(c.subset) != nil && ref != nil && ref.UID == c.GetUID()
+	c := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
+	return c != nil && u.subset(c.subset) != nil && controls(c.GetUID(), pod)
 }
 
 // mayHave tells whether a subset may have so many pods. It has exactly its part, unless it runs what others cannot, or others run

@@ -4,12 +4,10 @@ package invariants
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -22,14 +20,12 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 		return
 	}
 	before, _ := w.Before.(*v1alpha1.UnitedDeployment)
-	if before != nil && !same32(before.Status.CollisionCount, after.Status.CollisionCount) { // which is written alone
+	if before != nil && !ptr.Equal(before.Status.CollisionCount, after.Status.CollisionCount) { // which is written alone
 		return
 	}
 	if u.held && before != nil { // it keeps what it says of revisions that there are
-		was, is := before.Status.DeepCopy(), after.Status.DeepCopy()
-		was.Conditions, is.Conditions = nil, nil
-		if !equality.Semantic.DeepEqual(was, is) {
-			v.add(Status, "it changes while the revision of the template is refused, from %+v to %+v", was, is)
+		if !sameFacts(before.Status, after.Status) {
+			v.add(Status, "it changes while the revision of the template is refused, from %+v to %+v", before.Status, after.Status)
 		}
 		return
 	}
@@ -40,14 +36,11 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 	u.checkStatus(v, &after.Status)
 }
 
-func same32(a, b *int32) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-
 // checkStatus judges a status by the workloads and pods of a state. (UD-12)
 func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
 	all, readable := u.allocated()
-	failure := slices.ContainsFunc(status.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool {
-		return c.Type == v1alpha1.SubsetFailure && c.Status == corev1.ConditionTrue
-	})
+	c := conditionOf(status, v1alpha1.SubsetFailure)
+	failure := c != nil && c.status == "True"
 	if wrong := !readable || u.resource == ""; wrong || failure {
 		if wrong != failure {
 			v.add(Status, "the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
@@ -89,12 +82,9 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 			}
 		}
 	}
-	counters := []counter{{"replicas", has, status.Replicas}, {"readyReplicas", can, status.ReadyReplicas}}
+	v.compare([]counter{{"replicas", has, status.Replicas}, {"readyReplicas", can, status.ReadyReplicas}})
 	if u.state.Revisions[status.UpdateStatus.UpdatedRevision] != nil { // else it is new, and its pods are found by its name next time
-		counters = append(counters, counter{"updatedReplicas", updated, status.UpdatedReplicas}, counter{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas})
-	}
-	for _, c := range counters {
-		c.check(v)
+		v.compare([]counter{{"updatedReplicas", updated, status.UpdatedReplicas}, {"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas}})
 	}
 }
 
@@ -124,19 +114,13 @@ func (u *united) checkSubsets(v *violations, status *v1alpha1.UnitedDeploymentSt
 
 // checkUpdatedCondition: the condition says whether all pods are at the revision that it names. (UD-12.5)
 func (u *united) checkUpdatedCondition(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
-	i := slices.IndexFunc(status.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool { return c.Type == v1alpha1.UnitedDeploymentUpdated })
-	if !u.tellsUpdated || i < 0 || status.UpdateStatus == nil {
-		if (i >= 0) != (u.tellsUpdated && status.UpdateStatus != nil) {
-			v.add(Status, "the condition UnitedDeploymentUpdated is there: %t", i >= 0)
-		}
-		return
-	}
-	c, want := status.Conditions[i], corev1.ConditionFalse
-	if status.CurrentRevision == status.UpdateStatus.UpdatedRevision {
-		want = corev1.ConditionTrue
-	}
-	if c.Status != want || !strings.HasSuffix(c.Message, " "+status.UpdateStatus.UpdatedRevision) {
-		v.add(Status, "the condition UnitedDeploymentUpdated is %s: %s, of %s at %s", c.Status, c.Message, status.UpdateStatus.UpdatedRevision, status.CurrentRevision)
+	c := conditionOf(status, v1alpha1.UnitedDeploymentUpdated)
+	switch tells := u.tellsUpdated && status.UpdateStatus != nil; {
+	case (c != nil) != tells:
+		v.add(Status, "the condition UnitedDeploymentUpdated is there: %t", !tells)
+	case c == nil:
+	case (c.status == "True") != (status.CurrentRevision == status.UpdateStatus.UpdatedRevision) || !strings.HasSuffix(c.message, " "+status.UpdateStatus.UpdatedRevision):
+		v.add(Status, "the condition UnitedDeploymentUpdated is %s: %s, of %s at %s", c.status, c.message, status.UpdateStatus.UpdatedRevision, status.CurrentRevision)
 	}
 }
 
@@ -148,9 +132,7 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	if u == nil || u.DeletionTimestamp != nil || s.refuses("create", "controllerrevisions") {
 		return nil
 	}
-	if u.Status.ObservedGeneration != u.Generation {
-		v.add(Status, "observedGeneration is %d, not %d", u.Status.ObservedGeneration, u.Generation)
-	}
+	v.compareGeneration(u.Status.ObservedGeneration, u.Generation)
 	u.checkStatus(&v, &u.Status)
 	if _, readable := u.allocated(); !readable || u.resource == "" {
 		return v
@@ -200,8 +182,8 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 // checkUpdated: all pods are updated but those that are held back. (UD-4, UD-11)
 func (u *united) checkUpdated(v *violations) {
 	for _, pod := range u.state.Pods {
-		ref, c := metav1.GetControllerOfNoCopy(pod), u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
-		if c == nil || ref == nil || ref.UID != c.GetUID() || c.paused || !active(pod) || u.nameTaken(c) {
+		c := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
+		if c == nil || !controls(c.GetUID(), pod) || c.paused || !active(pod) || u.nameTaken(c) {
 			continue
 		}
 		if _, ordinal, _ := cutOrdinal(pod.Name); ordinal >= c.partition && pod.Labels[v1alpha1.SubsetRevisionLabel] != c.revision {
@@ -218,25 +200,7 @@ func (u *united) checkHistory(v *violations, updated string) {
 	if u.Status.UpdatedReadyReplicas == u.Status.Replicas && u.Status.Replicas == u.wants() && u.Status.CurrentRevision != updated {
 		v.add(Status, "currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
 	}
-	used := map[string]bool{updated: true, u.Status.CurrentRevision: true}
-	for i := range u.children {
-		used[u.children[i].revision] = true
-	}
-	for _, pod := range u.state.Pods {
-		used[pod.Labels[v1alpha1.SubsetRevisionLabel]] = true
-	}
-	spare, limit := 0, int32(10)
-	if u.Spec.RevisionHistoryLimit != nil {
-		limit = *u.Spec.RevisionHistoryLimit
-	}
-	for name, r := range u.state.Revisions {
-		if u.controls(r) && !used[name] {
-			spare++
-		}
-	}
-	if spare > int(limit) {
-		v.add(History, "%d revisions are kept that nothing uses, beyond %d", spare, limit)
-	}
+	u.history().checkLeft(v, u.state)
 }
 
 // checkSaysDead: a subset whose workload waits for pods on dead nodes is named, if that is one of Kubernetes. Any other says so itself,
@@ -244,13 +208,9 @@ func (u *united) checkHistory(v *violations, updated string) {
 func (u *united) checkSaysDead(v *violations, c *unitedChild) {
 	var waits []*corev1.Pod
 	for _, pod := range u.state.Pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.UID == c.GetUID() && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas {
+		if controls(c.GetUID(), pod) && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas {
 			waits = append(waits, pod)
 		}
 	}
-	var conditions []told
-	for _, cond := range u.Status.Conditions {
-		conditions = append(conditions, told{string(cond.Type), cond.Message})
-	}
-	checkDead(v, u.state, waits, conditions, func(*corev1.Pod) string { return "subset " + c.subset })
+	checkDead(v, u.state, waits, &u.Status, func(*corev1.Pod) string { return "subset " + c.subset })
 }

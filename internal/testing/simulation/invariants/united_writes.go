@@ -3,13 +3,18 @@
 package invariants
 
 import (
-	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -59,13 +64,9 @@ func (p *UnitedPast) at(version int64) (found *v1alpha1.UnitedDeployment) {
 // Write judges a write of the controller of a UnitedDeployment.
 func (p *UnitedPast) Write(w *Write) []Violation {
 	var v violations
-	observed := w.Truth
-	if w.Observed != nil {
-		then := *w.Observed
-		then.Refused = w.Refused // whether or not another manager has created the revision meanwhile, of which this one does not know
-		observed = &then
-	}
-	u := p.of(observed)
+	observed := *w.asSeen()
+	observed.Refused = w.Refused // whether or not another manager has created the revision meanwhile, of which this one does not know
+	u := p.of(&observed)
 	if u == nil || u.DeletionTimestamp != nil {
 		v.add(Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name())
 		return v
@@ -211,21 +212,12 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 	if !slices.Equal(c.pods.Spec.Tolerations, append(slices.Clone(u.pods.Spec.Tolerations), subset.Tolerations...)) {
 		v.add(Spec, "%s %s has the tolerations %v", c.resource, c.GetName(), c.pods.Spec.Tolerations)
 	}
-	var terms []corev1.NodeSelectorTerm
-	if a := c.pods.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		terms = a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	}
+	terms := requiredTerms(&c.pods.Spec)
 	if e := subset.NodeSelectorTerm.MatchExpressions; len(e) > 0 && (len(terms) != 1 || !equality.Semantic.DeepEqual(terms[0].MatchExpressions, e)) || len(e) == 0 && len(terms) > 0 {
 		v.add(Spec, "%s %s restricts its pods to %v", c.resource, c.GetName(), terms)
 	}
-	var patch struct {
-		Metadata struct{ Annotations map[string]string }
-	}
-	if subset.Patch != nil {
-		_ = json.Unmarshal(subset.Patch.Raw, &patch) // otherwise it patches nothing
-	}
-	if !equality.Semantic.DeepEqual(c.pods.Annotations, patch.Metadata.Annotations) {
-		v.add(Spec, "%s %s gives its pods the annotations %v, and the patch is %v", c.resource, c.GetName(), c.pods.Annotations, patch.Metadata.Annotations)
+	if _, annotations := patchedMetadata(ptr.Deref(subset.Patch, runtime.RawExtension{}).Raw); !equality.Semantic.DeepEqual(c.pods.Annotations, annotations) {
+		v.add(Spec, "%s %s gives its pods the annotations %v, and the patch is %v", c.resource, c.GetName(), c.pods.Annotations, annotations)
 	}
 }
 
@@ -245,9 +237,8 @@ func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 		return
 	}
 	checkPrecise(v, w)
-	ref := metav1.GetControllerOfNoCopy(pod)
 	c := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
-	if c == nil || ref == nil || c.GetUID() != ref.UID || c.resource != "statefulsets" {
+	if c == nil || !controls(c.GetUID(), pod) || c.resource != "statefulsets" {
 		v.add(Ownership, "pod %s is deleted, which is of no StatefulSet", pod.Name)
 		return
 	}
@@ -275,21 +266,110 @@ func (u *united) checkRevisionWrite(v *violations, w *Write) {
 	if w.Before != nil && !u.controls(w.Before) && (metav1.GetControllerOfNoCopy(w.Before) != nil || w.Verb == "delete") {
 		v.add(Ownership, "%s of revision %s, which is not its own", w.Verb, w.name())
 	}
-	if w.Verb != "delete" {
-		return
+	u.history().checkWrite(v, w)
+}
+
+// history is that of its own revisions.
+func (u *united) history() *history {
+	return &history{uid: u.UID, limit: u.Spec.RevisionHistoryLimit, needed: func(s *State) map[string]string {
+		needed := map[string]string{}
+		if u := unitedOf(s); u != nil {
+			needed[shortHash(u.Status.CurrentRevision)] = "status.currentRevision"
+			for i := range u.children {
+				needed[shortHash(u.children[i].revision)] = u.children[i].resource + " " + u.children[i].GetName()
+			}
+			if status := u.Status.UpdateStatus; status != nil {
+				needed[shortHash(status.UpdatedRevision)] = "the template"
+			}
+		}
+		for _, pod := range s.Pods {
+			needed[shortHash(pod.Labels[v1alpha1.SubsetRevisionLabel])] = "pod " + pod.Name
+		}
+		return needed
+	}}
+}
+
+// unreadyFor is how long a pod that was ready is left, while an update waits for it. (UD-11)
+const unreadyFor = 5 * time.Minute
+
+// service is when a pod was ready.
+type service struct{ since, until time.Time }
+
+// services are those of pods, by UID.
+type services map[types.UID]*service
+
+// observe takes note of a change of a pod.
+func (s *services) observe(c *Change) {
+	before, _ := c.Before.(*corev1.Pod)
+	after, _ := c.After.(*corev1.Pod)
+	if *s == nil {
+		*s = services{}
 	}
-	name := w.name()
-	if known := unitedOf(w.Known); known != nil && known.Status.CurrentRevision == name { // as it has written before
-		v.add(History, "revision %s is deleted, which is the current one", name)
-	}
-	for i := range u.children {
-		if c := &u.children[i]; c.revision == name && u.controls(c) && u.counts(c) {
-			v.add(History, "revision %s is deleted, which %s %s has", name, c.resource, c.GetName())
+	switch is, was := after != nil && ready(after), before != nil && ready(before); {
+	case is && !was:
+		(*s)[after.UID] = &service{since: c.At}
+	case was && !is && (*s)[before.UID] != nil:
+		if at := (*s)[before.UID]; c.At.Sub(at.since) > hidden {
+			at.until = c.At
+		} else {
+			delete(*s, before.UID)
 		}
 	}
+}
+
+// checkStuck: an update waits for the pod, which never was ready, or has not been for long. (UD-11)
+func (p *UnitedPast) checkStuck(v *violations, u *united, c *unitedChild, w *Write) {
+	pod := w.Before
+	if first := u.waitsFor(c); first != pod.GetName() {
+		v.add(Needless, "pod %s is deleted, and StatefulSet %s waits for %q", pod.GetName(), c.GetName(), first)
+	}
+	if s := p.served[pod.GetUID()]; s != nil && w.Truth.Now.Sub(s.until) < unreadyFor-hidden {
+		v.add(Needless, "pod %s is deleted, which was ready until %s", pod.GetName(), s.until.UTC().Format(time.TimeOnly))
+	}
+}
+
+// waitsFor is the name of the pod that a StatefulSet waits for. It is the first, in the order of its update, that is
+// not ready or does not exist.
+func (u *united) waitsFor(c *unitedChild) string {
+	set, ok := c.Object.(*appsv1.StatefulSet)
+	if !ok {
+		return ""
+	}
+	there := map[int32]*corev1.Pod{}
 	for _, pod := range u.state.Pods {
-		if pod.Labels[v1alpha1.SubsetRevisionLabel] == name {
-			v.add(History, "revision %s is deleted, which pod %s has", name, pod.Name)
+		if controls(c.GetUID(), pod) && pod.Labels[v1alpha1.SubsetRevisionLabel] != "" {
+			_, ordinal, _ := cutOrdinal(pod.Name)
+			there[ordinal] = pod
 		}
 	}
+	var ordinals []int32
+	start := int32(0)
+	if set.Spec.Ordinals != nil {
+		start = set.Spec.Ordinals.Start
+	}
+	for i := range min(c.replicas, 100) {
+		ordinals = append(ordinals, start+i)
+	}
+	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
+		slices.Reverse(ordinals)
+	}
+	for _, i := range ordinals {
+		switch pod := there[i]; {
+		case pod == nil:
+			return ""
+		case !ready(pod) || pod.DeletionTimestamp != nil:
+			return pod.Name
+		}
+	}
+	return ""
+}
+
+// nameTaken tells whether another owner's pod has the name of one of a workload with ordinals, which waits for that one for ever.
+func (u *united) nameTaken(c *unitedChild) bool {
+	for i := range min(c.replicas, 100) {
+		if pod := u.state.Pods[fmt.Sprint(c.GetName(), "-", i)]; c.resource == "statefulsets" && pod != nil && !metav1.IsControlledBy(pod, c) {
+			return true
+		}
+	}
+	return false
 }

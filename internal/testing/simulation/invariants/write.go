@@ -3,12 +3,15 @@
 package invariants
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -146,23 +149,18 @@ func (w *Write) knownPod() *corev1.Pod {
 	return known
 }
 
+// asKnown is what the author had to know, and asSeen what its caches held. Both are what there was if that is not known.
+func (w *Write) asKnown() *State { return cmp.Or(w.Known, w.Truth) }
+func (w *Write) asSeen() *State  { return cmp.Or(w.Observed, w.Truth) }
+
 // spec is the workload as the author knew it.
-func (w *Write) spec() Object {
-	if w.Known != nil {
-		return w.Known.Workload
-	}
-	return w.Truth.Workload
-}
+func (w *Write) spec() Object { return w.asKnown().Workload }
 
 // revisions are those that the author knew and that are the workload's, or have no owner
 // and match its selector.
 func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[string]*appsv1.ControllerRevision {
-	of := w.Truth
-	if w.Known != nil {
-		of = w.Known
-	}
 	found := map[string]*appsv1.ControllerRevision{}
-	for name, r := range of.Revisions {
+	for name, r := range w.asKnown().Revisions {
 		if controls(uid, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(selector, r.Labels) {
 			found[name] = r
 		}
@@ -242,8 +240,81 @@ type counter struct {
 	want, got int32
 }
 
-func (c *counter) check(v *violations) {
-	if c.got != c.want {
-		v.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
+// compare judges the numbers of a status.
+func (v *violations) compare(all []counter) {
+	for _, c := range all {
+		if c.got != c.want {
+			v.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
+		}
 	}
+}
+
+// sameFacts tells whether two statuses say the same beside conditions and collisions.
+func sameFacts[T any](a, b T) bool {
+	for _, status := range []*T{&a, &b} {
+		for _, field := range []string{"Conditions", "CollisionCount"} {
+			reflect.ValueOf(status).Elem().FieldByName(field).SetZero()
+		}
+	}
+	return equality.Semantic.DeepEqual(a, b)
+}
+
+// compareGeneration judges which generation a status says that it is about.
+func (v *violations) compareGeneration(observed, generation int64) {
+	if observed != generation {
+		v.add(Status, "observedGeneration is %d, the generation %d", observed, generation)
+	}
+}
+
+// checkOwnership: nothing is touched that the workload does not control. What it
+// controlled when the author looked, and was given up since, is excused; another
+// object of the same name is not. may says what else may be touched.
+func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, after Object) bool) {
+	if w.Before == nil || uid == "" {
+		return
+	}
+	if w.Before.GetUID() == uid || controls(uid, w.Before) || may(w.Before, w.After) {
+		return
+	}
+	if known := w.knownObject(); known != nil && known.GetUID() == w.Before.GetUID() && controls(uid, known) {
+		return
+	}
+	v.add(Ownership, "%s of %s %s, whose owners are %v", w.Verb, w.Resource, w.name(), ownerNames(w.Before))
+}
+
+// checkPrecise: a write names the UID of the object that its author saw, so that
+// no other one of the same name is hit.
+func checkPrecise(v *violations, w *Write) {
+	if w.Before != nil && w.Asked != nil && w.Asked.UID == "" {
+		v.add(Ownership, "%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
+	}
+}
+
+// knownObject is the object as the author knew it, nil if it knew none.
+func (w *Write) knownObject() metav1.Object {
+	if w.Known == nil {
+		return nil
+	}
+	switch w.Resource {
+	case "pods":
+		if known := w.Known.Pods[w.name()]; known != nil {
+			return known
+		}
+	case "persistentvolumeclaims":
+		if known := w.Known.Claims[w.name()]; known != nil {
+			return known
+		}
+	case "controllerrevisions":
+		if known := w.Known.Revisions[w.name()]; known != nil {
+			return known
+		}
+	}
+	return nil
+}
+
+func ownerNames(object metav1.Object) (names []string) {
+	for _, owner := range object.GetOwnerReferences() {
+		names = append(names, owner.Kind+" "+owner.Name)
+	}
+	return names
 }

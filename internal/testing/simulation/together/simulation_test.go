@@ -133,3 +133,10 @@ func recreateContainer(u *simulation.User, r *rand.Rand) {
 	}
 	u.UpdatePod("recreates container "+s.Name, after)
 }
+
+// TestSimulationRegressions plays histories in which bugs were found.
+func TestSimulationRegressions(t *testing.T) {
+	simulation.Replay(t, []simulation.Regression{
+		{Found: "another image in service, where an update in its grace period had followed an unfinished one", Seed: 1882671572584381, Workload: simulated(&bug{})},
+	})
+}
