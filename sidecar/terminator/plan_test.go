@@ -17,13 +17,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-type edit = func(*corev1.Pod)
-
-// given gives a pod the phase Succeeded, so long ago.
-func given(ago time.Duration) edit {
-	return func(pod *corev1.Pod) { give(pod, corev1.PodSucceeded, at.Add(-ago)) }
-}
-
 // TestPlans shows the plans of pods: a line each, as podOf reads it, and "-" for no restart policy. Behind a semicolon stands what
 // is changed about them, and behind # what the line shows.
 //
@@ -48,8 +41,8 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// planOf shows the plan for a line.
-func planOf(t *testing.T, line string) string {
+// snapshotOf reads a line.
+func snapshotOf(t *testing.T, line string) *Snapshot {
 	t.Helper()
 	text, edits, _ := strings.Cut(strings.TrimPrefix(line, "-"), "; ")
 	s := &Snapshot{Pod: podOf(t, text), Now: at}
@@ -62,6 +55,13 @@ func planOf(t *testing.T, line string) string {
 		fixture.Patch(t, s.Pod, "{"+patch)
 	}
 	s.Node = nodes[s.Pod.Spec.NodeName]
+	return s
+}
+
+// planOf shows the plan for a line.
+func planOf(t *testing.T, line string) string {
+	t.Helper()
+	s, text := snapshotOf(t, line), strings.Split(line, ";")[0]
 	plan := NewPlan(s)
 	left, requested := *s, *s
 	left.LeavePhase, requested.Request = true, requestOf(s.Pod, time.Second, "a")
@@ -100,7 +100,7 @@ func changeBy(t *testing.T, s *Snapshot, key, value string) {
 			give(pod, corev1.PodSucceeded, time.Time{})
 			break
 		}
-		given(duration(t, value))(pod)
+		give(pod, corev1.PodSucceeded, at.Add(-duration(t, value)))
 	case "seen":
 		s.PhaseSeen = at.Add(-duration(t, value))
 	case "request":
