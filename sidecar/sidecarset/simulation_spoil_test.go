@@ -187,7 +187,8 @@ func updatePart(u *simulation.User, r *rand.Rand) {
 
 // updateWith updates pods while one of some numbers may be unavailable.
 func updateWith(maxUnavailable ...any) func(*simulation.User, *rand.Rand) {
-	edit := simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`, maxUnavailable...)
+	const strategy = `{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`
+	edit := simulation.Pick(strategy, maxUnavailable...)
 	return func(u *simulation.User, r *rand.Rand) {
 		if r.IntN(2) == 0 {
 			updateInTurn(u, r)

@@ -80,8 +80,9 @@ func TestCompile(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fmt.Fprintf(&out, "%s of %v, failure policy %s, reinvocation %s, controlled %t\n%sbinding %s of %s, controlled %t\n", p.Name, p.Annotations[policy.RevisionAnnotation],
-					*p.Spec.FailurePolicy, p.Spec.ReinvocationPolicy, metav1.IsControlledBy(p, set), asked, b.Name, b.Spec.PolicyName, metav1.IsControlledBy(b, set))
+				fmt.Fprintf(&out, "%s of %v, failure policy %s, reinvocation %s, controlled %t\n%s", p.Name, p.Annotations[policy.RevisionAnnotation],
+					*p.Spec.FailurePolicy, p.Spec.ReinvocationPolicy, metav1.IsControlledBy(p, set), asked)
+				fmt.Fprintf(&out, "binding %s of %s, controlled %t\n", b.Name, b.Spec.PolicyName, metav1.IsControlledBy(b, set))
 			}
 		}
 		return out.String()
