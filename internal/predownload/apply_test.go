@@ -135,8 +135,9 @@ var answers = map[string]error{
 	"silence":   errors.New("no answer"),
 }
 
-// TestApply shows in testdata/applied.txt what becomes of a decision: requests, events, errors, and that the label is recorded. There is the job old. The
-// words are a part of the decision each, and the answer to requests for jobs. The revision is "new" if it has no UID, and "missing" if it is not there.
+// TestApply shows in testdata/applied.txt what becomes of a decision: requests, events, errors, and that the label is recorded. There is the job
+// old. Each word is a part of the decision, or the answer to requests for jobs. The revision is "new" if it has no UID, and "missing" if it is not
+// there.
 func TestApply(t *testing.T) {
 	datadriven.RunTest(t, "testdata/applied.txt", func(t *testing.T, d *datadriven.TestData) string {
 		to := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new", UID: "uid-rev"}}

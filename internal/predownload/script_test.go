@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 const (
@@ -31,19 +32,18 @@ var annotations = map[string]string{
 	"min": minimum, "parallelism": inplacev1alpha1.PreDownloadParallelismAnnotation, "timeout": inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation,
 }
 
-// TestDecide shows what is decided. The words behind the command change input. "from" and "to" begin lines with the templates of old
-// revisions and of the new one. Their words are images of containers, or "none" for no container. They are also images of volumes: nothing for another kind
-// of volume, "none" for no image. All others are annotations. "broken" and "nothing" are data that cannot be read, and "bare" is a template
-// of one container without anything else. With "whole", all of a job is shown.
+// TestDecide shows what is decided. The words behind the command change input. "from" and "to" begin lines with the templates of old revisions and of
+// the new one, as strategic merge patches. "broken" and "nothing" are data that cannot be read, and "bare" is a template of one container without
+// anything else. All other words are annotations. With "whole", all of a job is shown.
 func TestDecide(t *testing.T) {
 	datadriven.RunTest(t, "testdata/decisions.txt", func(t *testing.T, d *datadriven.TestData) string {
 		in := input(t)
 		in.From = nil
 		for line := range strings.Lines(d.Input) {
-			if words := strings.Fields(line); words[0] == "to" {
-				in.to = revisionOf(t, "new", words[1:])
+			if of, text, _ := strings.Cut(strings.TrimSpace(line), " "); of == "to" {
+				in.to = revisionOf(t, "new", text)
 			} else {
-				in.From = append(in.From, revisionOf(t, "old", words[1:]))
+				in.From = append(in.From, revisionOf(t, "old", text))
 			}
 		}
 		if in.From == nil {
@@ -113,51 +113,22 @@ func change(t *testing.T, in *Input, arg datadriven.CmdArg, value string) {
 	}
 }
 
-// revisionOf is a revision of the template that words say.
-func revisionOf(t *testing.T, hash string, words []string) *appsv1.ControllerRevision {
+// revisionOf is a revision of a template with a patch, of one without anything else, or of data that cannot be read.
+func revisionOf(t *testing.T, hash, text string) *appsv1.ControllerRevision {
 	t.Helper()
 	image := map[string]string{"old": "nginx:1", "new": "nginx:2"}[hash]
-	pods := template(image, "log:1")
-	var data []byte
-	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		volume, is := strings.CutSuffix(key, ".volume")
-		switch {
-		case word == "broken":
-			data = []byte("{")
-		case word == "nothing":
-			data = []byte{}
-		case word == "bare":
-			pods = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}}}
-		case is:
-			pods.Spec.Volumes = append(pods.Spec.Volumes, volumeOf(volume, value))
-		case key == "main":
-			pods.Spec.Containers[0].Image = value
-		case word == "log=none":
-			pods.Spec.Containers = pods.Spec.Containers[:1]
-		case key == "log":
-			pods.Spec.Containers[1].Image = value
-		case key == "init":
-			pods.Spec.InitContainers[0].Image = value
-		default:
-			pods.Annotations = map[string]string{key: value}
-		}
-	}
-	r := rev(t, hash, pods)
-	if data != nil {
+	pods, unreadable := template(image, "log:1"), map[string][]byte{"broken": []byte("{"), "nothing": {}}
+	switch data, is := unreadable[text]; {
+	case is:
+		r := rev(t, hash, pods)
 		r.Data.Raw = data
+		return r
+	case text == "bare":
+		pods = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}}}
+	case text != "":
+		fixture.Patch(t, pods, text)
 	}
-	return r
-}
-
-func volumeOf(name, image string) corev1.Volume {
-	switch image {
-	case "":
-		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
-	case "none":
-		image = ""
-	}
-	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: image}}}
+	return rev(t, hash, pods)
 }
 
 // arrived has no pod come from another revision.

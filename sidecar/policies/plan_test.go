@@ -40,8 +40,9 @@ func revisionOf(t testing.TB, set *v1alpha1.SidecarSet, number int) *appsv1.Cont
 		t.Fatal(err)
 	}
 	return &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", set.Name, number), Namespace: "kruise-system", CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(number) * time.Minute)),
-			Labels: map[string]string{v1alpha1.SidecarSetNameLabel: set.Name}},
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", set.Name, number), Namespace: "kruise-system",
+			CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(number) * time.Minute)),
+			Labels:            map[string]string{v1alpha1.SidecarSetNameLabel: set.Name}},
 		Data: runtime.RawExtension{Raw: data}, Revision: int64(number),
 	}
 }
@@ -78,7 +79,7 @@ func TestMatchExpressionBelieves(t *testing.T) {
 	for patch, believed := range map[v1alpha1.SidecarSetPatchPolicyType]bool{
 		v1alpha1.SidecarSetOverwritePatchPolicy: true, v1alpha1.SidecarSetMergePatchJSONPatchPolicy: false,
 	} {
-		set := setOf(t, fmt.Sprintf(`{containers: [{name: audit, image: "audit:1"}], patchPodMetadata: [{annotations: {a: "{}"}, patchPolicy: %s}]}`, patch))
+		set := setOf(t, fmt.Sprintf(`{containers: [{name: audit}], patchPodMetadata: [{annotations: {a: "{}"}, patchPolicy: %s}]}`, patch))
 		if got := MatchExpression([]*v1alpha1.SidecarSet{set}); strings.Contains(got, `"web" in injected`) != believed {
 			t.Errorf("with %s: %s", patch, got)
 		}

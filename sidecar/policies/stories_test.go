@@ -33,7 +33,8 @@ func resources() (sets, policies, bindings fakecluster.Resource) {
 	sets = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), string(resourceSidecarSets))
 	sets.ClusterScoped = true
 	of := func(kind string, name podwright.Resource, object func() any) fakecluster.Resource {
-		return fakecluster.Resource{GroupVersionKind: admissionregistrationv1.SchemeGroupVersion.WithKind(kind), Name: string(name), ClusterScoped: true, Generation: true, Type: object}
+		return fakecluster.Resource{GroupVersionKind: admissionregistrationv1.SchemeGroupVersion.WithKind(kind), Name: string(name),
+			ClusterScoped: true, Generation: true, Type: object}
 	}
 	return sets, of("MutatingAdmissionPolicy", resourcePolicies, func() any { return &admissionregistrationv1.MutatingAdmissionPolicy{} }),
 		of("MutatingAdmissionPolicyBinding", resourceBindings, func() any { return &admissionregistrationv1.MutatingAdmissionPolicyBinding{} })
@@ -71,7 +72,8 @@ func observe(c *fixture.Cluster, name string, number int) {
 	set, err := sets.Get(c.T.Context(), name, metav1.GetOptions{})
 	c.Must(err)
 	revision := revisionOf(c.T, set, number)
-	if _, err = c.Kube.AppsV1().ControllerRevisions(revision.Namespace).Create(c.T.Context(), revision, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	_, err = c.Kube.AppsV1().ControllerRevisions(revision.Namespace).Create(c.T.Context(), revision, metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) {
 		c.Must(err)
 	}
 	set.Status.LatestRevision, set.Status.ObservedGeneration = revision.Name, set.Generation

@@ -96,14 +96,18 @@ func (c *cluster) expression(...string) string {
 
 // admit shows what is injected into a pod of an app.
 func (c *cluster) admit(app ...string) string {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app[0]}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app[0]}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
 	c.Must(c.injector.Mutate(c.T.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, pod))
 	return fmt.Sprintln(imagesOf(pod))
 }
 
 // Without clients there are no caches.
 func TestAdmissionOptions(t *testing.T) {
-	if _, err := NewCachedInjector(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Sidecar is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
-		t.Errorf("without clients: error %v", err)
+	_, err := NewCachedInjector(AdmissionOptions{})
+	for _, want := range []string{"Options.Sidecar is nil", "Options.Kubernetes is nil"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("without clients: error %v, want %s", err, want)
+		}
 	}
 }

@@ -47,9 +47,10 @@ var injected = map[string]string{
 	"any": "{}", "of-shop": "{namespace: shop}", "of-bank": "{namespace: bank}", "of-team-a": "{namespaceSelector: {matchLabels: {team: a}}}",
 	"old":         "{injectionStrategy: {revision: {revisionName: demo-1}}}",
 	"old-of-bank": "{namespace: bank, injectionStrategy: {revision: {revisionName: demo-1}}}",
-	"old-to-half": "{containers: [{name: log, image: 'log:1'}], injectionStrategy: {revision: {revisionName: demo-1, policy: Partial}}, updateStrategy: {partition: 50%}}",
-	"json":        "{patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '1'}}]}",
-	"native":      "{initContainers: [{name: proxy, image: 'proxy:1', restartPolicy: Always}]}",
+	"old-to-half": `{containers: [{name: log, image: "log:1"}],
+		injectionStrategy: {revision: {revisionName: demo-1, policy: Partial}}, updateStrategy: {partition: 50%}}`,
+	"json":   "{patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '1'}}]}",
+	"native": "{initContainers: [{name: proxy, image: 'proxy:1', restartPolicy: Always}]}",
 }
 
 // injecting has an injector act on pods, and remembers what it measured last.
@@ -89,9 +90,9 @@ func (i *injecting) Default(ctx context.Context, r *admissionv1.AdmissionRequest
 	return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte(strings.Join(shown, " "))}
 }
 
-// TestInjector plays what the injector makes of pods, in testdata/injector: see conformance.PlayAdmission. It shows containers, measures, and the events of both calls.
-// With set=any and so on there is one of injected. With knows= there are the namespace shop of team a, the revision demo-1, or caches that are not
-// filled; lot= is what is drawn.
+// TestInjector plays what the injector makes of pods, in testdata/injector: see conformance.PlayAdmission. It shows containers, measures, and the
+// events of both calls. With set=any and so on there is one of injected. With knows= there are the namespace shop of team a, the revision
+// demo-1, or caches that are not filled; lot= is what is drawn.
 func TestInjector(t *testing.T) {
 	var last *injecting
 	recorder := record.NewFakeRecorder(10)
@@ -145,7 +146,8 @@ func TestInjectorDrawsLots(t *testing.T) {
 	reader := &known{sets: []*v1alpha1.SidecarSet{setOf(t, "demo", injected["old-to-half"])}, revisions: []*appsv1.ControllerRevision{firstRevision()}}
 	images := map[string]int{}
 	for range 200 { // one and the same 200 times has a probability of 2 in 2^200
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
 		if err := (&sidecarset.Injector{Reader: reader}).Mutate(t.Context(), createPod(plainPod), pod); err != nil {
 			t.Fatal(err)
 		}

@@ -18,10 +18,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -132,20 +132,6 @@ func (s *planScript) numbers(words []string) (all []int) {
 	return all
 }
 
-// patchBy changes an object by a strategic merge patch in YAML.
-func patchBy[T any](s *planScript, object *T, patch string) {
-	s.t.Helper()
-	base, err := json.Marshal(object)
-	s.must(err)
-	data, err := yaml.YAMLToJSON([]byte(patch))
-	s.must(err)
-	var after T
-	data, err = strategicpatch.StrategicMergePatch(base, data, after)
-	s.must(err)
-	s.must(json.Unmarshal(data, &after))
-	*object = after
-}
-
 func (s *planScript) step(line string) {
 	s.t.Helper()
 	if strings.Contains(line, "$HASH") {
@@ -216,11 +202,11 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		s.image(words[0], words[1])
 		s.versions[s.set.ResourceVersion] = fmt.Sprintf("R%d", len(s.versions)+1)
 	case "set":
-		patchBy(s, s.set, rest)
+		fixture.Patch(s.t, s.set, rest)
 	case "pod":
-		patchBy(s, s.pod(named), patch)
+		fixture.Patch(s.t, s.pod(named), patch)
 	case "revision":
-		patchBy(s, s.revisions[s.numbers([]string{named})[0]-1], patch)
+		fixture.Patch(s.t, s.revisions[s.numbers([]string{named})[0]-1], patch)
 	case "data":
 		r := s.revisions[s.numbers([]string{named})[0]-1]
 		if old, now, replaces := strings.Cut(patch, " => "); replaces {
@@ -287,7 +273,7 @@ func (s *planScript) status(pod, container, patch string) {
 		*statuses = slices.Delete(*statuses, i, i+1)
 		return
 	}
-	patchBy(s, &(*statuses)[i], patch)
+	fixture.Patch(s.t, &(*statuses)[i], patch)
 }
 
 // show shows a part of the plan, or of a pod.
@@ -371,32 +357,4 @@ func (s *planScript) print(text string) {
 		s.out.WriteString(" ")
 	}
 	s.out.WriteString(text + "\n")
-}
-
-// What is nil is left out, and what a plan cannot do without is a problem. (SCS-24)
-func TestPlanOfNil(t *testing.T) {
-	w := newWorld(t, logs)
-	w.add("a")
-	w.settle()
-	w.image("log", "log:v2")
-	pods, revisions := w.snapshot(), w.snapshot()
-	pods.Pods, revisions.Revisions = append(w.pods, nil), append(w.revisions, nil)
-	for name, s := range map[string]*Snapshot{"pod": pods, "revision": revisions} {
-		plan := NewPlan(s)
-		if !strings.Contains(plan.String(), "problem FailedUpdatePod: Snapshot.Pods or Snapshot.Revisions: nil left out\n") || len(updates(plan)) != 1 ||
-			len(plan.Problems) != 1 || conditionOf(plan.Status, failedUpdate) == nil {
-			t.Errorf("a nil %s: %s", name, plan)
-		}
-	}
-	for name, s := range map[string]*Snapshot{"snapshot": nil, "SidecarSet": {Now: noon}, "time": {Set: w.set}} {
-		if plan := NewPlan(s); len(plan.Problems) != 1 || plan.Status != nil || len(plan.Patch) > 0 {
-			t.Errorf("no %s: %s", name, plan)
-		}
-	}
-	if plan := NewPlan(&Snapshot{Set: &v1alpha1.SidecarSet{}, Pods: []*corev1.Pod{{}}, Now: noon}); len(plan.Problems) != 1 {
-		t.Errorf("an empty SidecarSet: %s", plan)
-	}
-	if got := (Plan{}).String(); got != "no revision" {
-		t.Errorf("an empty plan: %s", got)
-	}
 }

@@ -83,19 +83,10 @@ func addTo(pod *corev1.Pod, annotation, key string, value any) {
 		panic(err)
 	}
 	entries[key] = data
-	annotateJSON(pod, annotation, entries)
+	annotatePod(pod, annotation, entries)
 }
 
 // readJSON reads an annotation of a pod. It tells whether there is one that can be read.
 func readJSON(pod *corev1.Pod, annotation string, into any) bool {
 	return json.Unmarshal([]byte(pod.Annotations[annotation]), into) == nil
-}
-
-// annotateJSON writes an annotation of a pod.
-func annotateJSON(pod *corev1.Pod, annotation string, value any) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, annotation, string(data))
 }

@@ -88,8 +88,8 @@ func updateInPlace(u *simulation.User, pod *corev1.Pod, image string, grace int3
 	state.Revision, state.UpdateTimestamp = image, metav1.Now()
 	serve(after, false)
 	if grace > 0 {
-		annotateJSON(after, inplacev1alpha1.GraceAnnotation, inplacev1alpha1.Grace{Revision: image, GraceSeconds: grace, ContainerImages: map[string]string{"main": image}})
-		annotateJSON(after, inplacev1alpha1.StateAnnotation, state)
+		annotatePod(after, inplacev1alpha1.GraceAnnotation, inplacev1alpha1.Grace{Revision: image, GraceSeconds: grace, ContainerImages: map[string]string{"main": image}})
+		annotatePod(after, inplacev1alpha1.StateAnnotation, state)
 	} else {
 		replaceMain(after, &state, image)
 	}
@@ -129,7 +129,7 @@ func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
 		main.Image = image
 	}
 	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord, inplacev1alpha1.ContainerBatch{Timestamp: metav1.Now(), Containers: []string{"main"}})
-	annotateJSON(pod, inplacev1alpha1.StateAnnotation, state)
+	annotatePod(pod, inplacev1alpha1.StateAnnotation, state)
 }
 
 // mainOf is the container of the workload.

@@ -28,6 +28,15 @@ var (
 	misreading = planted.MisreadAll[Options, Snapshot, Plan]
 )
 
+// inPods plants a bug into how planners see pods.
+func inPods(spoil func(*Snapshot, *corev1.Pod)) bug {
+	return misreading(func(s *Snapshot) {
+		for _, pod := range s.Pods {
+			spoil(s, pod)
+		}
+	})
+}
+
 // inPatches plants a bug into the patches of pods, and drops those of which spoil says so.
 func inPatches(spoil func(*Snapshot, *rollout.PodPatch) (stays bool)) bug {
 	return inPlan(func(s *Snapshot, p *Plan) {
@@ -79,7 +88,10 @@ func encoded(value any) string {
 	return string(data)
 }
 
-func annotatePod(pod *corev1.Pod, key string, value any) { pod.Annotations[key] = encoded(value) }
+// annotatePod writes an annotation of a pod.
+func annotatePod(pod *corev1.Pod, key string, value any) {
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, encoded(value))
+}
 
 // onlyOwn drops entries of others from an annotation that a patch writes.
 func onlyOwn(p *rollout.PodPatch, key string, own ...string) bool {
@@ -173,13 +185,17 @@ func updatePart(u *simulation.User, r *rand.Rand) {
 	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":"40%","maxUnavailable":"100%","paused":false,"selector":null}}}`)
 }
 
-// updateBroken updates pods while none may be unavailable, or all.
-func updateBroken(u *simulation.User, r *rand.Rand) {
-	if r.IntN(2) == 0 {
-		updateInTurn(u, r)
-		return
+// updateWith updates pods while one of some numbers may be unavailable.
+func updateWith(maxUnavailable ...any) func(*simulation.User, *rand.Rand) {
+	const strategy = `{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`
+	edit := simulation.Pick(strategy, maxUnavailable...)
+	return func(u *simulation.User, r *rand.Rand) {
+		if r.IntN(2) == 0 {
+			updateInTurn(u, r)
+			return
+		}
+		u.Edit(edit(r))
 	}
-	u.Edit(simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`, 0, 3)(r))
 }
 
 // updateBesideWorkload updates sidecars while the workload updates pods to an image that cannot be pulled.

@@ -26,7 +26,7 @@ func TestSimulationOfTwo(t *testing.T) {
 
 // TestSimulationFindsBugsOfTwo plants a bug, which a few seeds must find. (SCS-28)
 func TestSimulationFindsBugsOfTwo(t *testing.T) {
-	alone := misreading(func(s *Snapshot) { eachPod(s, func(pod *corev1.Pod) { keepRecord(s, pod) }) })
+	alone := inPods(func(s *Snapshot, pod *corev1.Pod) { keepRecord(s, pod) })
 	simulation.FindBugs(t, []simulation.Bug{{Name: "containers of the other one are updated", Breaks: invariants.Ownership, Workload: two(alone)}})
 }
 

@@ -4,9 +4,11 @@ package sidecarset
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -76,71 +78,32 @@ func actRarely(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// editRarely changes fields of a container that are seldom changed. The type of an upgrade stays when it is set.
+// What users change about containers: fields of SidecarSets, and fields of Kubernetes, which running pods cannot get.
+var (
+	containerEdits  = simulation.ReadEdits("containerEdits")
+	containerFields = simulation.ReadEdits("containerFields")
+)
+
+// editRarely changes fields of a container that are seldom changed. How one is upgraded hot stays. Fields of Kubernetes that were set before are
+// taken back at times.
 func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
-	switch r.IntN(10) {
-	case 7, 8, 9:
-		editField(c, r)
-	case 5:
-		c.ShareVolumeDevicePolicy = []*v1alpha1.ShareVolumePolicy{nil, {Type: v1alpha1.ShareVolumePolicyEnabled}, {Type: v1alpha1.ShareVolumePolicyDisabled}}[r.IntN(3)]
-	case 6:
-		c.ResourcesPolicy = anyPolicy(r)
-	case 0:
-		c.PodInjectPolicy = []v1alpha1.PodInjectPolicyType{"", v1alpha1.BeforeAppContainerType, v1alpha1.AfterAppContainerType}[r.IntN(3)]
-	case 1:
-		c.ShareVolumePolicy.Type = []v1alpha1.ShareVolumePolicyType{"", v1alpha1.ShareVolumePolicyEnabled, v1alpha1.ShareVolumePolicyDisabled}[r.IntN(3)]
-	case 2:
-		if c.UpgradeStrategy.UpgradeType == "" {
-			c.UpgradeStrategy.UpgradeType = v1alpha1.SidecarContainerColdUpgrade
+	upgrade, edits := c.UpgradeStrategy, containerEdits
+	if r.IntN(10) < 3 {
+		edits = containerFields
+		if r.IntN(2) == 0 {
+			c.Container = corev1.Container{Name: c.Name, Image: c.Image, Env: c.Env, RestartPolicy: c.RestartPolicy, StartupProbe: c.StartupProbe}
 		}
-	case 3:
-		if c.UpgradeStrategy.UpgradeType != v1alpha1.SidecarContainerHotUpgrade { // it has no meaning
-			c.UpgradeStrategy.HotUpgradeEmptyImage = []string{"", "empty:1"}[r.IntN(2)]
-		}
-	default:
-		from := func(version, path string) *v1alpha1.SourceContainerNameSource {
-			return &v1alpha1.SourceContainerNameSource{FieldRef: &v1alpha1.PodFieldSelector{APIVersion: version, FieldPath: path}}
-		}
-		c.TransferEnv = [][]v1alpha1.TransferEnvVar{nil,
-			{{SourceContainerName: "main", EnvName: "A"}, {SourceContainerName: "main", EnvNames: []string{"B", "C"}}},
-			{{SourceContainerName: "other", EnvName: "B"}, {SourceContainerName: "main", EnvNames: []string{"C"}}},
-			{{EnvName: "A", SourceContainerNameFrom: from("v1", "metadata.labels['app']")}},
-			{{EnvName: "A", SourceContainerNameFrom: from("", "metadata.labels['app']")}},
-			{{EnvName: "A", SourceContainerNameFrom: from("v1", "metadata.labels['ring']")}}}[r.IntN(6)]
 	}
-}
-
-// containerFields are fields of Kubernetes that users set, and which running pods cannot get.
-var containerFields = []string{
-	`{"command":["run"]}`, `{"args":["-v"]}`, `{"workingDir":"/tmp"}`, `{"stdin":true}`, `{"stdin":true,"stdinOnce":true}`, `{"tty":true}`,
-	`{"ports":[{"containerPort":80}]}`, `{"env":[{"name":"B","value":"2"}]}`, `{"envFrom":[{"configMapRef":{"name":"more"}}]}`, `{"volumeMounts":[{"name":"shared","mountPath":"/shared"}]}`,
-	`{"resources":{"requests":{"cpu":"1m"}}}`, `{"resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"}]}`, `{"imagePullPolicy":"Always"}`,
-	`{"terminationMessagePath":"/dev/log"}`, `{"terminationMessagePolicy":"FallbackToLogsOnError"}`, `{"securityContext":{"privileged":false}}`,
-	`{"livenessProbe":{"exec":{"command":["live"]}}}`, `{"readinessProbe":{"exec":{"command":["ready"]}}}`, `{"lifecycle":{"preStop":{"exec":{"command":["stop"]}}}}`,
-}
-
-// editField sets a field of a container, and takes back those that were set before at times.
-func editField(c *v1alpha1.SidecarContainer, r *rand.Rand) {
-	if r.IntN(2) == 0 {
-		c.Container = corev1.Container{Name: c.Name, Image: c.Image, Env: c.Env, RestartPolicy: c.RestartPolicy, StartupProbe: c.StartupProbe}
+	data, err := json.Marshal(c)
+	if err == nil {
+		data, err = jsonpatch.MergePatch(data, []byte(simulation.AnyEdit(r, edits)))
 	}
-	if err := json.Unmarshal([]byte(containerFields[r.IntN(len(containerFields))]), &c.Container); err != nil {
+	*c = v1alpha1.SidecarContainer{}
+	if err = errors.Join(err, json.Unmarshal(data, c)); err != nil {
 		panic(err)
 	}
-}
-
-// anyPolicy computes the resources of a container, or none.
-func anyPolicy(r *rand.Rand) *v1alpha1.ResourcesPolicy {
-	if r.IntN(3) == 0 {
-		return nil
-	}
-	side := func(memory string) *v1alpha1.ResourceExpr {
-		return &v1alpha1.ResourceExpr{CPU: []string{"max(cpu*50%, 50m)", "cpu/2"}[r.IntN(2)], Memory: []string{memory, "memory/2"}[r.IntN(2)]}
-	}
-	return &v1alpha1.ResourcesPolicy{
-		TargetContainersMode:      []v1alpha1.TargetContainersMode{v1alpha1.TargetContainersSum, v1alpha1.TargetContainersMax}[r.IntN(2)],
-		TargetContainersNameRegex: []string{".*", "main"}[r.IntN(2)],
-		ResourcesExpr:             v1alpha1.ResourcesExpr{Limits: side("64Mi"), Requests: side("memory")},
+	if upgrade.UpgradeType == v1alpha1.SidecarContainerHotUpgrade {
+		c.UpgradeStrategy = upgrade
 	}
 }
 
@@ -150,11 +113,7 @@ func editContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
 	for i := range set.Spec.Containers {
 		edit(&set.Spec.Containers[i])
 	}
-	data, err := json.Marshal(set.Spec.Containers)
-	if err != nil {
-		panic(err)
-	}
-	u.Edit(`{"spec":{"containers":` + string(data) + `}}`)
+	u.Edit(encoded(map[string]any{"spec": map[string]any{"containers": set.Spec.Containers}}))
 }
 
 // editInitContainers changes the init containers of the SidecarSet.

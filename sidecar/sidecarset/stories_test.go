@@ -27,16 +27,26 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. Images with "nopull" cannot be pulled. Options are features by name,
-// and "budget", which lets no pod go. "inject" creates pods that the webhook injects into, or so many; arguments with = are their labels. "missed" creates
-// pods that the webhook has not heard of. "mirror" has a webhook of others rewrite the images of pods that are created. "down" has a container of
-// a pod fail, and "forget" deletes all revisions. "plan" shows the plan, and "step" shows it and reconciles once. "hot" shows what a pod records
-// of hot containers, "outcome" what has come of pods and SidecarSet. "create-set", of namespaces with a label, "delete-set" and
-// "create-namespace" are about others. "matched" shows
-// how many pods SidecarSets match, and "namespace labels a=b" changes that of pods. "take-revision" gives the name of
-// the last revision to another one. That is of this SidecarSet, with other data or unreadable, or of another, or of none. "inject-in", "kubelet-in" and
-// "images-in" are about pods of another namespace. "metrics" shows what was measured last. "injector" makes an injector with caches, perhaps with an expression of its own, "serve" runs
-// them, and "knows" shows what they know, in alphabetical order. "expression" shows which pods webhooks are asked about, and how often
-// that has changed; "admit" injects into a pod, and "white-list" creates the ConfigMap that it reads, and "copy-revisions" copies revisions to another namespace.
+// and "budget", which lets no pod go.
+//
+//	inject pods, inject 20 a=b      creates pods that the webhook injects into, or so many; arguments with = are their labels
+//	inject-in, kubelet-in, images-in namespace
+//	                                the same of a pod web-a in another namespace; has its kubelets act; shows images there
+//	missed pods                     creates pods that the webhook has not heard of
+//	mirror                          has a webhook of others rewrite the images of pods that are created
+//	down pod container, forget      has a container fail; deletes all revisions
+//	plan, step                      shows the plan; and reconciles once
+//	hot pod container, outcome      shows what a pod records of hot containers; what has come of pods and SidecarSet
+//	create-set name a=b, delete-set, create-namespace
+//	                                are about others; a=b is a label of their namespaces
+//	matched names, metrics          shows how many pods SidecarSets match; what was measured last
+//	namespace labels a=b            changes labels of the namespace
+//	take-revision by                gives the name of the last revision to another one: of other-data or unreadable, of another SidecarSet, or of none
+//	injector [counting], serve      makes an injector with caches, perhaps with an expression of its own; runs them
+//	knows names, expression         shows what its caches know, by name; which pods webhooks are asked about, and how often that has changed
+//	admit app                       shows what it injects
+//	white-list name, copy-revisions namespace
+//	                                creates the ConfigMap that it reads; copies revisions to another namespace
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{}
@@ -64,7 +74,8 @@ func TestStories(t *testing.T) {
 				"serve":          func(...string) string { c.T.Cleanup(c.Start(c.injector.Run)); return "" },
 				"copy-revisions": act(c.copyRevisions),
 				"white-list": act(func(name string) {
-					_, err := c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(c.T.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+					list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+					_, err := c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(c.T.Context(), list, metav1.CreateOptions{})
 					c.Must(err)
 				}),
 				"plan": func(...string) string { return c.plan().String() + "\n" },
@@ -99,7 +110,7 @@ func TestStories(t *testing.T) {
 					c.Must(err)
 				}),
 			}}
-	}, namespaceResource, fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }})
+	}, namespaceResource, fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", func() any { return &corev1.ConfigMap{} }))
 }
 
 func (c *cluster) option(name, value string) {

@@ -5,6 +5,7 @@ package terminator
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,25 +21,18 @@ import (
 // enqueues the pod if it changes a plan that writes something. (ST-4)
 func TestEventsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
-	for _, base := range []struct {
-		text  string
-		edits []edit
-	}{
-		{"OnFailure main:running a=r:running", nil}, {"OnFailure main:0 a=r:running b=I:running", nil}, {"OnFailure main:0 a=r:running@1 b=I:running", nil},
-		{"OnFailure main:0 a=r:0", nil}, {"Never main:1 a=r:running", nil}, {"OnFailure main:1 a=r:CrashLoopBackOff", nil}, {"Never main:0 other:running a=i:running", nil},
-		{"OnFailure main:0 b=I:ContainerCreating", nil},
-		{"Never main:0 a=r:running b=r:running", []edit{given(10 * time.Second)}}, {"Never main:0 a=r:running", []edit{given(10 * time.Second), learn}},
+	for _, line := range []string{
+		"OnFailure main:running a=r:running", "OnFailure main:0 a=r:running b=I:running", "OnFailure main:0 a=r:running@1 b=I:running",
+		"OnFailure main:0 a=r:0", "Never main:1 a=r:running", "OnFailure main:1 a=r:CrashLoopBackOff", "Never main:0 other:running a=i:running",
+		"OnFailure main:0 b=I:ContainerCreating", "Never main:0 a=r:running b=r:running; given=10s", "Never main:0 a=r:running; given=10s learned",
 	} {
-		for _, ago := range []time.Duration{0, time.Second, time.Hour} {
-			pod := podOf(t, base.text)
-			for _, edit := range base.edits {
-				edit(pod)
+		for _, requested := range []string{"", " request=1s", " request=1h"} {
+			if !strings.Contains(line, ";") {
+				requested = ";" + requested
 			}
+			s := snapshotOf(t, line+requested)
+			pod, request := s.Pod, s.Request
 			pod.Generation = 1
-			var request *lifecyclev1alpha1.ContainerRecreateRequest
-			if ago > 0 {
-				request = requestOf(pod, ago, "a")
-			}
 			of := func(pod *corev1.Pod, request *lifecyclev1alpha1.ContainerRecreateRequest) string {
 				plan := NewPlan(&Snapshot{Pod: pod, Node: nodes[pod.Spec.NodeName], Request: request, Now: at})
 				return fmt.Sprint(describe(plan), " again after ", plan.RequeueAfter)
@@ -111,26 +105,19 @@ func TestRequestsThatComeAndGo(t *testing.T) {
 
 // Pods are enqueued when their sidecars are due, when they have ended, and while a request waits for their kubelet. (ST-4, ST-15.1, ST-17)
 func TestPodsThatMatter(t *testing.T) {
-	pod := func(text string, edits ...edit) *corev1.Pod {
-		pod := podOf(t, text)
-		for _, edit := range edits {
-			edit(pod)
-		}
-		return pod
-	}
-	ended := func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded }
+	pod := func(line string) *corev1.Pod { return snapshotOf(t, line).Pod }
 	on, none, web := mutation.On[*corev1.Pod], (*corev1.Pod)(nil), "default/web"
 	mutation.CheckEvents(t, podChanged,
 		on("a new one that is due", none, pod("OnFailure main:0 a=r:running"), web),
 		on("a new one that is not", none, pod("OnFailure main:running a=r:running"), ""),
 		on("it becomes due", pod("OnFailure main:running a=r:running"), pod("OnFailure main:0 a=r:running"), web),
 		on("it starts", pod("OnFailure main:ContainerCreating a=r:ContainerCreating"), pod("OnFailure main:running a=r:running"), ""),
-		on("it ends", pod("OnFailure main:0 a=r:0"), pod("OnFailure main:0 a=r:0", ended), web),
-		on("it had ended", none, pod("OnFailure main:0 a=r:0", ended), ""),
-		on("ST-15.1: its phase was given by a controller before this one", none, pod("Never main:0 a=r:running", given(0)), web),
-		on("ST-15.1: its kubelet shows that it knows", pod("Never main:0 a=r:running", given(0)), pod("Never main:0 a=r:running", given(0), learn), web),
-		on("ST-9: its sidecar ends then", pod("Never main:0 a=r:running", given(0)), pod("Never main:0 a=r:143", given(0)), ""),
-		on("ST-15: the failure of its sidecar does not count", none, pod("OnFailure main:0 a=r:running", given(0)), ""),
+		on("it ends", pod("OnFailure main:0 a=r:0"), pod("OnFailure main:0 a=r:0; {status: {phase: Succeeded}}"), web),
+		on("it had ended", none, pod("OnFailure main:0 a=r:0; {status: {phase: Succeeded}}"), ""),
+		on("ST-15.1: its phase was given by a controller before this one", none, pod("Never main:0 a=r:running; given=0s"), web),
+		on("ST-15.1: its kubelet shows that it knows", pod("Never main:0 a=r:running; given=0s"), pod("Never main:0 a=r:running; given=0s learned"), web),
+		on("ST-9: its sidecar ends then", pod("Never main:0 a=r:running; given=0s"), pod("Never main:0 a=r:143; given=0s"), ""),
+		on("ST-15: the failure of its sidecar does not count", none, pod("OnFailure main:0 a=r:running; given=0s"), ""),
 		on("it goes", pod("OnFailure main:running a=r:running"), none, web),
 		on("one without sidecars", none, pod("OnFailure main:0 a:running"), ""),
 		on("one without sidecars goes", pod("OnFailure main:0 a:running"), none, ""))

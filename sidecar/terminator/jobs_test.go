@@ -17,14 +17,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // What nodes and API server take at most. A kubelet looks at its containers once per relist. An agent has asked the runtime
@@ -58,27 +57,36 @@ func TestJobsEndInTime(t *testing.T) {
 	}
 }
 
-// signals are channels by the name of a pod, closed once.
-type signals map[string]chan struct{}
-
-func (s signals) send(pod string) {
-	if s[pod] != nil {
-		close(s[pod])
-		delete(s, pod)
-	}
-}
-
 // jobs are the pods of Jobs, and their nodes.
 type jobs struct {
 	*cluster
-	mu     sync.Mutex
-	random *rand.Rand
-	// requested has a signal when there is a request for the pod, and given when it was given its phase.
-	requested, given signals
+	mu      sync.Mutex
+	random  *rand.Rand
+	signals map[string]chan struct{} // by the writes of the controller that they tell of, closed once
 }
 
 func newJobs(c *cluster) *jobs {
-	return &jobs{cluster: c, random: rand.New(rand.NewPCG(1, 1)), requested: signals{}, given: signals{}}
+	j := &jobs{cluster: c, random: rand.New(rand.NewPCG(1, 1)), signals: map[string]chan struct{}{}}
+	c.FailAfter(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser {
+			j.signal(r.String()+" "+fixture.NameIn(r), false)
+		}
+		return nil
+	})
+	return j
+}
+
+// signal returns the signal of a write that is to come. If none is to come any more, it closes the signal that there is.
+func (j *jobs) signal(write string, comes bool) <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if comes {
+		j.signals[write] = make(chan struct{})
+	} else if signal := j.signals[write]; signal != nil {
+		close(signal)
+		delete(j.signals, write)
+	}
+	return j.signals[write]
 }
 
 // run returns how long each of n pods took.
@@ -86,19 +94,15 @@ func (j *jobs) run(policy corev1.RestartPolicy, n int) []time.Duration {
 	controller, err := New(Options{Kubernetes: connectSlowly(j, kubernetes.NewForConfig), Lifecycle: connectSlowly(j, client.NewForConfig)})
 	j.Must(err)
 	defer j.Start(controller.Run)()
-	defer j.follow()()
 	took := make([]time.Duration, n)
 	var running sync.WaitGroup
 	for i := range n {
 		pod := podOf(j.T, string(policy)+" main:running a=r:running")
 		pod.ObjectMeta = metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: fmt.Sprint("job-", i)}
-		requested, given := make(chan struct{}), make(chan struct{})
-		j.mu.Lock()
-		j.requested[pod.Name], j.given[pod.Name] = requested, given
-		j.mu.Unlock()
 		status := pod.Status
 		pod, err := j.Kube.CoreV1().Pods(pod.Namespace).Create(j.T.Context(), pod, metav1.CreateOptions{})
 		j.Must(err)
+		requested, given := j.signal("create containerrecreaterequests "+RequestName(pod.UID), true), j.signal("patch pods/status "+pod.Name, true)
 		pod.Status = status
 		_, err = j.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(j.T.Context(), pod, metav1.UpdateOptions{})
 		j.Must(err)
@@ -134,36 +138,6 @@ func connectSlowly[C any](j *jobs, connect func(*rest.Config) (C, error)) C {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
-// follow sends the signals until stop is called.
-func (j *jobs) follow() (stop func()) {
-	requests, err := j.requests.Watch(j.T.Context(), metav1.ListOptions{})
-	j.Must(err)
-	pods, err := j.Kube.CoreV1().Pods(fixture.Web.Namespace).Watch(j.T.Context(), metav1.ListOptions{})
-	j.Must(err)
-	var running sync.WaitGroup
-	for _, w := range []watch.Interface{requests, pods} {
-		running.Go(func() {
-			for event := range w.ResultChan() {
-				j.mu.Lock()
-				switch object := event.Object.(type) {
-				case *lifecyclev1alpha1.ContainerRecreateRequest:
-					j.requested.send(object.Spec.PodName)
-				case *corev1.Pod:
-					if object.Status.Phase == corev1.PodSucceeded {
-						j.given.send(object.Name)
-					}
-				}
-				j.mu.Unlock()
-			}
-		})
-	}
-	return func() {
-		requests.Stop()
-		pods.Stop()
-		running.Wait()
-	}
-}
 
 // end has the main container of a pod exit after a time, and does what its node does then, until its sidecar has ended. It returns
 // what the pod took to its phase from there, without the time to stop the sidecar if that came first.

@@ -5,7 +5,6 @@ package terminator
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,25 +14,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-type edit = func(*corev1.Pod)
-
-// given gives a pod the phase Succeeded, so long ago.
-func given(ago time.Duration) edit {
-	return func(pod *corev1.Pod) { give(pod, corev1.PodSucceeded, at.Add(-ago)) }
-}
-
 // TestPlans shows the plans of pods: a line each, as podOf reads it, and "-" for no restart policy. Behind a semicolon stands what
-// is changed about them, and behind # what the line shows. Containers are numbers.
+// is changed about them, and behind # what the line shows.
 //
-//	phase=Pending, node=gone, terminating, mirror           of the pod
+//	{status: {phase: Pending}}                              a strategic merge patch of the pod, behind all other changes
 //	status-missing, status-too-many, status-of-another      its statuses of containers do not fit
-//	native                                                  it has a native sidecar
-//	env=r:true,i:exit:1,x:true, value-from                  the environment of container 1
-//	alone=0:Never, alone=0:Never:Restart:In:0+42            the restart policy of a container, and a rule beside it; rules= is the rule alone
-//	given=10s, learned, ready=False:Reason                  the phase Succeeded was given so long ago; what the kubelet has told since
+//	given=10s, learned                                      the phase Succeeded was given so long ago; the kubelet has learned of it since
 //	seen=10s                                                since when this controller knows that it was given
 //	request=10s, over                                       there is a request for a, and it is completed
 //	leave                                                   the phase is left to kubelets
@@ -52,16 +41,27 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// planOf shows the plan for a line.
-func planOf(t *testing.T, line string) string {
+// snapshotOf reads a line.
+func snapshotOf(t *testing.T, line string) *Snapshot {
 	t.Helper()
 	text, edits, _ := strings.Cut(strings.TrimPrefix(line, "-"), "; ")
 	s := &Snapshot{Pod: podOf(t, text), Now: at}
+	edits, patch, patched := strings.Cut(edits, "{")
 	for word := range strings.FieldsSeq(edits) {
 		key, value, _ := strings.Cut(word, "=")
 		changeBy(t, s, key, value)
 	}
+	if patched {
+		fixture.Patch(t, s.Pod, "{"+patch)
+	}
 	s.Node = nodes[s.Pod.Spec.NodeName]
+	return s
+}
+
+// planOf shows the plan for a line.
+func planOf(t *testing.T, line string) string {
+	t.Helper()
+	s, text := snapshotOf(t, line), strings.Split(line, ";")[0]
 	plan := NewPlan(s)
 	left, requested := *s, *s
 	left.LeavePhase, requested.Request = true, requestOf(s.Pod, time.Second, "a")
@@ -86,50 +86,21 @@ func changeBy(t *testing.T, s *Snapshot, key, value string) {
 	t.Helper()
 	pod := s.Pod
 	statuses := &pod.Status.ContainerStatuses
-	first, second, _ := strings.Cut(value, ":")
 	switch key {
-	case "phase":
-		pod.Status.Phase = corev1.PodPhase(value)
-	case "node":
-		pod.Spec.NodeName = value
-	case "terminating":
-		pod.DeletionTimestamp = &metav1.Time{Time: at}
-	case "mirror":
-		pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
 	case "status-missing":
 		*statuses = (*statuses)[:1]
 	case "status-too-many":
 		*statuses = append(*statuses, corev1.ContainerStatus{Name: "x"})
 	case "status-of-another":
 		(*statuses)[0].Name = "x"
-	case "native":
-		pod.Spec.InitContainers = []corev1.Container{containerOf("native", "r")}
-		pod.Spec.InitContainers[0].RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
-		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{statusOf(t, "native", "running")}
-	case "value-from":
-		pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: v1alpha1.TerminateSidecarEnv, ValueFrom: &corev1.EnvVarSource{}}}
-	case "env":
-		names := map[string]string{"r": v1alpha1.TerminateSidecarEnv, "i": v1alpha1.TerminateSidecarWithImageEnv, "x": v1alpha1.TerminateSidecarIgnoreExitCodeEnv}
-		for variable := range strings.SplitSeq(value, ",") {
-			name, value, _ := strings.Cut(variable, ":")
-			pod.Spec.Containers[1].Env = append(pod.Spec.Containers[1].Env, corev1.EnvVar{Name: names[name], Value: value})
-		}
-	case "alone":
-		policy, rule, _ := strings.Cut(second, ":")
-		containerAt(t, pod, first).RestartPolicy = new(corev1.ContainerRestartPolicy(policy))
-		containerAt(t, pod, first).RestartPolicyRules = rulesOf(t, rule)
-	case "rules":
-		containerAt(t, pod, first).RestartPolicyRules = rulesOf(t, second)
 	case "learned":
 		learn(pod)
-	case "ready":
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionStatus(first), Reason: second})
 	case "given":
 		if value == "never" {
 			give(pod, corev1.PodSucceeded, time.Time{})
 			break
 		}
-		given(duration(t, value))(pod)
+		give(pod, corev1.PodSucceeded, at.Add(-duration(t, value)))
 	case "seen":
 		s.PhaseSeen = at.Add(-duration(t, value))
 	case "request":
@@ -150,33 +121,6 @@ func duration(t *testing.T, text string) time.Duration {
 		t.Fatal(err)
 	}
 	return d
-}
-
-func containerAt(t *testing.T, pod *corev1.Pod, index string) *corev1.Container {
-	t.Helper()
-	i, err := strconv.Atoi(index)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &pod.Spec.Containers[i]
-}
-
-// rulesOf reads a rule, as Restart:In:0+42.
-func rulesOf(t *testing.T, text string) []corev1.ContainerRestartRule {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	words := strings.Split(text, ":")
-	on := &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOperator(words[1])}
-	for code := range strings.SplitSeq(words[2], "+") {
-		n, err := strconv.ParseInt(code, 10, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		on.Values = append(on.Values, int32(n))
-	}
-	return []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleAction(words[0]), ExitCodes: on}}
 }
 
 // The request is that of the contract. (ST-11)

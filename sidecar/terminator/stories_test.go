@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestStories plays the stories in testdata: see fixture.PlayStories. Most commands of pods and nodes show the writes of the controller, its events (ST-18),
-// and then the pod web, as "state" does. The option LeavePhase leaves the phase to kubelets.
+// TestStories plays the stories in testdata: see fixture.PlayStories. Most commands of pods and nodes show the writes of the controller, its
+// events (ST-18), and then the pod web, as "state" does. The option LeavePhase leaves the phase to kubelets.
 //
 //	pod OnFailure main: a=r: codes=(0,137)
 //	                        creates the pod, as podOf reads it; the codes are what its sidecars exit with when they are stopped

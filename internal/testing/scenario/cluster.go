@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -182,16 +181,6 @@ func (w *Cluster) inUse(claim string) bool {
 			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
 		})
 	})
-}
-
-// Available counts the pods that serve.
-func (w *Cluster) Available(minReadySeconds int32) (n int32) {
-	for _, pod := range w.Pods {
-		if active(pod) && lifecycle.Available(pod, minReadySeconds, w.Now) {
-			n++
-		}
-	}
-	return n
 }
 
 // active tells whether a pod has neither ended nor is being deleted.

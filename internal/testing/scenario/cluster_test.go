@@ -4,10 +4,8 @@ package scenario
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,90 +16,14 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// crew is a workload that manages the pods web-0, web-1, … of one image, each
-// with a claim that belongs to it.
-type crew struct {
-	*Cluster
-	replicas int
-	template corev1.PodTemplateSpec
-	seconds  int32
-}
-
-func newCrew(t TB) *crew {
-	c := &crew{Cluster: New(t, metav1.OwnerReference{Kind: "Crew", Name: "web", UID: "uid-web"}), template: Template()}
-	c.Graceful = true
-	return c
-}
-
-func (c *crew) Spec(changes ...string) {
-	for _, change := range changes {
-		if n, ok := strings.CutPrefix(change, "replicas="); ok {
-			_, _ = fmt.Sscan(n, &c.replicas)
-		} else if key, value, _ := strings.Cut(change, "="); !ChangeTemplate(&c.template, key, value) {
-			c.T.Fatalf("unknown field %s", key)
-		}
-	}
-}
-
-func (c *crew) Feature(name string) {
-	if name != "MinReady" {
-		c.T.Fatalf("unknown feature %s", name)
-	}
-	c.seconds = 10
-}
-
-func (c *crew) Command(d *datadriven.TestData, out *strings.Builder) bool {
-	if d.Cmd != "greet" {
-		return false
-	}
-	out.WriteString("hello\n")
-	return true
-}
-
-func (c *crew) MinReadySeconds() int32 { return c.seconds }
-
-func (c *crew) Status(out *strings.Builder) {
-	fmt.Fprintf(out, "available=%d\n", c.Available(c.seconds))
-}
-
-func (c *crew) Reconcile(out *strings.Builder) bool {
-	if c.OwnerGone() {
-		return false
-	}
-	create, owned := c.missing(), false
-	for _, pod := range c.Pods {
-		claim := c.Claim("data-" + pod.Name)
-		if !refersTo(claim.OwnerReferences, pod.UID) {
-			c.OwnClaim(claim, []metav1.OwnerReference{{Kind: "Pod", Name: pod.Name, UID: pod.UID}})
-			owned = true
-		}
-	}
-	c.ShowCreations(create, out)
-	c.createPods(create)
-	return owned || len(create) > 0
-}
-
-func (c *crew) missing() (create []rollout.PodCreation) {
-	for i := range c.replicas {
-		name := fmt.Sprintf("web-%d", i)
-		if c.Pod(name) != nil || c.Claim("data-"+name) != nil {
-			continue
-		}
-		pod := &corev1.Pod{ObjectMeta: *c.template.ObjectMeta.DeepCopy(), Spec: *c.template.Spec.DeepCopy()}
-		pod.Name, pod.OwnerReferences = name, []metav1.OwnerReference{c.Owner}
-		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-" + name}}
-		create = append(create, rollout.PodCreation{Pod: pod, Claims: []*corev1.PersistentVolumeClaim{claim}})
-	}
-	return create
-}
-
-func TestScripts(t *testing.T) {
-	RunScripts(t, "testdata/scripts", func(t *testing.T) (*Cluster, Player) {
-		c := newCrew(t)
-		return c.Cluster, c
-	})
+// newCluster is a graceful cluster of a pod web-0 with a claim.
+func newCluster(t TB) *Cluster {
+	w := New(t, metav1.OwnerReference{Kind: "Crew", Name: "web", UID: "uid-web"})
+	w.Graceful = true
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}, Spec: Template().Spec}
+	w.createPods([]rollout.PodCreation{{Pod: pod, Claims: []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data-web-0"}}}}})
+	w.Kubelets()
+	return w
 }
 
 // failure is a TB that records how a cluster fails.
@@ -164,30 +86,25 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 		{"there is no pod web-7", func(w *Cluster) { w.Name("web-7") }},
 	} {
 		t.Run(test.want, func(t *testing.T) {
-			c := newCrew(t)
-			c.Spec("replicas=1")
-			c.Settle(c.Reconcile, &strings.Builder{})
+			w := newCluster(t)
 			got := failure("")
-			c.T = &got
+			w.T = &got
 			defer func() {
 				if recover() == nil || string(got) != test.want {
 					t.Errorf("failed with %q, want %q", got, test.want)
 				}
 			}()
-			test.do(c.Cluster)
+			test.do(w)
 		})
 	}
 }
 
 func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
-	c := newCrew(t)
-	c.Spec("replicas=1")
-	c.Settle(c.Reconcile, &strings.Builder{})
-	c.Kubelets()
-	c.Edit("web-0", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:missing" })
-	c.Kubelets()
+	w := newCluster(t)
+	w.Edit("web-0", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:missing" })
+	w.Kubelets()
 	want := corev1.ContainerStatus{Name: "main", Image: "nginx:1", ImageID: "sha256:nginx:1", ContainerID: "fake://main"}
-	if diff := cmp.Diff([]corev1.ContainerStatus{want}, c.Pod("web-0").Status.ContainerStatuses); diff != "" {
+	if diff := cmp.Diff([]corev1.ContainerStatus{want}, w.Pod("web-0").Status.ContainerStatuses); diff != "" {
 		t.Errorf("container status (-want +got):\n%s", diff)
 	}
 }

@@ -55,11 +55,10 @@ type Player interface {
 //	gone pod            lets it vanish, whatever holds it
 //	fail pod, succeed pod
 //	unready pod, ready pod
-//	freeze pod, thaw pod
+//	freeze pod
 //	label pod key=value key…
 //	annotate pod key=value key…
-//	disown pod          removes its owners
-//	hold pod finalizer, finalize pod
+//	hold pod finalizer
 func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*Cluster, Player)) {
 	datadriven.Walk(t, folder, func(t *testing.T, path string) {
 		w, workload := start(t)
@@ -178,19 +177,14 @@ func (w *Cluster) podCommand(d *datadriven.TestData) {
 		w.Edit(name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
 	case "unready", "ready":
 		w.Break(name, d.Cmd == "unready")
-	case "freeze", "thaw":
-		w.Freeze(name, d.Cmd == "freeze")
+	case "freeze":
+		w.Freeze(name, true)
 	case "label":
 		w.Edit(name, func(p *corev1.Pod) { set(p.Labels, d.CmdArgs[1:]) })
 	case "annotate":
 		w.Edit(name, func(p *corev1.Pod) { set(p.Annotations, d.CmdArgs[1:]) })
-	case "disown":
-		w.Edit(name, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "hold":
 		w.Edit(name, func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, d.CmdArgs[1].Key) })
-	case "finalize":
-		w.Edit(name, func(p *corev1.Pod) { p.Finalizers = nil })
-		w.Remove(name)
 	default:
 		w.T.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
 	}

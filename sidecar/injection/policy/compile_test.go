@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,40 +51,50 @@ func setOf(t *testing.T, spec string) *v1alpha1.SidecarSet {
 	return set
 }
 
-// What is not compiled, and why. (SCP-2, SCP-8)
-func TestCompileNot(t *testing.T) {
-	const some = "selector: {matchLabels: {app: web}}, "
-	long := strings.Repeat("x", 100_000)
-	for _, test := range []struct{ name, spec, skipped, err string }{
-		{"paused", "{" + some + "injectionStrategy: {paused: true}}", "spec.injectionStrategy.paused is true", ""},
-		{"no selector", "{}", "spec.selector is empty", ""},
-		{"no requirement", "{selector: {}}", "spec.selector is empty", ""},
-		{"unreadable selector", "{selector: {matchExpressions: [{key: a, operator: x}]}}", `spec.selector cannot be read: "x" is not a valid label selector operator`, ""},
-		{"no requirement of the namespace", "{" + some + "namespaceSelector: {}}", "spec.namespaceSelector is empty", ""},
-		{"JSON to merge", "{" + some + "patchPodMetadata: [{patchPolicy: Retain}, {annotations: {a: b}, patchPolicy: MergePatchJson}]}", "",
-			"SidecarSet log: spec.patchPodMetadata[1]: a policy cannot merge JSON; use Retain or Overwrite, or have a webhook inject"},
-		{"lots, which no policy draws (SCS-31)", "{" + some + "injectionStrategy: {revision: {revisionName: demo-1, policy: Partial}}}", "",
-			"SidecarSet log: spec.injectionStrategy.revision.policy is Partial, and no policy can choose pods by lot; have a webhook inject"},
-		{"a name twice", "{" + some + "initContainers: [{name: a-1}], containers: [{name: a, upgradeStrategy: {upgradeType: HotUpgrade}}]}", "",
-			`SidecarSet log: two of its containers have the name "a-1"; rename one`},
-		{"a large number", "{" + some + "containers: [{name: a, securityContext: {runAsUser: 9007199254740992}}]}", "",
-			"SidecarSet log: container a: the number 9007199254740992 is none that a policy can write: want a whole one of at most 53 bits"},
-		{"a long expression", "{" + some + "containers: [{name: a, image: " + long + "}]}", "",
-			"SidecarSet log: the expression container0 has 100259 characters, more than the 100000 that a policy may have in one"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := policy.Compile(policy.Input{SidecarSet: setOf(t, test.spec), Created: noon})
-			if test.err != "" {
-				if err == nil || err.Error() != test.err {
-					t.Errorf("error %v, want %s", err, test.err)
+// TestCompile shows in testdata/compiled.txt what is compiled of SidecarSets, or why nothing is. A line has a spec, in which LONG stands
+// for a long text. Which pods are asked about is shown with all defaults of the API server, so that what is stored can be compared with what is
+// wanted. To accept a change of behaviour, run the test with -rewrite and read the difference. (SCP-2, SCP-8 to SCP-10)
+func TestCompile(t *testing.T) {
+	datadriven.RunTest(t, "testdata/compiled.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var out strings.Builder
+		for line := range strings.Lines(d.Input) {
+			spec, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
+			set := setOf(t, strings.ReplaceAll(spec, "LONG", long))
+			in := policy.Input{SidecarSet: set, Revision: "log-1", Created: noon}
+			if d.HasArg("ignore") {
+				in.FailurePolicy = admissionregistrationv1.Ignore
+			}
+			got, err := policy.Compile(in)
+			out.WriteString(name + ": ")
+			switch {
+			case err != nil:
+				fmt.Fprintln(&out, err)
+			case got.Skipped != "":
+				fmt.Fprintln(&out, "skipped,", got.Skipped)
+				if diff := cmp.Diff(&policy.Compiled{Skipped: got.Skipped}, got); diff != "" {
+					t.Errorf("%s: compiled nevertheless:\n%s", line, diff)
 				}
-				return
+			default:
+				p, b := got.Policy, got.Binding
+				asked, err := yaml.Marshal(p.Spec.MatchConstraints)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&out, "%s of %v, failure policy %s, reinvocation %s, controlled %t\n%s", p.Name, p.Annotations[policy.RevisionAnnotation],
+					*p.Spec.FailurePolicy, p.Spec.ReinvocationPolicy, metav1.IsControlledBy(p, set), asked)
+				fmt.Fprintf(&out, "binding %s of %s, controlled %t\n", b.Name, b.Spec.PolicyName, metav1.IsControlledBy(b, set))
 			}
-			if diff := cmp.Diff(&policy.Compiled{Skipped: test.skipped}, got); err != nil || diff != "" {
-				t.Errorf("error %v, compiled:\n%s", err, diff)
-			}
-		})
-	}
+		}
+		return out.String()
+	})
+}
+
+// long is a text that fits into no expression.
+var long = strings.Repeat("x", 100_000)
+
+// What is too large for a policy. (SCP-8)
+func TestCompileLarge(t *testing.T) {
+	const some = "selector: {matchLabels: {app: web}}, "
 	names := func(prefix string, n int) string {
 		all := make([]string, n)
 		for i := range all {
@@ -112,40 +123,6 @@ func TestCompileNot(t *testing.T) {
 		if _, err := policy.Compile(in); err == nil {
 			t.Errorf("no error of %v", in)
 		}
-	}
-}
-
-// Which pods are asked about, with all defaults of the API server, so that what is stored can
-// be compared with what is wanted. (SCP-2, SCP-9, SCP-10)
-func TestCompileConstraints(t *testing.T) {
-	set := setOf(t, "{selector: {matchLabels: {app: web}}, namespace: shop, namespaceSelector: {matchLabels: {team: a}}, containers: [{name: a}]}")
-	got, err := policy.Compile(policy.Input{SidecarSet: set, Revision: "log-1", Created: noon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &admissionregistrationv1.MatchResources{
-		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}, MatchExpressions: []metav1.LabelSelectorRequirement{
-			{Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpIn, Values: []string{"shop"}}, {Key: "control-plane", Operator: metav1.LabelSelectorOpDoesNotExist}}},
-		MatchPolicy: new(admissionregistrationv1.Equivalent),
-		ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-			Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}, Scope: new(admissionregistrationv1.AllScopes)},
-		}}},
-	}
-	if diff := cmp.Diff(want, got.Policy.Spec.MatchConstraints); diff != "" {
-		t.Error(diff)
-	}
-	if p := got.Policy; *p.Spec.FailurePolicy != admissionregistrationv1.Fail || p.Spec.ReinvocationPolicy != admissionregistrationv1.NeverReinvocationPolicy ||
-		p.Annotations[policy.RevisionAnnotation] != "log-1" || !metav1.IsControlledBy(p, set) {
-		t.Errorf("the policy is %v %s %v %v", *p.Spec.FailurePolicy, p.Spec.ReinvocationPolicy, p.Annotations, p.OwnerReferences)
-	}
-	if b := got.Binding; b.Name != got.Policy.Name || b.Spec.PolicyName != got.Policy.Name || !metav1.IsControlledBy(b, set) {
-		t.Errorf("the binding is %v", b)
-	}
-	ignored, err := policy.Compile(policy.Input{SidecarSet: set, Created: noon, FailurePolicy: admissionregistrationv1.Ignore})
-	if err != nil || *ignored.Policy.Spec.FailurePolicy != admissionregistrationv1.Ignore {
-		t.Errorf("error %v, failurePolicy %v", err, *ignored.Policy.Spec.FailurePolicy)
 	}
 }
 
