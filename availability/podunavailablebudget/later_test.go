@@ -3,14 +3,11 @@
 package podunavailablebudget
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 func TestFeaturesOf(t *testing.T) {
@@ -19,17 +16,6 @@ func TestFeaturesOf(t *testing.T) {
 	}
 	if diff := cmp.Diff(Features{AnnotatedTotal: true, InconsistentMayGo: true}, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("release 1.9 (-want +got):\n%s", diff)
-	}
-}
-
-// Rights to record events are asked for if they are recorded, and only then. (PUB-44)
-func TestRulesOfDenialEvents(t *testing.T) {
-	rules := func(w *Webhook) string { return fmt.Sprint(w.Rules()) }
-	if with, without := rules(&Webhook{Updates: true, Recorder: &fixture.Recorder{}}), rules(&Webhook{Updates: true}); !strings.Contains(with, "events") || strings.Contains(without, "events") {
-		t.Errorf("with a recorder %s, without %s", with, without)
-	}
-	if none := rules(&Webhook{Recorder: &fixture.Recorder{}}); strings.Contains(none, "events") {
-		t.Errorf("an event that no user asked for: %s", none)
 	}
 }
 
