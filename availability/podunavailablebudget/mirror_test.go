@@ -12,8 +12,6 @@ import (
 
 var asksForMirror = annotated(v1alpha1.PodDisruptionBudgetAnnotation, "true")
 
-func mirroring(o *Options) { o.Mirror = MirrorAnnotated }
-
 // Of the mirrors of two budgets of the same pods that are created at once one is left, and both are settled. (PUB-30)
 func TestMirrorsOfTheSamePods(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

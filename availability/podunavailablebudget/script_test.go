@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,8 @@ import (
 //	update a nginx:2     updates its image in place, if it may
 //	refused a, evict-refused a
 //	                     asks about a deletion or an eviction that something else refuses afterwards
+//	at-once delete a b c [replicas=1]
+//	                     asks about pods all at once, the webhooks in turn, and shows how many are allowed, and how often it was tried to book that
 //	ask OPERATION a      asks a webhook about an operation that does not happen, and shows what it reads for the answer: delete, delete-now,
 //	                     evict, evict-dry, update, update-status, label, hold-out, update-and-unlink, resize or resize-restart. Further words:
 //	                     dry=true, uid=own or another, as=user, webhook=other, no-deletions, no-updates, no-pods, unprotected (its cache has no
@@ -162,6 +165,8 @@ func (w *world) step(words ...string) string {
 			w.PatchPod(first, `{"spec":{"containers":[{"name":"main","image":"`+args[1]+`"}]}}`)
 			w.PatchPod(first, unreadyPatch, "status")
 		}
+	case "at-once":
+		w.atOnce(first, slices.DeleteFunc(args[1:], func(name string) bool { return name == "" }), named["replicas"] == "1")
 	case "ask":
 		w.inquire(first, args[1], named)
 	case "feature":
@@ -251,6 +256,38 @@ func (w *world) ask(operation, name string) bool {
 	}
 	w.trace.Note(refusal)
 	return refusal == "allowed"
+}
+
+// atOnce asks about several pods at once, and shows how many are allowed. What is written for that comes in any order.
+func (w *world) atOnce(operation string, names []string, one bool) {
+	requests := make([]*admissionv1.AdmissionRequest, len(names))
+	for i, name := range names {
+		requests[i] = w.request(operation, name)
+	}
+	var all sync.WaitGroup
+	var allowed, tried atomic.Int32
+	w.trace.Meanwhile("patch podunavailablebudgets/status", false, 1<<20, func() {
+		tried.Add(1)
+		time.Sleep(time.Millisecond) // the others come meanwhile
+	})
+	for i, request := range requests {
+		webhook := w.webhooks[i%2]
+		if one {
+			webhook = w.webhooks[0]
+		}
+		all.Go(func() {
+			if webhook.ValidatePod(w.T.Context(), request).Allowed {
+				allowed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	w.trace.Heal()
+	w.trace.Take()
+	w.trace.Note(fmt.Sprintf("%d allowed", allowed.Load()))
+	if one {
+		w.trace.Note(fmt.Sprintf("%d bookings tried", tried.Load()))
+	}
 }
 
 func (w *world) request(operation, name string) *admissionv1.AdmissionRequest {
