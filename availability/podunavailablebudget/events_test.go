@@ -20,7 +20,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/workload"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -118,48 +117,30 @@ func replaced(pod *corev1.Pod) {
 	pod.Spec.Containers[0].Image = "nginx:2"
 }
 
-// A pod that is still to be told of its budget can go without that being asked: it lets no others go. (PUB-9)
-func TestPodsThatNobodyAsksAbout(t *testing.T) {
-	set := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Replicas: new(int32(3))}
-	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(3)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
-	notReady := func(pod *corev1.Pod) { pod.Status.Conditions = nil }
-	for _, test := range []struct {
-		name      string
-		third     []func(*corev1.Pod)
-		available int32
-		allowed   int32
+// The name of a budget goes from a pod of another workload, once that is sure, unless another budget is about the pod. It is looked at again when
+// the pod is a minute old. (PUB-47)
+func TestUntold(t *testing.T) {
+	rs := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "other", "other"))}
+	other := &budget.Workload{GroupKind: workload.Deployments, Name: "other", UID: "other"}
+	for _, tt := range []struct {
+		name         string
+		workloads    []*budget.Workload
+		beside       []*v1alpha1.PodUnavailableBudget
+		age          time.Duration
+		untold       int
+		requeueAfter time.Duration
 	}{
-		{"all know their budget", nil, 3, 2},
-		{"one does not", []func(*corev1.Pod){unlinked}, 2, 1},
-		{"one does not, and is not ready", []func(*corev1.Pod){unlinked, notReady}, 2, 1},
+		{name: "of another Deployment", workloads: []*budget.Workload{rs, other}, untold: 1},
+		{name: "another budget selects it", workloads: []*budget.Workload{rs, other}, beside: []*v1alpha1.PodUnavailableBudget{newBudget("z", "1", bySelector)}},
+		{name: "of a Deployment that is not seen yet", workloads: []*budget.Workload{rs}, age: 20 * time.Second, requeueAfter: 40 * time.Second},
+		{name: "of a ReplicaSet that is not seen yet", requeueAfter: time.Minute},
+		{name: "of a ReplicaSet that is not seen for long", age: time.Hour},
 	} {
-		s := snapshotOf(newBudget("web", "2", targeting("apps/v1", "Deployment", "web")), webPod(), set, replicaSet)
-		for i, changes := range [][]func(*corev1.Pod){nil, test.third} {
-			pod := webPod(changes...)
-			pod.Name, pod.UID = fmt.Sprint("web-1-", i), types.UID(fmt.Sprint(i))
-			s.Pods = append(s.Pods, pod)
-		}
-		if p := NewPlan(s); p.Computed == nil || p.Computed.CurrentAvailable != test.available || p.Computed.UnavailableAllowed != test.allowed {
-			t.Errorf("%s: %+v, want %d available and %d allowed", test.name, p.Computed, test.available, test.allowed)
-		}
-	}
-}
-
-// Nor does it let one go that is marked for deletion, and that it replaces. (PUB-9)
-func TestPodsThatReplaceMarkedOnes(t *testing.T) {
-	web := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Replicas: new(int32(1))}
-	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(1)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
-	mark := func(pod *corev1.Pod) { pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" }
-	for what, second := range map[string]*corev1.Pod{"it knows its budget": webPod(), "it does not": webPod(unlinked)} {
-		second.Name, second.UID = "web-1-b", "b"
-		s := snapshotOf(newBudget("web", "0", targeting("apps/v1", "Deployment", "web")), webPod(mark), web, replicaSet)
-		s.Pods = append(s.Pods, second)
-		s.Budget.Generation = 1
-		b := s.Budget.DeepCopy()
-		b.Status = *NewPlan(s).Computed
-		d := budget.Decide(b, s.Pods[0], budget.Request{Operation: v1alpha1.PubDeleteOperation, Now: at})
-		if want := relatedTo(second) != ""; d.Allowed != want {
-			t.Errorf("%s: allowed %t (%s) by %+v", what, d.Allowed, d.Reason, b.Status)
+		pod := webPod(func(pod *corev1.Pod) { pod.CreationTimestamp.Time = at.Add(-tt.age) })
+		s := snapshotOf(newBudget("web", "0", targeting("apps/v1", "Deployment", "web")), pod, tt.workloads...)
+		s.Others = tt.beside
+		if p := NewPlan(s); p.RequeueAfter != tt.requeueAfter || len(p.Untell) != tt.untold {
+			t.Errorf("%s: untold %d and again after %v, want %d and %v", tt.name, len(p.Untell), p.RequeueAfter, tt.untold, tt.requeueAfter)
 		}
 	}
 }

@@ -139,21 +139,14 @@ func newPod(name string, owner metav1.OwnerReference, changes ...func(*corev1.Po
 // ready has a pod run what its spec says, and be ready.
 func (c *cluster) ready(name string) {
 	c.T.Helper()
-	c.Must(c.tryReady(name))
-}
-
-func (c *cluster) tryReady(name string) error {
-	pod, err := c.Kube.CoreV1().Pods("default").Get(c.T.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
+	pod := c.livePod(name)
 	image := pod.Spec.Containers[0].Image
 	pod.Status = corev1.PodStatus{
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 		ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: image, ImageID: "sha256:" + image, Ready: true}},
 	}
-	_, err = c.Kube.CoreV1().Pods("default").UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
-	return err
+	_, err := c.Kube.CoreV1().Pods("default").UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
+	c.Must(err)
 }
 
 // webPods creates ready pods of the CloneSet web.
@@ -224,15 +217,6 @@ func (c *cluster) show(name string) string {
 		text += fmt.Sprintf("; %d recorded", n)
 	}
 	return text
-}
-
-// expect waits a second, and shows the budget.
-func (c *cluster) expect(what, name, want string) {
-	c.T.Helper()
-	c.Sleep("1s")
-	if got := c.show(name); got != want {
-		c.T.Errorf("%s: got %q, want %q", what, got, want)
-	}
 }
 
 // noOwner is that of pods without a controller.

@@ -5,24 +5,17 @@ package podunavailablebudget
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/availability/client"
-	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
-
-var errConflict = apierrors.NewConflict(v1alpha1.Resource("podunavailablebudgets"), "web", errors.New("it has changed"))
 
 // guard returns a Guard whose cache is filled, and follows.
 func (c *cluster) guard() *Guard {
@@ -55,103 +48,19 @@ func protected(t *testing.T, n int, story func(*testing.T, *cluster)) {
 	})
 }
 
-// decisions notes the answers that are measured.
-type decisions []string
-
-func (a *decisions) Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration) {
-	*a = append(*a, fmt.Sprintf("%s/%s %s %t after %s", namespace, budget, operation, allowed, took))
-}
-
-// Measured are the answers about pods of budgets that are there: users who make pods can name others without end.
-func TestMeasuredDecisions(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		g, got := c.guard(), &decisions{}
-		g.options.Metrics = got
-		for _, name := range []string{"web", "gone", ""} {
-			for _, pod := range []string{"a", "b"} {
-				c.PatchPod(pod, `{"metadata":{"annotations":{"kruise.io/related-pub":"`+name+`"}}}`)
-				if _, err := g.Allow(t.Context(), c.livePod(pod), v1alpha1.PubDeleteOperation); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		if diff := cmp.Diff(decisions{"default/web DELETE true after 0s", "default/web DELETE false after 0s"}, *got); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-	})
-}
-
-// A caller that has an old state of a budget does not book on it. (PUB-25)
-func TestStaleGuard(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		stale, err := NewGuard(GuardOptions{Availability: c.options.Availability, Budgets: c.snapshotOfBudgets()})
-		c.Must(err)
-		if d, err := c.guard().Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
-			t.Fatalf("%+v, %v", d, err)
-		}
-		c.ForgetRequests()
-		if d, err := stale.Allow(t.Context(), c.livePod("b"), v1alpha1.PubDeleteOperation); d.Allowed || err != nil {
-			t.Errorf("%+v, %v", d, err)
-		}
-		if diff := cmp.Diff([]string{"1 get podunavailablebudgets", "1 patch podunavailablebudgets/status"}, c.Sent()); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-	})
-}
-
 // What a Guard remembers of budgets that are gone, and are not asked about again, has an end.
 func TestGuardForgets(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		g := c.guard()
-		book := func(pod string) {
-			t.Helper()
-			if d, err := g.Allow(t.Context(), c.livePod(pod), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
-				t.Fatalf("%+v, %v", d, err)
-			}
-		}
-		book("a")
-		c.Must(c.budgets.PodUnavailableBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-		c.Sleep("1s")
-		if len(g.last.byKey) != 1 {
-			t.Fatalf("remembers %v: the test has nothing to show", g.last.byKey)
-		}
-		c.createBudget(newBudget("other", "1"))
-		c.Sleep(latestKept.String())
-		for _, pod := range []string{"a", "b"} {
-			c.PatchPod(pod, `{"metadata":{"annotations":{"kruise.io/related-pub":"other"}}}`)
-		}
-		c.Sleep("1s")
-		book("b")
-		if g.last.get(types.NamespacedName{Namespace: "default", Name: "web"}) != nil || len(g.last.byKey) != 1 {
-			t.Errorf("remembers %v", g.last.byKey)
-		}
-	})
-}
-
-// A booking that took long is made anew, so that it is not forgotten before the operation happens. If it takes long
-// every time, nothing is allowed. (PUB-25)
-func TestSlowBooking(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		slow := 1
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.Verb == "patch" && r.Resource == "podunavailablebudgets" && slow > 0 {
-				slow--
-				time.Sleep(9 * time.Second)
-			}
-			return nil
-		})
-		g := c.guard()
-		allowed, err := g.AllowUpdate(t.Context(), c.livePod("a"))
-		if at := c.budget("web").Status.UnavailablePods["a"]; !allowed || err != nil || time.Since(at.Time) > 2*time.Second {
-			t.Errorf("allowed %t, error %v, booked at %v, it is %v", allowed, err, at, time.Now())
-		}
-		c.Sleep("1m")
-		slow = 100
-		if allowed, err := g.AllowUpdate(t.Context(), c.livePod("b")); allowed || err == nil {
-			t.Errorf("allowed %t, error %v, and each write took 9 s", allowed, err)
-		}
-		slow = 0
-	})
+	var last latest[int]
+	web, other := types.NamespacedName{Name: "web"}, types.NamespacedName{Name: "other"}
+	last.set(web, 1, at)
+	last.set(other, 2, at.Add(latestKept))
+	if last.get(web) != 1 || last.get(other) != 2 {
+		t.Errorf("remembers %v", last.byKey)
+	}
+	last.set(other, 3, at.Add(2*latestKept))
+	if last.get(web) != 0 || last.get(other) != 3 || len(last.byKey) != 1 {
+		t.Errorf("remembers %v", last.byKey)
+	}
 }
 
 // snapshotOfBudgets is a cache that no longer follows.
@@ -164,42 +73,6 @@ func (c *cluster) snapshotOfBudgets() client.PodUnavailableBudgetLister {
 		c.Must(indexer.Add(&list.Items[i]))
 	}
 	return client.NewPodUnavailableBudgetLister(indexer)
-}
-
-// No API server answers, or all other writers are faster: it is not allowed, and ends. (PUB-25)
-func TestGuardThatCannotBook(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		fail   error
-		writes int
-	}{
-		{"conflicts without end", errConflict, 4},
-		{"no answer", fixture.ErrLost, 1},
-		{"an error", fixture.ErrInternal, 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			protected(t, 3, func(t *testing.T, c *cluster) {
-				g := c.guard()
-				writes := 0
-				c.FailBefore(func(r fakecluster.Request) error {
-					if r.User == fixture.ControllerUser && r.String() == "patch podunavailablebudgets/status" {
-						writes++
-						return tt.fail
-					}
-					return nil
-				})
-				start := time.Now()
-				d, err := g.Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation)
-				if d.Allowed || err == nil || writes != tt.writes || time.Since(start) > 2*time.Second {
-					t.Errorf("%+v, error %v, %d writes, %v", d, err, writes, time.Since(start))
-				}
-				c.FailBefore(nil)
-				if d, err := g.Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
-					t.Errorf("afterwards: %+v, error %v", d, err)
-				}
-			})
-		})
-	}
 }
 
 // Who waits for the budget of a slow one ends with its context.

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,7 +21,6 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podwright/podwright/availability/budget"
-	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
 var (
@@ -102,40 +99,6 @@ func TestScales(t *testing.T) {
 	want := []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"shop.io"}, Resources: []string{"memcacheds"}}, {Verbs: []string{"get"}, APIGroups: []string{"shop.io"}, Resources: []string{"memcacheds/scale"}}}
 	if diff := cmp.Diff(want, ScaleRules(some...)); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
-	}
-}
-
-// A kind that may not be read is treated like one that is not read: a targetRef of it protects all its pods. A budget with a selector does
-// not need the kind. (PUB-23)
-func TestScalesThatLeaveAKindAlone(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		w := newWorld(c)
-		defer func() { w.stop() }()
-		w.play("machines unread", "budget 1 unread of=shop.io/v1/Machine/web", "budget 1 selected app=web",
-			"owner shop.io/v1 Machine web", "workload apps/v1 replicasets ReplicaSet web-1 2 of=web", "pods a b")
-		c.expect("PUB-23: its ReplicaSet counts", "selected", "2 of 2 available, 1 desired, 1 allowed; 2 linked")
-		w.play("pods c app=other", "wait 1s")
-		if s := c.budget("unread").Status; s.UnavailableAllowed != 0 || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.PodsElsewhereCondition) || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.TotalUnknownCondition) {
-			t.Errorf("PUB-23: what is not known does not protect: %+v", s)
-		}
-		before := len(w.reconciles.Errors())
-		c.Sleep("1h")
-		if n := len(w.reconciles.Errors()) - before; n == 0 || n > 40 {
-			t.Errorf("PUB-23: %d errors in an hour", n)
-		}
-	})
-}
-
-// A budget whose pods are all those of another one says so, though it does not know how many its workload wants. (PUB-20)
-func TestPodsElsewhereOfAnUnknownWorkload(t *testing.T) {
-	owner := ownerOf("argoproj.io/v1alpha1", "Rollout", "web", "uid-Rollout")
-	pod := newPod("a", owner, func(pod *corev1.Pod) { pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: "selected"} })
-	plan := NewPlan(&Snapshot{
-		Budget: newBudget("unread", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")), Others: []*v1alpha1.PodUnavailableBudget{newBudget("selected", "1", bySelector)},
-		Pods: []*corev1.Pod{pod}, Unknown: ErrNotRead, Now: time.Unix(1_000_000_000, 0),
-	})
-	if plan.Status == nil || !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.PodsElsewhereCondition) || plan.Status.UnavailableAllowed != 0 {
-		t.Errorf("plan %v, status %+v", plan, plan.Status)
 	}
 }
 

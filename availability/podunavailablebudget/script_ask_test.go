@@ -4,8 +4,10 @@ package podunavailablebudget
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,12 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // inquire asks one webhook, and shows its answer and what it has read for it. What it writes is shown anyway.
 func (w *world) inquire(what, name string, named map[string]string) {
 	webhook := *w.webhooks[0]
 	switch named["webhook"] {
+	case "other":
+		webhook = *w.webhooks[1]
 	case "no-deletions":
 		webhook.Deletions = false
 	case "no-updates":
@@ -30,6 +35,8 @@ func (w *world) inquire(what, name string, named map[string]string) {
 		webhook.Pods = unprotected{webhook.Pods}
 	case "told":
 		webhook.Recorder = &w.Events
+	case "measured":
+		webhook.Guard.options.Metrics = decisions{w.trace}
 	}
 	request := w.requestFor(what, w.livePod(name), named)
 	request.UserInfo.Username = named["as"]
@@ -37,18 +44,28 @@ func (w *world) inquire(what, name string, named map[string]string) {
 		request.DryRun = new(true)
 	}
 	w.ForgetRequests()
-	events := len(w.Events.About())
+	events, start := len(w.Events.About()), time.Now()
 	got := answer(webhook.ValidatePod(w.T.Context(), request))
 	got, _, _ = strings.Cut(got, " and resourceVersion ") // which depends on what happens at once
 	w.trace.Note(cmp.Or(got, "allowed"))
+	if took := time.Since(start); took > 2*time.Second {
+		w.trace.Note("after " + took.Round(time.Second).String())
+	}
 	for _, sent := range w.Sent() {
-		if strings.HasPrefix(sent, "1 get ") {
+		if strings.Contains(sent, " get ") {
 			w.trace.Note(sent)
 		}
 	}
 	for _, about := range w.Events.About()[events:] {
 		w.trace.Note("event about " + about.Kind + " " + about.Namespace + "/" + about.Name)
 	}
+}
+
+// decisions notes the answers that are measured.
+type decisions struct{ trace *fixture.Trace }
+
+func (d decisions) Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration) {
+	d.trace.Note(fmt.Sprintf("measured: %s/%s %s %t after %s", namespace, budget, operation, allowed, took))
 }
 
 // requestFor is what the API server sends about an operation, on the present pod.

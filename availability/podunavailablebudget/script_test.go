@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,13 +49,16 @@ import (
 //	update a nginx:2     updates its image in place, if it may
 //	refused a, evict-refused a
 //	                     asks about a deletion or an eviction that something else refuses afterwards
+//	at-once delete a b c [replicas=1]
+//	                     asks about pods all at once, the webhooks in turn, and shows how many are allowed, and how often it was tried to book that
 //	ask OPERATION a      asks a webhook about an operation that does not happen, and shows what it reads for the answer: delete, delete-now,
 //	                     evict, evict-dry, update, update-status, label, hold-out, update-and-unlink, resize or resize-restart. Further words:
-//	                     dry=true, uid=own or another, as=user, webhook=no-deletions, no-updates, no-pods, unprotected (its cache has no
-//	                     protected pods) or told (it records events)
+//	                     dry=true, uid=own or another, as=user, webhook=other, no-deletions, no-updates, no-pods, unprotected (its cache has no
+//	                     protected pods), told (it records events) or measured
 //	feature resizes-alone, feature inconsistent-may-go, feature none
 //	                     switches these on for the webhooks
 //	told                 shows which budgets pods name
+//	counted              shows how many reconciles and reads of Machines there were since it was asked before, and how many failed
 //	annotation a key     shows an annotation of a pod
 //	pdb web app, patch-pdb web patch, delete-pdb web
 //	                     changes PodDisruptionBudgets
@@ -62,7 +66,9 @@ import (
 //	stop                 stops the controller
 //	behind               has the webhooks know no later state of budgets than that of now
 //	fail patch pods [name] with=internal [times=1], heal
-//	                     has the API server refuse requests of the controller, until it answers again
+//	                     has the API server refuse requests of the controller and the webhooks, until it answers again
+//	meanwhile patch pods [after] [times=9] -- STEP
+//	                     has a step happen while such a request is under way: before it is served, or after that
 //	wait 20s             lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -90,6 +96,7 @@ type world struct {
 	webhooks   []*Webhook
 	stop       func() // stops the controller, which has reconciled so often
 	reconciles *fixture.Reconciles
+	before     [3]int // what was counted before
 	trace      *fixture.Trace
 }
 
@@ -103,7 +110,7 @@ func newWorld(c *cluster) *world {
 
 // start starts the controller with changed options.
 func (w *world) start(edits ...func(*Options)) {
-	reconciles, stop := w.cluster.start(append(edits, func(o *Options) { o.Scales = w.scales })...)
+	reconciles, stop := w.cluster.start(append([]func(*Options){func(o *Options) { o.Scales = w.scales }}, edits...)...)
 	w.reconciles, w.stop = reconciles, sync.OnceFunc(stop)
 }
 
@@ -124,6 +131,10 @@ func (w *world) step(words ...string) string {
 		} else {
 			args = append(args, word)
 		}
+	}
+	if i := slices.Index(words, "--"); words[0] == "meanwhile" {
+		w.meanwhile(words[1:i], words[i+1:])
+		return ""
 	}
 	args = append(args, "", "")
 	pods := w.Kube.CoreV1().Pods("default")
@@ -154,6 +165,8 @@ func (w *world) step(words ...string) string {
 			w.PatchPod(first, `{"spec":{"containers":[{"name":"main","image":"`+args[1]+`"}]}}`)
 			w.PatchPod(first, unreadyPatch, "status")
 		}
+	case "at-once":
+		w.atOnce(first, slices.DeleteFunc(args[1:], func(name string) bool { return name == "" }), named["replicas"] == "1")
 	case "ask":
 		w.inquire(first, args[1], named)
 	case "feature":
@@ -166,6 +179,8 @@ func (w *world) step(words ...string) string {
 			names = append(names, fmt.Sprintf("%s of %q", pod.Name, relatedTo(&pod)))
 		}
 		return strings.Join(names, ", ")
+	case "counted":
+		return w.counted()
 	case "stop":
 		w.stop()
 	case "option":
@@ -183,8 +198,28 @@ func (w *world) step(words ...string) string {
 	return ""
 }
 
+func (w *world) counted() string {
+	before := w.before
+	w.before = [3]int{w.reconciles.Count(), w.scales.asked, len(w.reconciles.Errors())}
+	return fmt.Sprintf("%d reconciles, %d reads, %d failures", w.before[0]-before[0], w.before[1]-before[1], w.before[2]-before[2])
+}
+
+func (w *world) meanwhile(request, step []string) {
+	times := 1
+	if text, is := strings.CutPrefix(request[len(request)-1], "times="); is {
+		times = w.number(text)
+	}
+	w.trace.Meanwhile(strings.Join(request[:2], " "), slices.Contains(request, "after"), times, func() { w.step(step...) })
+}
+
 func optionOf(o *Options, named map[string]string) {
 	o.Features.AnnotatedTotal = named["annotated-total"] != ""
+	if named["workers"] != "" {
+		o.Workers = 1
+	}
+	if named["scales"] == "none" {
+		o.Scales = nil
+	}
 	if o.Mirror = MirrorNone; named["mirror"] == "true" {
 		o.Mirror = MirrorAnnotated
 	} else if named["mirror"] != "" {
@@ -221,6 +256,38 @@ func (w *world) ask(operation, name string) bool {
 	}
 	w.trace.Note(refusal)
 	return refusal == "allowed"
+}
+
+// atOnce asks about several pods at once, and shows how many are allowed. What is written for that comes in any order.
+func (w *world) atOnce(operation string, names []string, one bool) {
+	requests := make([]*admissionv1.AdmissionRequest, len(names))
+	for i, name := range names {
+		requests[i] = w.request(operation, name)
+	}
+	var all sync.WaitGroup
+	var allowed, tried atomic.Int32
+	w.trace.Meanwhile("patch podunavailablebudgets/status", false, 1<<20, func() {
+		tried.Add(1)
+		time.Sleep(time.Millisecond) // the others come meanwhile
+	})
+	for i, request := range requests {
+		webhook := w.webhooks[i%2]
+		if one {
+			webhook = w.webhooks[0]
+		}
+		all.Go(func() {
+			if webhook.ValidatePod(w.T.Context(), request).Allowed {
+				allowed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	w.trace.Heal()
+	w.trace.Take()
+	w.trace.Note(fmt.Sprintf("%d allowed", allowed.Load()))
+	if one {
+		w.trace.Note(fmt.Sprintf("%d bookings tried", tried.Load()))
+	}
 }
 
 func (w *world) request(operation, name string) *admissionv1.AdmissionRequest {

@@ -7,22 +7,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/availability/client/fake"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
@@ -110,7 +110,7 @@ func answer(r *admissionv1.AdmissionResponse) string {
 	return fmt.Sprint(r.Result.Code, " ", r.Result.Message)
 }
 
-// What the webhook is not asked about, or cannot read, and what it does when the API server does not answer.
+// What the webhook is not asked about, or cannot read.
 func TestOtherRequests(t *testing.T) {
 	protected(t, 2, func(t *testing.T, c *cluster) {
 		w, pod := c.webhook(), c.livePod("a")
@@ -142,95 +142,30 @@ func TestOtherRequests(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 			}
 		}
-		c.Sleep("21s")
-		c.FailBefore(fixture.Fail("patch podunavailablebudgets/status", fixture.ErrInternal))
-		for what, request := range map[string]*admissionv1.AdmissionRequest{"403": deletion(pod, metav1.DeleteOptions{}), "429": eviction("a", nil)} {
-			got := answer(w.ValidatePod(t.Context(), request))
-			if !strings.HasPrefix(got, what) || !strings.Contains(got, "injected") {
-				t.Errorf("PUB-25: %s, want %s with the text of the API server", got, what)
-			}
-		}
-		c.FailBefore(fixture.Fail("get pods", fixture.ErrInternal))
-		w.Pods = nil
-		if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); !strings.HasPrefix(got, "500 ") {
-			t.Errorf("the pod cannot be read: %q", got)
-		}
 	})
 }
 
-// What may be saved. (PUB-21, PUB-22, PUB-26)
-func TestValidate(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.createBudget(newBudget("first", "1"))
-		c.createBudget(newBudget("second", "1", bySelector))
-		c.createBudget(newBudget("third", "1", bySelector))
-		w := c.webhook()
-		request := func(object, old *v1alpha1.PodUnavailableBudget) *admissionv1.AdmissionRequest {
-			r := &admissionv1.AdmissionRequest{Kind: metav1.GroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(kind)), Namespace: "default", Name: object.Name, Operation: admissionv1.Create}
-			if r.Object.Raw = raw(object); old != nil {
-				r.Operation, r.OldObject.Raw = admissionv1.Update, raw(old)
+// TestAdmission plays what the webhook says of budgets, in testdata/admission. others=none has it read no other budgets, and others=broken fails that.
+func TestAdmission(t *testing.T) {
+	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
+		Kind: kind, Resource: "podunavailablebudgets", Group: v1alpha1.GroupName,
+		Object: `{metadata: {name: first, namespace: default}, spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: web}, maxUnavailable: 1}}`,
+		New: func(args map[string][]string) conformance.Served {
+			others := fake.NewClient(newBudget("first", "1"), newBudget("second", "1", bySelector), newBudget("third", "1", bySelector))
+			w := &Webhook{Availability: others}
+			for key, value := range args {
+				switch key + "=" + strings.Join(value, "") {
+				case "others=none":
+					w.Availability = nil
+				case "others=broken":
+					others.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
+				case "pods=cached":
+					w.Pods = corev1listers.NewPodLister(nil)
+				case "events=recorded":
+					w.Recorder = &fixture.Recorder{}
+				}
 			}
-			return r
-		}
-		finalizer := func(b *v1alpha1.PodUnavailableBudget) { b.Finalizers = []string{"a/b"} }
-		otherSelector := func(b *v1alpha1.PodUnavailableBudget) { bySelector(b); b.Spec.Selector.MatchLabels["app"] = "other" }
-		off := &Webhook{}
-		for _, tt := range []struct {
-			name        string
-			webhook     *Webhook
-			object, old *v1alpha1.PodUnavailableBudget
-			want        string
-		}{
-			{"a good one", w, newBudget("new", "1", otherSelector), nil, ""},
-			{"PUB-26: the same workload", w, newBudget("new", "1"), nil, `400 PodUnavailableBudget.policy.kruise.io "new" is invalid: spec.targetRef: Forbidden: is about the same pods as PodUnavailableBudget first`},
-			{"PUB-26: the same pods, of two", w, newBudget("new", "1", bySelector), nil, `400 PodUnavailableBudget.policy.kruise.io "new" is invalid: spec.selector: Forbidden: is about the same pods as PodUnavailableBudget second, third`},
-			{"PUB-26: all that is wrong", w, newBudget("new", "-1", otherSelector, annotated(v1alpha1.PubProtectOperationAnnotation, "DELETE, UPDATE")), nil, `400 PodUnavailableBudget.policy.kruise.io "new" is invalid: [metadata.annotations[kruise.io/pub-protect-operations]: Invalid value: "DELETE, UPDATE"`},
-			{"PUB-26: itself is no other", w, newBudget("first", "2"), newBudget("first", "1"), ""},
-			{"PUB-26: what stays is not judged again", w, newBudget("second", "-1", bySelector), newBudget("second", "-1", bySelector, finalizer), ""},
-			{"PUB-22: another workload", w, newBudget("first", "1", targeting("apps/v1", "Deployment", "a")), newBudget("first", "1"), `400 PodUnavailableBudget.policy.kruise.io "first" is invalid: spec: Forbidden: selector and targetRef cannot be modified`},
-			{"PUB-26: the gates are off", off, newBudget("new", "1"), nil, "400 " + gatesOff},
-			{"PUB-26: and finalizers go", off, newBudget("first", "1"), newBudget("first", "1", finalizer), ""},
-			{"nobody reads the others", &Webhook{Updates: true}, newBudget("new", "1"), nil, ""},
-		} {
-			got := answer(tt.webhook.Validate(t.Context(), request(tt.object, tt.old)))
-			if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
-				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-			}
-		}
-		c.FailBefore(fixture.Fail("list podunavailablebudgets", errors.New("no answer")))
-		if got := answer(w.Validate(t.Context(), request(newBudget("new", "1", otherSelector), nil))); !strings.HasPrefix(got, "500 ") {
-			t.Errorf("the others cannot be read: %q", got)
-		}
-		bad := request(newBudget("new", "1"), nil)
-		bad.Object.Raw = []byte("[]")
-		if got := w.Validate(t.Context(), bad); got.Allowed || got.Result.Code != http.StatusBadRequest {
-			t.Errorf("no budget: %+v", got)
-		}
+			return w
+		},
 	})
-}
-
-// The paths, and what is asked of the API server.
-func TestWebhookManifest(t *testing.T) {
-	for webhook, want := range map[*Webhook][]string{{}: {ValidatePath}, {Deletions: true}: {ValidatePodPath, ValidatePath}, {Updates: true}: {ValidatePodPath, ValidatePath}} {
-		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(webhook.Handlers()))); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-	}
-	for _, tt := range []struct {
-		webhook *Webhook
-		want    []string
-	}{
-		{&Webhook{}, []string{"podunavailablebudgets get,list,watch"}},
-		{&Webhook{Updates: true}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch"}},
-		{&Webhook{Deletions: true}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch", "pods get,patch"}},
-		{&Webhook{Deletions: true, Pods: corev1listers.NewPodLister(nil)}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch", "pods get,list,watch,patch"}},
-	} {
-		var got []string
-		for _, rule := range tt.webhook.Rules() {
-			got = append(got, strings.Join(rule.Resources, ",")+" "+strings.Join(rule.Verbs, ","))
-		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-	}
 }
