@@ -16,16 +16,29 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// fromTemplate is a new CloneSet.
+func fromTemplate(template *corev1.PodTemplateSpec) *cloneset.Snapshot {
+	return &cloneset.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Set: &v1alpha1.CloneSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "1", Generation: 1},
+		Spec:       v1alpha1.CloneSetSpec{Replicas: new(int32(1)), Template: *template, Selector: &metav1.LabelSelector{MatchLabels: template.Labels}},
+	}}
+}
+
+func TestLaunchPriority(t *testing.T) {
+	podfields.CheckBarriers(t, func(template *corev1.PodTemplateSpec, on bool) *corev1.Pod {
+		s := fromTemplate(template)
+		s.Features.LaunchPriority = on
+		return cloneset.NewPlan(s).Create[0].Pod
+	})
+}
+
 // CS-CR1: every field of the template reaches the pods, also of a revision that is stored. That holds for pod-level resources,
 // image volumes, native sidecars, and whatever Kubernetes has.
 func TestPodFields(t *testing.T) {
 	podfields.Check(t, nil, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
 		template.Labels = map[string]string{"app": "web"}
-		set := &v1alpha1.CloneSet{
-			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "1", Generation: 1},
-			Spec:       v1alpha1.CloneSetSpec{Replicas: new(int32(1)), Template: *template, Selector: &metav1.LabelSelector{MatchLabels: template.Labels}},
-		}
-		s := &cloneset.Snapshot{Set: set, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		s := fromTemplate(template)
+		set := s.Set
 		newest := cloneset.NewPlan(s)
 		s.Revisions = []*appsv1.ControllerRevision{newest.Revisions.Create}
 		set.Status = *newest.Status

@@ -210,8 +210,7 @@ func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool
 			w.Revisions[i].Data.Raw = []byte(`{"spec":{"template":7}}`)
 		}
 	case "add-revision":
-		orphan := &appsv1.ControllerRevision{ObjectMeta: foreign("orphan"), Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
-		orphan.OwnerReferences = nil
+		orphan := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-orphan", Labels: map[string]string{"app": "web"}}, Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
 		w.Revisions = append(w.Revisions, orphan)
 	case "lose", "unbind", "sidecar":
 		w.podCommand(d.Cmd, w.Name(d.CmdArgs[0].Key), d.CmdArgs[1:])

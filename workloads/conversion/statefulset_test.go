@@ -23,7 +23,7 @@ func set(version, fields string) string {
 }
 
 // tree decodes JSON, numbers as they are written.
-func tree(t failer, data []byte) any {
+func tree(t testing.TB, data []byte) any {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -34,13 +34,7 @@ func tree(t failer, data []byte) any {
 	return out
 }
 
-// failer is what testing.T and rapid.T have in common here.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func convert(t failer, object []byte, version string) []byte {
+func convert(t testing.TB, object []byte, version string) []byte {
 	t.Helper()
 	out, err := conversion.StatefulSet(object, version)
 	if err != nil {

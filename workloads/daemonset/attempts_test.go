@@ -8,11 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // DS-7: a node comes last while the last creation for it was refused, and no longer.
@@ -76,38 +72,5 @@ func TestNeverAvailable(t *testing.T) {
 		if got := p.neverAvailable(view); got != want {
 			t.Errorf("unready %s after its creation: never available: %t, want %t", after, got, want)
 		}
-	}
-}
-
-// DS-7: a name is taken only if another one's pod has it.
-func TestTakenNames(t *testing.T) {
-	for name, test := range map[string]struct {
-		pod   func(*v1alpha1.DaemonSet) *corev1.Pod
-		taken bool
-	}{
-		"gone by now": {func(*v1alpha1.DaemonSet) *corev1.Pod { return nil }, false},
-		"another one's": {func(*v1alpha1.DaemonSet) *corev1.Pod {
-			return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-x"}, Spec: newTemplate("v1").Spec}
-		}, true},
-		"the set's own": {func(set *v1alpha1.DaemonSet) *corev1.Pod {
-			return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-x", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, daemonKind)}}, Spec: newTemplate("v1").Spec}
-		}, false},
-	} {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			c.Create(testSet("web"), "{}")
-			set := c.get()
-			if pod := test.pod(set); pod != nil {
-				_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
-				c.Must(err)
-			}
-			r := controller.KindOf(c.Reconciler).Self.(*reconciler)
-			a := &applier{reconciler: r, set: set, Sync: r.writer.Begin(set)}
-			if err := a.nameTaken(t.Context(), "web-x"); err != nil {
-				t.Error(err)
-			}
-			if _, names := r.attempts.of(set); names["web-x"] != test.taken {
-				t.Errorf("%s: taken %v", name, names)
-			}
-		})
 	}
 }

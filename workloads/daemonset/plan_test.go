@@ -4,6 +4,7 @@ package daemonset
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func ready10(text string) string {
 }
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf. backOff=n1:5s
-// has a pod that ended wait so long, disrupted names nodes, taint=key:effect is of all nodes, and with gates pods have the readiness gate. "waits"
+// has a pod that ended wait so long, disrupted names nodes, feature switches one on, taint=key:effect is of all nodes, and with gates pods have the readiness gate. "waits"
 // shows by which limit pods wait.
 // Those in testdata/status.txt show the status, or the condition by which consumers wait; with everything the selector selects all pods.
 func TestPlans(t *testing.T) {
@@ -136,6 +137,8 @@ func changeState(t *testing.T, s *Snapshot, key, value string) {
 		for _, pod := range s.Pods {
 			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
 		}
+	case "feature":
+		reflect.ValueOf(&s.Features).Elem().FieldByName(value).SetBool(true)
 	case "everything":
 		s.Set.Spec.Selector.MatchLabels = nil
 	default:
@@ -201,8 +204,6 @@ func TestUnusable(t *testing.T) {
 		t.Errorf("a selector of everything: %s", plan)
 	}
 	for name, change := range map[string]func(*Snapshot){
-		"no set":       func(s *Snapshot) { s.Set = nil },
-		"no time":      func(s *Snapshot) { s.Now = time.Time{} },
 		"no selector":  func(s *Snapshot) { s.Set.Spec.Selector = nil },
 		"other labels": func(s *Snapshot) { s.Set.Spec.Template.Labels = map[string]string{"app": "db"} },
 	} {
@@ -211,10 +212,5 @@ func TestUnusable(t *testing.T) {
 		if plan := NewPlan(s); len(plan.Problems) == 0 || len(plan.Create)+len(plan.Delete) > 0 {
 			t.Errorf("%s: %s", name, plan)
 		}
-	}
-	s := place(t, newSet(), "n1")
-	s.Nodes = append(s.Nodes, nil)
-	if plan := NewPlan(s); len(plan.Problems) != 1 || len(plan.Create) != 1 {
-		t.Errorf("a nil node: %s", plan)
 	}
 }

@@ -4,60 +4,15 @@ package daemonset
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
-
-const inPlaceTen = `{"spec":{"updateStrategy":{"rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":10}}}}`
-
-// TestEvents records every event that there is. (DS-1, DS-4, DS-19)
-func TestEvents(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.AddNodes(newNode("n1"))
-		c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
-		c.Create(testSet("web"), "{}")
-		c.MustFailReconcile(apierrors.IsForbidden)
-		c.FailBefore(nil)
-		c.Settle()
-		c.FailBefore(fixture.Fail("delete pods", fixture.ErrQuota))
-		c.PatchPod(c.PodNames()[0], `{"status":{"phase":"Failed"}}`, "status")
-		c.MustFailReconcile(apierrors.IsForbidden)
-		c.FailBefore(nil)
-		c.Settle()
-		c.PatchPod(c.PodNames()[0], `{"status":{"phase":"Succeeded"}}`, "status")
-		c.Settle()
-		c.Edit(inPlaceTen)
-		c.SetImage("nginx:2")
-		c.Settle() // which recreates the pod, with the gate
-		c.FailBefore(fixture.Fail("patch pods", fixture.ErrQuota))
-		c.SetImage("nginx:3")
-		c.MustFailReconcile(apierrors.IsForbidden)
-		c.FailBefore(nil)
-		c.Settle()
-		c.Edit(`{"spec":{"selector":{"matchLabels":null}}}`)
-		c.Settle()
-		events := strings.Join(c.Events.All(), "\n")
-		for _, want := range []string{
-			"Warning FailedCreate: Error creating: ", "Normal SuccessfulCreate: Created pod: web-",
-			"Warning FailedDelete: Error deleting: ", "Normal SuccessfulDelete: Deleted pod: web-",
-			"Warning FailedDaemonPod: Pod web-", "Normal SucceededDaemonPod: Pod web-",
-			"Normal SuccessfulUpdatePodInPlace: ", "Warning FailedUpdatePodInPlace: ", "Warning SelectingAll: This daemon set",
-		} {
-			if !strings.Contains(events, want) {
-				t.Errorf("DS-19: no event %q in\n%s", want, events)
-			}
-		}
-	})
-}
 
 // numbers are SetMetrics that remember the last ones.
 type numbers map[types.NamespacedName]string
@@ -105,7 +60,3 @@ func TestSetMetrics(t *testing.T) {
 		}
 	})
 }
-
-// TestSimulation plays random histories amid stale caches, requests that fail, answers that are lost, managers that die, and
-// users who change their minds. No node ever has two pods that none of the updates asked for. In the end every node has an
-// available pod of the present template. (DS-1, DS-3, DS-11)

@@ -44,29 +44,6 @@ func TestRecordOfInPlaceUpdate(t *testing.T) {
 	}
 }
 
-// TestCollision counts collisions. (DS-CR7)
-func TestCollision(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.AddNodes(newNode("n1"))
-		set := testSet("web")
-		data, err := revision.Data(&set.Spec.Template)
-		c.Must(err)
-		foreign := revisionOf(t, set, "v1")
-		foreign.Name, foreign.OwnerReferences, foreign.UID = "web-"+revision.Hash(data, nil), nil, ""
-		foreign.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web", UID: "another", Controller: new(true)}}
-		_, err = c.Kube.AppsV1().ControllerRevisions("default").Create(t.Context(), foreign, metav1.CreateOptions{})
-		c.Must(err)
-		c.Create(set, "{}")
-		c.Settle()
-		if count := c.get().Status.CollisionCount; count == nil || *count != 1 {
-			t.Errorf("collisionCount %v", count)
-		}
-		if pods := c.Pods(); len(pods) != 1 || pods[0].Labels["controller-revision-hash"] != revision.Hash(data, new(int32(1))) {
-			t.Errorf("%d pods", len(pods))
-		}
-	})
-}
-
 // TestHistories shows what is planned for revisions and for images ahead, for the states in testdata/revisions.txt. These are nodes in the notation
 // of place, and lines of the DaemonSet, see setOf. There are revisions of the images v0, v1 and v2, which is the present one. Of them
 //

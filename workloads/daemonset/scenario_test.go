@@ -12,7 +12,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
@@ -206,32 +205,26 @@ func (w *setScenario) showNodes(out *strings.Builder) {
 // Spec changes fields of the spec, each given as key=value.
 func (w *setScenario) Spec(changes ...string) { scenario.ChangeSpec(w.set, changes, w.change) }
 
+// specFields are the keys that set one field.
+var specFields = map[string]string{
+	"type":              `{"updateStrategy":{"type":%s}}`,
+	"rollingUpdateType": `{"updateStrategy":{"rollingUpdate":{"rollingUpdateType":%s}}}`,
+	"maxUnavailable":    `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s,"maxSurge":null}}}`,
+	"maxSurge":          `{"updateStrategy":{"rollingUpdate":{"maxSurge":%s,"maxUnavailable":null}}}`,
+	"partition":         `{"updateStrategy":{"rollingUpdate":{"partition":%s}}}`,
+	"paused":            `{"updateStrategy":{"rollingUpdate":{"paused":%s}}}`,
+	"minReadySeconds":   `{"minReadySeconds":%s}`,
+	"burstReplicas":     `{"burstReplicas":%s}`,
+}
+
 func (w *setScenario) change(key, value string) {
-	spec, quantity := &w.set.Spec, intstr.Parse(value)
-	number := quantity.IntVal
-	rolling := spec.UpdateStrategy.RollingUpdate
+	spec := &w.set.Spec
 	switch key {
-	case "type":
-		spec.UpdateStrategy.Type = v1alpha1.DaemonSetUpdateStrategyType(value)
-	case "rollingUpdateType":
-		rolling.Type = v1alpha1.RollingUpdateType(value)
-	case "maxUnavailable":
-		rolling.MaxUnavailable, rolling.MaxSurge = &quantity, nil
-	case "maxSurge":
-		rolling.MaxSurge, rolling.MaxUnavailable = &quantity, nil
-	case "partition":
-		rolling.Partition = &quantity
-	case "paused":
-		rolling.Paused = new(value == "true")
 	case "selector":
-		rolling.Selector = nil
+		spec.UpdateStrategy.RollingUpdate.Selector = nil
 		if k, v, ok := strings.Cut(value, ":"); ok {
-			rolling.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{k: v}}
+			spec.UpdateStrategy.RollingUpdate.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{k: v}}
 		}
-	case "minReadySeconds":
-		spec.MinReadySeconds = number
-	case "burstReplicas":
-		spec.BurstReplicas = &quantity
 	case "zone":
 		spec.Template.Spec.NodeSelector = nil
 		if value != "" {
@@ -240,7 +233,8 @@ func (w *setScenario) change(key, value string) {
 	case "progressive":
 		w.set.Annotations = map[string]string{progressiveAnnotation: value}
 	default:
-		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
+		if !scenario.ChangeField(w.T, spec, specFields, key, value) && !scenario.ChangeTemplate(&spec.Template, key, value) &&
+			!scenario.ChangeHook(&spec.Lifecycle, key, value) {
 			w.T.Fatalf("unknown field %s", key)
 		}
 	}

@@ -4,6 +4,7 @@ package statefulset
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -20,10 +21,11 @@ import (
 // cluster is a fake cluster with StatefulSets.
 type cluster struct {
 	*fixture.Kind[Options, Snapshot, Plan]
-
-	classIs    string // how the storage class is
-	classReads int
 }
+
+// storageClasses are asked about claims that are to grow.
+var storageClasses = fakecluster.Resource{GroupVersionKind: storagev1.SchemeGroupVersion.WithKind("StorageClass"), Name: "storageclasses", ClusterScoped: true,
+	Type: func() any { return &storagev1.StorageClass{} }}
 
 var (
 	web          = types.NamespacedName{Namespace: "default", Name: "web"}

@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -257,19 +256,6 @@ func problems(p *Plan) string {
 }
 
 func replicas(n int32) edit { return func(s *Snapshot) { s.Set.Spec.Replicas = &n } }
-
-// reserved are numbers and ranges.
-func reserved(entries ...any) (list []intstr.IntOrString) {
-	for _, entry := range entries {
-		switch value := entry.(type) {
-		case int:
-			list = append(list, intstr.FromInt32(int32(value)))
-		case string:
-			list = append(list, intstr.FromString(value))
-		}
-	}
-	return list
-}
 
 func rolling(change func(*v1beta1.RollingUpdateStatefulSetStrategy)) edit {
 	return func(s *Snapshot) { change(s.Set.Spec.UpdateStrategy.RollingUpdate) }

@@ -52,6 +52,7 @@ func TestPlans(t *testing.T) {
 				showPlan(out, s, plan)
 			case "status":
 				showStatus(out, s, plan.Status)
+				checkWrittenOnce(t, s, plan.Status)
 			case "reasons":
 				for _, wait := range plan.Waiting {
 					fmt.Fprintf(out, "%s: %s\n", wait.Pod.Name, wait.Reason.Message)
@@ -150,6 +151,33 @@ func showStatus(out *strings.Builder, s *Snapshot, status *v1beta1.StatefulSetSt
 	for _, c := range status.VolumeClaims {
 		fmt.Fprintf(out, "claims %s: %d compatible, %d ready\n", c.VolumeClaimName, c.CompatibleReplicas, c.CompatibleReadyReplicas)
 	}
+}
+
+// checkWrittenOnce checks that a status is written if a number or a condition differs, and only then.
+func checkWrittenOnce(t *testing.T, s *Snapshot, status *v1beta1.StatefulSetStatus) {
+	t.Helper()
+	check := func(what string, written bool) {
+		t.Helper()
+		if got := NewPlan(s).Status; (got != nil) != written {
+			t.Errorf("%s: written %t: %+v", what, got != nil, got)
+		}
+	}
+	s.Set.Status = *status.DeepCopy()
+	s.Now = s.Now.Add(time.Second)
+	check("nothing differs", false)
+	if len(NewPlan(s).Problems) > 0 {
+		return // of some specs it is not known what is to be counted
+	}
+	fields := reflect.ValueOf(&s.Set.Status).Elem()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.CanInt() {
+			f.SetInt(f.Int() - 1)
+			check(fields.Type().Field(i).Name, true)
+			f.SetInt(f.Int() + 1)
+		}
+	}
+	s.Set.Status.Conditions = []appsv1.StatefulSetCondition{{Type: v1beta1.StatefulSetConditionFailedUpdatePod, Status: corev1.ConditionTrue, Message: "what is over"}}
+	check("a condition that is over", true)
 }
 
 // showRevisions writes what a plan does with revisions.
@@ -338,7 +366,11 @@ var stateChanges = map[string]func(s *Snapshot, values []string){
 		want, word, _ := strings.Cut(values[0], ":")
 		growLogs(s, numbers([]string{want})[0], word)
 	},
-	"launchPriority": func(s *Snapshot, values []string) { prioritised(values[0])(s) },
+	"launchPriority": func(s *Snapshot, values []string) { // of a second container
+		s.Features.LaunchPriority = true
+		s.Set.Spec.Template.Spec.Containers = append(s.Set.Spec.Template.Spec.Containers, corev1.Container{
+			Name: "log", Image: "log:1", Env: []corev1.EnvVar{{Name: lifecyclev1alpha1.ContainerPriorityEnv, Value: values[0]}}})
+	},
 	"growWhen": func(s *Snapshot, values []string) {
 		s.Set.Spec.VolumeClaimUpdateStrategy.Type = v1beta1.StatefulSetVolumeClaimUpdateStrategyType(values[0])
 	},

@@ -3,7 +3,6 @@
 package statefulset
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -37,12 +36,12 @@ func TestStories(t *testing.T) {
 				c.Options.Budget.(*fixture.Budget).Left, _ = strconv.Atoi(words[0])
 				return ""
 			},
-			"nodes": c.nodes, "calm": c.calm, "class": c.class, "class-reads": func(...string) string { return fmt.Sprintln(c.classReads) },
+			"nodes": c.nodes, "calm": c.calm, "class": c.class,
 			"labels": c.labels, "sizes": c.sizes, "lend-claim": c.lendClaim,
 			"create-revision": c.createRevision, "delete-revisions": c.deleteRevisions, "revision-labels": c.revisionLabels,
 		})
 		return s
-	})
+	}, storageClasses)
 }
 
 func (c *cluster) option(name, value string) {
@@ -84,20 +83,15 @@ func (c *cluster) nodes(words ...string) string {
 
 // class says what the storage class of claims is.
 func (c *cluster) class(words ...string) string {
-	c.Options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
-		c.classReads++
-		switch c.classIs {
-		case "missing": // with an object, as clients answer
-			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, apierrors.NewNotFound(storagev1.Resource("storageclasses"), "fast")
-		case "rigid":
-			return &storagev1.StorageClass{AllowVolumeExpansion: new(false)}, nil
-		}
-		return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+	classes := c.Kube.StorageV1().StorageClasses()
+	if err := classes.Delete(c.T.Context(), "fast", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+		c.Must(err)
 	}
-	if c.classIs == "" {
-		c.Restart()
+	if words[0] != "missing" {
+		_, err := classes.Create(c.T.Context(), &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"},
+			AllowVolumeExpansion: new(words[0] == "grows")}, metav1.CreateOptions{})
+		c.Must(err)
 	}
-	c.classIs = words[0]
 	return ""
 }
 
