@@ -70,7 +70,7 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 		Change: func(c *conformance.Cluster, name string) {
 			c.EditNamed(name, `{"spec":{"completionPolicy":{"ttlSecondsAfterFinished":5}}}`)
 		},
-		Step: func(c *conformance.Cluster) { of(c).agents(always(succeeded)) },
+		Step: func(c *conformance.Cluster) { of(c).agents(always(v1alpha1.ImagePhaseSucceeded)) },
 		Outcome: func(c *conformance.Cluster, name string) string {
 			var out []string
 			for _, task := range of(c).tasks() {

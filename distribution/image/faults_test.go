@@ -3,80 +3,89 @@
 package image
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
-	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// failing makes the requests of a controller that begin like that fail, as
-// often as times says; less than 0: always.
-func failing(user, what string, times int32, err error) func(fakecluster.Request) error {
-	var left atomic.Int32
-	left.Store(times)
-	return func(r fakecluster.Request) error {
-		if r.User == user && strings.HasPrefix(r.String()+" "+r.Name, what) && (times < 0 || left.Add(-1) >= 0) {
-			return err
-		}
+// failing has requests of a controller that begin like that fail: those after the first ones, so often, without end if that is negative.
+type failing struct {
+	user, what   string
+	skip, times  int32
+	err          error
+	served       bool          // before it fails
+	slow         time.Duration // what an answer takes
+	seen, failed atomic.Int32
+}
+
+// answers are how the API server fails, by the names that scripts give that.
+var answers = map[string]error{
+	"":             apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("a policy")),
+	"internal":     fixture.ErrInternal,
+	"lost":         fixture.ErrLost,
+	"conflict":     apierrors.NewConflict(corev1.Resource("secrets"), "s", errors.New("no")),
+	"bad-request":  apierrors.NewBadRequest("a policy of yours"),
+	"no-namespace": apierrors.NewNotFound(corev1.Resource("namespaces"), "kruise-daemon-config"),
+}
+
+func (f *failing) fail(r fakecluster.Request) error {
+	if r.User != f.user || !strings.HasPrefix(r.String()+" "+r.Name, f.what) {
 		return nil
 	}
+	time.Sleep(f.slow)
+	if n := f.seen.Add(1) - f.skip; n <= 0 || f.times >= 0 && n > f.times {
+		return nil
+	}
+	f.failed.Add(1)
+	return f.err
 }
 
-// Whatever answer is lost, every node gets its task once, and loses it once.
-func TestLostAnswers(t *testing.T) {
-	for _, lost := range []struct{ user, what string }{
-		{jobUser, "patch nodeimages n0001"}, {jobUser, "patch imagepulljobs/status"}, {jobUser, "delete imagepulljobs"},
-		{nodeUser, "patch nodeimages n0001"}, {nodeUser, "create nodeimages"},
-	} {
-		t.Run(lost.user+": "+lost.what, func(t *testing.T) {
-			play(t, func(t *testing.T, c *cluster) {
-				var happened atomic.Bool
-				fail := failing(lost.user, lost.what, 1, fixture.ErrLost)
-				c.FailAfter(func(r fakecluster.Request) error {
-					err := fail(r)
-					happened.CompareAndSwap(false, err != nil)
-					return err
-				})
-				c.begin(2)
-				c.addJob("pull", "parallelism: 2\ncompletionPolicy: {ttlSecondsAfterFinished: 5}")
-				c.Sleep(time.Second)
-				c.expectTasks("IMG-1.4", "n0000 nginx:1 v1 pull", "n0001 nginx:1 v1 pull")
-				c.agents(always(succeeded))
-				c.Sleep(time.Minute)
-				c.expectTasks("IMG-2.3")
-				if list, err := c.jobs.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
-					t.Errorf("the job is still there: %+v, %v", list, err)
-				}
-				if !happened.Load() {
-					t.Error("no answer was lost")
-				}
-			})
-		})
+// fail begins a fault, in the place of the last one.
+func (p *player) fail(d *datadriven.TestData, args []string) {
+	f := &failing{user: map[string]string{"jobs": jobUser, "nodes": nodeUser}[args[0]], err: answers[""]}
+	_, err := fmt.Sscan(args[1], &f.times)
+	p.Must(err)
+	var words []string
+	for _, arg := range d.CmdArgs[2:] {
+		switch arg.Key {
+		case "with":
+			f.err, f.served = answers[arg.Vals[0]], arg.Vals[0] == "lost"
+		case "skip":
+			_, err = fmt.Sscan(arg.Vals[0], &f.skip)
+			p.Must(err)
+		case "slow":
+			f.slow, err = time.ParseDuration(arg.Vals[0])
+			p.Must(err)
+		default:
+			words = append(words, arg.Key)
+		}
+	}
+	f.what = strings.Join(words, " ")
+	p.fault = f
+	if f.served {
+		p.FailAfter(f.fail)
+	} else {
+		p.FailBefore(f.fail)
 	}
 }
 
-// Another writer of the same NodeImage costs a second attempt, and nothing of
-// what it wrote.
-func TestConflicts(t *testing.T) {
-	play(t, func(_ *testing.T, c *cluster) {
-		c.begin(1)
-		var once atomic.Bool
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.User == jobUser && r.String() == "patch nodeimages" && once.CompareAndSwap(false, true) {
-				_, err := c.images.Patch(c.Context(), "n0000", types.MergePatchType,
-					[]byte(`{"spec":{"images":{"nginx":{"tags":[{"tag":"0","createdAt":"2000-01-01T00:00:00Z","version":1}]}}}}`), metav1.PatchOptions{})
-				return err
-			}
-			return nil
-		})
-		c.addJob("pull", "")
-		c.Sleep(time.Second)
-		c.expectTasks("both", "n0000 nginx:0 v1", "n0000 nginx:1 v1 pull")
-	})
+// heal ends it, and says whether it has made requests fail.
+func (p *player) heal() string {
+	p.FailBefore(nil)
+	p.FailAfter(nil)
+	if p.fault == nil {
+		return ""
+	}
+	failed := p.fault.failed.Load()
+	p.fault = nil
+	return map[bool]string{false: "no request failed", true: "requests failed"}[failed > 0]
 }

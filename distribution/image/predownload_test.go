@@ -141,7 +141,7 @@ func (c *cluster) preDownload(w workload) {
 				}
 			}
 		}
-		c.agents(always(succeeded))
+		c.agents(always(v1alpha1.ImagePhaseSucceeded))
 		c.Sleep(time.Second)
 	}
 	if diff := cmp.Diff(order[1:], pulled); diff != "" {
@@ -155,7 +155,7 @@ func (c *cluster) preDownload(w workload) {
 		c.Errorf("IP-32: the update is over, and the jobs stay: %+v, %v", left, err)
 	}
 	c.Sleep(time.Second)
-	c.expectTasks("IMG-2.3: and so do the tasks")
+	c.Want("IMG-2.3: and so do the tasks", nil, c.tasks())
 }
 
 // steps has the kubelets work.

@@ -3,29 +3,12 @@
 package image
 
 import (
-	"fmt"
 	"slices"
-	"strings"
-	"sync/atomic"
-	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podwright/podwright/distribution/image/nodeimage"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
-
-// beginPulling has one node with a NodeImage, and both controllers running, which pull
-// through the kubelet.
-func (c *cluster) beginPulling() {
-	c.Helper()
-	c.jobOptions.ReferToSourceSecrets = true // no agent needs copies
-	c.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
-	c.begin(1)
-}
 
 // pullPods ends the pods that are being deleted, and returns the others.
 func (c *cluster) pullPods() (pods []corev1.Pod) {
@@ -68,43 +51,4 @@ func (c *cluster) kubelet(waiting *corev1.ContainerStateWaiting) {
 	_, err := c.kube.CoreV1().Pods(namespace).UpdateStatus(c.Context(), pod, metav1.UpdateOptions{})
 	c.Must(err)
 	c.Sleep(time.Second)
-}
-
-// Whatever write fails or loses its answer, the image is pulled, by one pod at a time.
-func TestPullPodsAmidFaults(t *testing.T) {
-	for _, write := range []string{"1 create pods", "2 create pods", "1 delete pods", "2 delete pods", "1 patch nodeimages/status", "2 patch nodeimages/status", "3 patch nodeimages/status"} {
-		for name, err := range map[string]error{"fails": fixture.ErrInternal, "loses its answer": fixture.ErrLost} {
-			t.Run(write+" "+name, func(t *testing.T) {
-				play(t, func(t *testing.T, c *cluster) {
-					c.beginPulling()
-					nth, what, _ := strings.Cut(write, " ")
-					var seen atomic.Int32
-					inject := func(r fakecluster.Request) error {
-						if r.User == nodeUser && r.String() == what && fmt.Sprint(seen.Add(1)) == nth {
-							return err
-						}
-						return nil
-					}
-					if name == "fails" {
-						c.FailBefore(inject)
-					} else {
-						c.FailAfter(inject)
-					}
-					c.addJob("pull", "")
-					c.Sleep(30 * time.Second)
-					c.kubelet(&corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"})
-					c.Sleep(30 * time.Second)
-					c.kubelet(nil)
-					c.Sleep(30 * time.Second)
-					c.expectMessage("pull", "job has completed")
-					if pods := c.pullPods(); len(pods) > 0 {
-						t.Errorf("pod %s is left", pods[0].Name)
-					}
-					if fmt.Sprint(seen.Load()) < nth {
-						t.Errorf("%d such writes", seen.Load())
-					}
-				})
-			})
-		}
-	}
 }

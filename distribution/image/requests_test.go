@@ -7,11 +7,9 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // A thousand nodes and one job: one request per node to assign, and one to
@@ -66,28 +64,14 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 	})
 }
 
-// The reconciles of the nodes of a job that goes all want to know at once whether it is gone: one asks.
-func TestOneLookPerJobThatIsGone(t *testing.T) {
-	for name, fails := range map[string]int32{"answered": 0, "the first look fails": 1} {
-		t.Run(name, func(t *testing.T) {
-			play(t, func(t *testing.T, c *cluster) {
-				const nodes = 9
-				c.nodeOptions.Workers = nodes
-				c.begin(nodes)
-				c.addJob("pull", "parallelism: 9")
-				c.ForgetRequests()
-				fail := failing(nodeUser, "get imagepulljobs", fails, fixture.ErrInternal)
-				c.FailBefore(func(r fakecluster.Request) error {
-					if r.User == nodeUser && r.String() == "get imagepulljobs" {
-						time.Sleep(time.Second) // the answer takes a while
-					}
-					return fail(r)
-				})
-				c.Must(c.jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
-				c.Sleep(time.Minute)
-				c.expectTasks("IMG-2.3")
-				c.expectSent("a job is gone", nil, []string{fmt.Sprint(1+fails, " get imagepulljobs"), "9 patch nodeimages"})
-			})
-		})
+// expectSent compares what both controllers have sent, and forgets it. Nil is
+// not compared.
+func (c *cluster) expectSent(what string, byJobs, byNodes []string) {
+	c.Helper()
+	for user, want := range map[string][]string{jobUser: byJobs, nodeUser: byNodes} {
+		if diff := cmp.Diff(want, c.sent(user)); want != nil && diff != "" {
+			c.Errorf("%s: requests of the %s (-want +got):\n%s", what, user, diff)
+		}
 	}
+	c.ForgetRequests()
 }

@@ -4,7 +4,6 @@ package image
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,7 +27,7 @@ import (
 //
 //	begin nodes=2           begins a story in a cluster of its own, with nodes that have NodeImages, and both controllers. Further
 //	                        arguments: response=1h (--nodeimage-response-timeout), pull-pods, per-namespace=1, refer (to secrets where
-//	                        they are), nodes-only (does not start the controller of jobs)
+//	                        they are), nodes-only (does not start the controller of jobs), workers=9 (of NodeImages)
 //	stop, start [refer]     stops both controllers, and starts them with caches of their own
 //	wait 30s                lets time pass
 //	job NAME                creates a job for nginx:1 with the spec that follows
@@ -43,10 +41,11 @@ import (
 //	agents PHASE [NODE]     has the agents of nodes report a phase of all tasks that are not over
 //	replay FILE             sends the requests of an agent of n0000 that were written down
 //	kubelet runs            has the kubelet run the only pod that does not run; otherwise why it does not: a reason and a message
-//	fail USER N REQUEST     has the API server refuse requests of a controller (jobs or nodes), N times, or for good with -1
-//	heal                    has it serve them again
+//	fail USER N REQUEST     has the API server refuse requests of a controller (jobs or nodes), N times, or for good with -1. Further arguments:
+//	                        with=lost (the answer; otherwise see answers), skip=1 (lets the first ones pass) and slow=1s (what an answer takes)
+//	heal                    has it serve them again, and tells whether some have failed
 //	hold, release, drop, compact   what the caches see of a resource
-//	requests                shows what the controllers have sent since the last time, without their informers
+//	requests                shows what the controllers have sent since the last time, without their informers, and by what they delete
 //	reconciles              tells whether there were any since the last time
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
@@ -69,12 +68,13 @@ type player struct {
 	shown      string
 	uid        types.UID // of the last job
 	reconciled int
+	fault      *failing
 }
 
 // end ends a story.
 func (p *player) end() {
 	if p.cluster != nil {
-		p.FailBefore(nil)
+		p.heal()
 		p.expectSettled()
 		p.Stop()
 	}
@@ -139,18 +139,14 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 		}
 		p.kubelet(&corev1.ContainerStateWaiting{Reason: args[0], Message: strings.Join(args[1:], " ")})
 	case "fail":
-		var times int32
-		_, err := fmt.Sscan(args[1], &times)
-		p.Must(err)
-		what := strings.Join(args[2:], " ")
-		p.FailBefore(failing(map[string]string{"jobs": jobUser, "nodes": nodeUser}[args[0]], what, times, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("a policy"))))
+		p.fail(d, args)
 	case "heal":
-		p.FailBefore(nil)
+		return p.heal()
 	case "hold", "release", "drop", "compact":
 		map[string]func(string){"hold": p.Hold, "release": p.Release, "drop": p.Drop, "compact": p.Compact}[command](args[0])
 		return "done" // what comes of it is shown once it has settled
 	case "requests":
-		said := "jobs: " + cmp.Or(strings.Join(p.sent(jobUser), ", "), "nothing") + "\nnodes: " + cmp.Or(strings.Join(p.sent(nodeUser), ", "), "nothing")
+		said := "jobs: " + cmp.Or(strings.Join(p.sent(jobUser), ", "), "nothing") + "\nnodes: " + cmp.Or(strings.Join(p.sent(nodeUser), ", "), "nothing") + p.deletions()
 		p.ForgetRequests()
 		return said
 	case "heartbeat":
@@ -182,6 +178,8 @@ func (p *player) begins(d *datadriven.TestData) {
 			p.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
 		case "per-namespace":
 			arg.Scan(p.t, 0, &p.nodeOptions.PullPods.PerNamespace)
+		case "workers":
+			arg.Scan(p.t, 0, &p.nodeOptions.Workers)
 		case "refer":
 			p.jobOptions.ReferToSourceSecrets = true
 		}

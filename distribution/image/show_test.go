@@ -3,12 +3,15 @@
 package image
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -62,7 +65,8 @@ func (p *player) showTasks(n *v1alpha1.NodeImage, jobs []v1alpha1.ImagePullJob) 
 	for name, image := range n.Spec.Images {
 		for _, task := range image.Tags {
 			line := fmt.Sprintf("%s: %s:%s v%d", n.Name, name, task.Tag, task.Version)
-			for _, owner := range task.OwnerReferences {
+			owners := slices.SortedFunc(slices.Values(task.OwnerReferences), func(a, b corev1.ObjectReference) int { return cmp.Compare(a.Name, b.Name) })
+			for _, owner := range owners { // jobs come in any order
 				line += " " + owner.Name
 				if !slices.ContainsFunc(jobs, func(job v1alpha1.ImagePullJob) bool { return job.UID == owner.UID }) {
 					line += "?"
@@ -84,6 +88,25 @@ func (p *player) showTasks(n *v1alpha1.NodeImage, jobs []v1alpha1.ImagePullJob) 
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// deletions shows what the controllers have deleted, and whether that is what they had read: by its UID, and perhaps of its version. (IMG-1.5, IMG-1.6)
+func (p *player) deletions() (said string) {
+	for _, r := range slices.Concat(p.Requests(jobUser), p.Requests(nodeUser)) {
+		var options metav1.DeleteOptions
+		if r.Verb != "delete" {
+			continue
+		}
+		p.Must(json.Unmarshal(r.Body, &options))
+		said += "\ndeletes " + r.Resource + " " + r.Name
+		if of := options.Preconditions; of != nil && of.UID != nil {
+			said += " by UID"
+			if of.ResourceVersion != nil {
+				said += " and version"
+			}
+		}
+	}
+	return said
 }
 
 var moments = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)

@@ -41,6 +41,7 @@ import (
 //	r2, job, volcano              it is of the ReplicaSet web-2, of a Job, or of a Job of others
 //	pending=2s, stuck=31s         it has been so long without a node, and stuck is told so
 //	cost=300, says=TEXT, tracked  annotations and the finalizer
+//	role=x, gone=x, z=x, needs=x  labels, an annotation, and a label that it requires of its node
 //	new, on-node, restarted, ended, failed, deleting
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
@@ -153,6 +154,15 @@ func (l *line) option(word string) option {
 		return revision(key[1:])
 	case "cost":
 		return cost(value)
+	case "role", "gone":
+		return func(pod *corev1.Pod) { pod.Labels[key] = value }
+	case "z":
+		return func(pod *corev1.Pod) { pod.Annotations[key] = value }
+	case "needs":
+		return func(pod *corev1.Pod) {
+			pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: value, Operator: corev1.NodeSelectorOpExists}}}}}}}
+		}
 	case "ended":
 		return ended
 	case "failed":
@@ -322,6 +332,10 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+const zones = `subsets:
+- {name: a, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}
+- {name: b, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [b]}]}, tolerations: [{key: spot, operator: Exists}]}`
 
 // A pod that is misplaced since its subset adopts another one goes after that; one of another subset waits for nothing.
 // (WS-19, WS-23)

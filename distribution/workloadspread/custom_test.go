@@ -3,9 +3,7 @@
 package workloadspread
 
 import (
-	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,43 +63,6 @@ func (c *cluster) spreadRollout(spec string) {
 }
 
 const rolloutPath = "argoproj.io/v1alpha1/namespaces/default/rollouts/web"
-
-// WS-35: a Placer finds the kinds of the white list once there is a WorkloadSpread. Without a kind, its workloads are not spread.
-func TestPlacerFindsKinds(t *testing.T) {
-	rollout, stage := CustomKind{Kind: rollouts, Resource: "rollouts"}, CustomKind{Kind: stages, Resource: "stages", Between: true}
-	for _, test := range []struct {
-		name        string
-		kinds       []CustomKind
-		want, asked string
-	}{
-		{"none", nil, "", "false"},
-		{"both", []CustomKind{rollout, stage}, "a",
-			"'default/CloneSet', 'default/Deployment', 'default/Job', 'default/ReplicaSet', 'default/Rollout', 'default/Stage', 'default/StatefulSet'])"},
-		{"without what stands between", []CustomKind{rollout}, "", "'default/ReplicaSet', 'default/Rollout', 'default/StatefulSet'])"},
-		{"what stands between alone", []CustomKind{stage}, "", "false"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			withRollouts(t, func(t *testing.T, c *cluster) {
-				owner := c.rollout(`{"replicas":10}`)
-				c.options.Custom, c.options.ConfigNamespace = nil, "kruise-system"
-				p, err := NewPlacer(c.options)
-				c.Must(err)
-				p.findCustom = func(context.Context, *Options) ([]CustomKind, error) { return test.kinds, nil }
-				changes := 0
-				c.Must(p.OnMatchChange(func() { changes++ }))
-				t.Cleanup(c.Start(p.Run))
-				c.Sleep("1s")
-				c.spreadRollout("subsets: [{name: a}]")
-				if got := c.admit(p, generated(owner)); got != test.want {
-					t.Errorf("WS-35: the pod goes to %q, want %q", got, test.want)
-				}
-				if got, err := p.MatchExpression(t.Context()); err != nil || !strings.HasSuffix(got, test.asked) || changes != 2 {
-					t.Errorf("WS-26: after %d changes the webhook is asked about %s, %v", changes, got, err)
-				}
-			})
-		})
-	}
-}
 
 // Of the white list those are read that are served, that the manager may read, and that are not known anyway. (WS-35)
 func TestCustomKinds(t *testing.T) {

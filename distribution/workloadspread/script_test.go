@@ -3,8 +3,10 @@
 package workloadspread
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,7 +46,11 @@ import (
 //	stuck a b            has the scheduler find no node for pods
 //	patch a              changes the status of a pod by the JSON that follows
 //	delete a b           deletes pods
-//	place 1              asks a webhook about a pod of web-1, and shows its subset; the pod is not created
+//	place 1              asks a webhook about a pod of web-1, and shows its subset, and how long that took; the pod is not created. In place of 1 stands
+//	                     another controller that is not known, such as apps/v1/ReplicaSet/web-2
+//	webhook [placed-by-workloads] [finds=(Rollout,Stage)]
+//	                     starts a webhook, for which workloads may place their pods themselves, or which finds kinds of the white list by itself. From
+//	                     then on is shown about which pods it is asked, if that changes
 //	create 1 a b         asks it about pods of web-1, shows their subsets, and creates them
 //	own 1 a              asks as a workload does that places its pods itself; the pod is not created
 //	rollout              creates the Rollout web, whose spec follows, and a Stage and a ReplicaSet 1 below it
@@ -75,6 +82,7 @@ type world struct {
 	trace   *fixture.Trace
 	stop    func()
 	webhook *Placer // nil until a pod is placed
+	asks    bool    // the webhook has noticed that it is asked about others
 }
 
 func (w *world) run(t *testing.T, d *datadriven.TestData) {
@@ -114,8 +122,14 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 		w.Must(err)
 	case "patch":
 		w.PatchPod(words[0], d.Input, "status")
+	case "webhook":
+		w.startWebhook(slices.Contains(words, "placed-by-workloads"), d)
 	case "place", "create", "own":
-		w.place(d.Cmd, w.sets[words[0]], words[1:])
+		owner, known := w.sets[words[0]]
+		if parts := strings.Split(words[0], "/"); !known {
+			owner = metav1.OwnerReference{APIVersion: parts[0] + "/" + parts[1], Kind: parts[2], Name: parts[3], UID: "unknown", Controller: new(true)}
+		}
+		w.place(d.Cmd, owner, words[1:])
 	case "rollout":
 		w.sets["1"] = w.rollout(d.Input)
 	case "rescale":
@@ -143,7 +157,18 @@ func (w *world) place(how string, owner metav1.OwnerReference, names []string) {
 	}
 	switch how {
 	case "place":
-		w.trace.Note(fmt.Sprintf("goes to subset %q", w.admit(w.webhook, generated(owner))))
+		began, pod := time.Now(), generated(owner)
+		said := "refused: "
+		if err := w.webhook.Mutate(w.T.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, pod); err != nil {
+			said += decoding.ReplaceAllString(err.Error(), "$1")
+		} else {
+			matched, _ := spread.Matched(pod)
+			said = fmt.Sprintf("goes to subset %q", matched.Subset)
+		}
+		if took := time.Since(began); took > 0 {
+			said += fmt.Sprint(", after ", took)
+		}
+		w.trace.Note(said)
 	case "own":
 		placed, err := w.webhook.PlacePod(w.T.Context(), newPod(names[0], "", owner))
 		w.Must(err)
@@ -159,6 +184,28 @@ func (w *world) place(how string, owner metav1.OwnerReference, names []string) {
 			w.Sleep("100ms")
 		}
 	}
+}
+
+// decoding is what libraries say of bytes that they cannot decode, which is not shown.
+var decoding = regexp.MustCompile(`(pod is none): .*`)
+
+// startWebhook starts a webhook in place of the one that a pod that is placed starts.
+func (w *world) startWebhook(placedByWorkloads bool, d *datadriven.TestData) {
+	o := w.options
+	if o.PlacedByWorkloads = placedByWorkloads; d.HasArg("finds") {
+		o.Custom, o.ConfigNamespace = nil, "kruise-system"
+	}
+	p, err := NewPlacer(o)
+	w.Must(err)
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "finds" {
+			found := slices.DeleteFunc(slices.Clone(w.options.Custom), func(k CustomKind) bool { return !slices.Contains(arg.Vals, k.Kind.Kind) })
+			p.findCustom = func(context.Context, *Options) ([]CustomKind, error) { return found, nil }
+		}
+	}
+	w.Must(p.OnMatchChange(func() { w.asks = true }))
+	w.webhook, w.asks = p, true
+	w.T.Cleanup(w.Start(p.Run))
 }
 
 // createOf creates a WorkloadSpread, web if it has no other name, of the Deployment web unless its spec says another target.
@@ -231,6 +278,12 @@ func (w *world) assign(name string, owner metav1.OwnerReference, pods []corev1.P
 func (w *world) shown() string {
 	w.Sleep("1s")
 	out := w.trace.Take()
+	if w.asks {
+		w.asks = false
+		about, err := w.webhook.MatchExpression(w.T.Context())
+		w.Must(err)
+		out = append(out, "asked about "+about)
+	}
 	if list, err := w.spreads.WorkloadSpreads("default").List(w.T.Context(), metav1.ListOptions{}); err == nil && slices.ContainsFunc(list.Items, func(ws v1alpha1.WorkloadSpread) bool { return ws.Name == "web" }) {
 		out = append(out, w.show("web"))
 		out = append(out, w.heldUp("web")...)

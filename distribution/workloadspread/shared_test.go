@@ -32,7 +32,7 @@ func TestPlaceAfterConflict(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.deployment("web", 4)
 				owner := c.replicaSet("web", 1, 8)
-				c.createSpread("web", halves)
+				c.createSpread("web", "subsets: [{name: a, maxReplicas: 50%}, {name: c}]")
 				p := c.placer()
 				if got := c.admit(p, generated(owner)); got != "a" {
 					t.Fatalf("the first pod goes to %q", got)

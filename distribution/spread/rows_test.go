@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+// row is a line of testdata/rows.
+type row struct {
+	// Spread is the WorkloadSpread web of a Deployment, and Spec its spec. Closed are subsets that take no pods since a second ago.
+	Spread *v1alpha1.WorkloadSpread
+	Spec   *v1alpha1.WorkloadSpreadSpec
+	Closed []string
+	// Workload is the Deployment web, which wants 9 pods. PathFails has it be unknown how many it wants. OwnerWants are those of the ReplicaSet.
+	Workload   *Workload
+	PathFails  bool
+	OwnerWants *int32
+	// Pod is a new one of the ReplicaSet web-1, and Pods those that there are, as scripts of testdata/plans have them.
+	Pod  *corev1.Pod
+	Pods []string
+	// Reserved are the key of a reservation, a subset and how long ago that was; "never" if that is not known. Key is that of the next one.
+	Reserved []string
+	Key      string
+	// Node is the node of all pods.
+	Node *corev1.Node
+	// Content is what stands in the workload, and Paths where it says how many pods are wanted.
+	Content json.RawMessage
+	Paths   []string
+}
+
+// TestRows shows to which subset a new pod goes ("assign"), what it gets there ("inject"), which pods are adopted ("adopt") and what is counted of them
+// ("count"), what is wrong with patches ("patches"), and how many pods are wanted ("paths"). See fixture.PlayRows.
+func TestRows(t *testing.T) {
+	blank := func() row {
+		ws := spreadOf(t, "{}")
+		return row{Spread: ws, Spec: &ws.Spec, Workload: deployment(9), Pod: unnamed(), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
+	}
+	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
+		switch command {
+		case "assign":
+			got := assign(r.input(t))
+			return fmt.Sprintf("%q, counted %t, beyond %t: %s", got.Subset, got.Counted, got.Beyond, got.Why)
+		case "inject":
+			return injected(t, r.input(t))
+		case "adopt", "count":
+			return counted(t, r, command == "count")
+		case "patches":
+			said := ""
+			for _, err := range ValidatePatches(r.Spread, r.Workload.Selector) {
+				said += err.Error() + "\n"
+			}
+			return said + injected(t, r.input(t))
+		}
+		var content map[string]any
+		if err := utiljson.Unmarshal(r.Content, &content); err != nil {
+			t.Fatal(err)
+		}
+		r.Spec.TargetFilter = &v1alpha1.TargetFilter{ReplicasPathList: r.Paths}
+		n, err := FilteredReplicas(r.Spread, content)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(n)
+	})
+}
+
+func (r *row) input(t *testing.T) Input {
+	in := Input{Pod: r.Pod, Spread: r.Spread, Workload: r.Workload, OwnerWants: r.OwnerWants, Pods: r.pods(t), Key: r.Key, Now: now}
+	if r.PathFails {
+		_, r.Workload.Unknown = ReplicasAt(map[string]any{"spec": map[string]any{}}, "spec.replica")
+	}
+	for _, subset := range r.Closed {
+		r.Spec.ScheduleStrategy = v1alpha1.WorkloadSpreadScheduleStrategy{Type: "Adaptive",
+			Adaptive: &v1alpha1.AdaptiveWorkloadSpreadStrategy{RescheduleCriticalSeconds: new(int32(30))}}
+		before(r.Spread, subset, corev1.ConditionFalse, time.Second)
+	}
+	for _, text := range r.Reserved {
+		words := strings.Fields(text)
+		kept := Reservation{Key: words[0], Subset: words[1], Owner: "web-1", Revision: "1", Expires: now}
+		if ago, err := time.ParseDuration(words[2]); err == nil {
+			kept.Since, kept.Expires = now.Add(-ago), now.Add(ReservedFor-ago)
+		}
+		in.Reservations = append(in.Reservations, kept)
+	}
+	return in
+}
+
+func (r *row) pods(t *testing.T) []*corev1.Pod {
+	l := &line{t: t}
+	for _, text := range r.Pods {
+		l.read(text)
+	}
+	return l.pods
+}
+
+// injected shows what a new pod gets. The pod that is given stays as it is, and the new one keeps its subset, for which it is not counted again. (WS-6)
+func injected(t *testing.T, in Input) string {
+	before := in.Pod.DeepCopy()
+	result, err := Inject(in)
+	if diff := cmp.Diff(before, in.Pod); diff != "" {
+		t.Errorf("the given pod (-before +after) %s", diff)
+	}
+	if err != nil {
+		return "refused: " + decoding.ReplaceAllString(err.Error(), "$1")
+	}
+	if result.Pod == in.Pod {
+		return "as it is"
+	}
+	if in.Key != "" && result.Counted {
+		again := in
+		again.Pod, again.Key, again.Reservations = result.Pod, "another", append(slices.Clip(in.Reservations), result.Reservation)
+		if next, err := Inject(again); err != nil || next.Counted || !cmp.Equal(result.Pod, next.Pod) {
+			t.Errorf("WS-6: again: error %v, %+v", err, next)
+		}
+	}
+	return fmt.Sprintf("counted %t, labels %v\nannotations %v\n%s", result.Counted, result.Pod.Labels, result.Pod.Annotations, asJSON(t, result.Pod.Spec))
+}
+
+// decoding is what libraries say of bytes that they cannot decode, which is not shown.
+var decoding = regexp.MustCompile(`(pod is none|patch of a pod): .*`)
+
+// counted shows what is computed of pods, perhaps with what they cost.
+func counted(t *testing.T, r *row, costs bool) string {
+	in := r.input(t)
+	got := Compute(State{Spread: r.Spread, Workload: r.Workload, Pods: in.Pods, Node: func(string) *corev1.Node { return r.Node }, Now: now})
+	lines := show(got)
+	if !costs {
+		lines = unpriced(lines)
+	}
+	for _, a := range got.Adopt {
+		if len(a.Labels) > 0 || len(a.Annotations) > 1 {
+			lines = append(lines, "labels "+asJSON(t, a.Labels)+", annotations "+asJSON(t, a.Annotations))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
