@@ -8,10 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
-
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 func TestRecordedEnvironment(t *testing.T) {
@@ -102,18 +99,15 @@ func FuzzPlan(f *testing.F) {
 	f.Add(`{"containers":null}`, "", "-1", "\n", false)
 	f.Add(`[]`, "zz", "x", "", true)
 	f.Fuzz(func(t *testing.T, annotation, hash, restarts, value string, update bool) {
-		status := corev1.ConditionTrue
-		if update {
-			status = corev1.ConditionFalse
-		}
-		pod := newPod("web-0", running("m1"), condition(status), annotated(inplacev1alpha1.RuntimeContainersMetaAnnotation, annotation))
+		status := map[bool]string{false: "True", true: "False"}[update]
+		pod := running(newPod("web-0", "updated="+status, "bad-report="+annotation), "m1")
 		s := &Snapshot{Pod: pod, Runtime: "containerd", Now: now, Environments: known("m1", "A="+value),
 			Containers: []*criv1.Container{created("main", "m1", 1, cri("io.kubernetes.container.hash", hash), cri("io.kubernetes.container.restartCount", restarts))}}
 		plan := NewPlan(s)
 		if plan.Report == nil {
 			return
 		}
-		reporting(plan.Report.Containers...)(pod)
+		report(pod, plan.Report.Containers...)
 		if again := NewPlan(s); again.Report != nil || reportDue(pod, Features{}) {
 			t.Errorf("reported %+v, and then %+v", plan.Report, again.Report)
 		}
