@@ -162,7 +162,7 @@ func (s *story) state(name string) string {
 	for _, c := range r.Status.ContainerRecreateStates {
 		text += fmt.Sprintf(", %s %s", c.Name, c.Phase)
 	}
-	if r.Status.Message != "" && heldup.OfText(r.Status.Message) == nil { // see TestHeldUp
+	if r.Status.Message != "" && heldup.OfText(r.Status.Message) == nil { // see "held"
 		text += ": " + r.Status.Message
 	}
 	if _, active := r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]; active {
