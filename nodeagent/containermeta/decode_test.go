@@ -13,7 +13,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// TestDecode shows in testdata/decode.txt which environments are told: by the runtime ("recorded"), and by a container, with zero bytes or in lines, of
+// TestDecode shows in testdata/decode.txt which environments are told. The runtime tells them as "recorded", and a container with zero bytes or in lines, of
 // which Go strings follow.
 func TestDecode(t *testing.T) {
 	datadriven.RunTest(t, "testdata/decode.txt", func(t *testing.T, d *datadriven.TestData) string {

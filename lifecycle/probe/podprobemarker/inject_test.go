@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestInject shows in testdata/inject.txt what is written to a new pod of app=web with the container main and two init containers: the markers
+// TestInject shows in testdata/inject.txt what is written to a new pod of app=web with the container main and two init containers. The markers
 // follow a command, and the pod may name some. (PPM-1.7)
 func TestInject(t *testing.T) {
 	datadriven.RunTest(t, "testdata/inject.txt", func(t *testing.T, d *datadriven.TestData) (out string) {

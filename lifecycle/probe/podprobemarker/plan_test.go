@@ -62,7 +62,7 @@ func shown(p *Plan) (out string) {
 	return out
 }
 
-// TestPlans shows in testdata/plans.txt what is done about a marker: lines tell of it, of pods, and of nodes that have its probes, with words of
+// TestPlans shows in testdata/plans.txt what is done about a marker. Lines tell of it, of pods, and of nodes that have its probes, with words of
 // testdata/words.yaml. (PPM-2.1 to PPM-2.4)
 func TestPlans(t *testing.T) {
 	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
