@@ -19,10 +19,10 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestPlans shows what is to be done about pods, and what waits. Two lines follow a plan: the pod, as podOf reads it, with changes of testdata/words.yaml after
-// a "|", and its ConfigMap, "owner: key key", if there is one. An owner is a UID, or "Kind/name/UID", or several with commas, or none;
-// "leaving" stands before that of one that is being deleted. "plan-1.9" is with the features of that release. "changes" has two pods, of
-// which the first may be missing, and tells whether the second is enqueued.
+// TestPlans shows what is to be done about pods, and what waits. Two lines follow a plan. The first one is the pod, as podOf reads it, with changes of
+// testdata/words.yaml after a "|". The second one is its ConfigMap, "owner: key key", if there is one. An owner is a UID, or "Kind/name/UID", or several
+// with commas, or none; "leaving" stands before that of one that is being deleted. "plan-1.9" is with the features of that release. "changes" has two
+// pods, of which the first may be missing, and tells whether the second is enqueued.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -5,13 +5,14 @@ package recreate
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -20,54 +21,19 @@ var at = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // settledRequests are snapshots with nothing to do but to wait.
 func settledRequests() map[string]*Snapshot {
-	const synced = `[{"name":"main","ready":true,"restartCount":1,"containerID":"a://2"}]`
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: "u"},
-		Spec:       corev1.PodSpec{ReadinessGates: []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}}},
-		Status: corev1.PodStatus{
-			Conditions: []corev1.PodCondition{{Type: v1alpha1.KruisePodReady, Status: corev1.ConditionTrue}},
-			ContainerStatuses: []corev1.ContainerStatus{{
-				Name: "main", ContainerID: "a://2", RestartCount: 1, Ready: true,
-				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at)}},
-			}},
-		},
+	words := fixture.ReadWords("testdata/words.yaml", at)
+	pod := fixture.Changed(words, &corev1.Pod{}, "running", "restarted")
+	all := map[string]*Snapshot{}
+	for name, changes := range map[string]string{
+		"new": "phase=", "pending": "phase=Pending", "recreating": "phase=Recreating acquired=2024-05-01T12:00:01Z held " +
+			`sync=[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://m2"}]`,
+		"completed": "completed=0s inactive", "deleting": "phase= deleting",
+	} {
+		request := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s", "label=pod-uid:u", "label=active:true", "deadline=100", "ttl=7200", "unready=5")
+		request.Generation = 1
+		all[name] = &Snapshot{Request: fixture.Changed(words, request, strings.Fields(changes)...), Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
 	}
-	of := func(edit func(*v1alpha1.ContainerRecreateRequest)) *Snapshot {
-		request := &v1alpha1.ContainerRecreateRequest{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: "shop", Name: "restart", UID: "r", CreationTimestamp: metav1.NewTime(at), Generation: 1,
-				Labels: map[string]string{v1alpha1.ContainerRecreateRequestPodUIDLabel: "u", v1alpha1.ContainerRecreateRequestActiveLabel: "true"},
-			},
-			Spec: v1alpha1.ContainerRecreateRequestSpec{
-				PodName: "web-0", Containers: []v1alpha1.ContainerRecreateRequestContainer{{Name: "main"}},
-				ActiveDeadlineSeconds: new(int64(100)), TTLSecondsAfterFinished: new(int32(7200)),
-				Strategy: &v1alpha1.ContainerRecreateRequestStrategy{UnreadyGracePeriodSeconds: new(int64(5))},
-			},
-		}
-		edit(request)
-		return &Snapshot{Request: request, Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
-	}
-	return map[string]*Snapshot{
-		"new":     of(func(*v1alpha1.ContainerRecreateRequest) {}),
-		"pending": of(func(r *v1alpha1.ContainerRecreateRequest) { r.Status.Phase = v1alpha1.ContainerRecreateRequestPending }),
-		"recreating": of(func(r *v1alpha1.ContainerRecreateRequest) {
-			r.Status.Phase = v1alpha1.ContainerRecreateRequestRecreating
-			r.Annotations = map[string]string{
-				v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation: synced,
-				v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation:       "2024-05-01T12:00:01Z",
-			}
-			r.Finalizers = []string{v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer}
-		}),
-		"completed": of(func(r *v1alpha1.ContainerRecreateRequest) {
-			r.Labels = map[string]string{v1alpha1.ContainerRecreateRequestPodUIDLabel: "u"}
-			completion := metav1.NewTime(at)
-			r.Status.Phase, r.Status.CompletionTime = v1alpha1.ContainerRecreateRequestCompleted, &completion
-		}),
-		"deleting": of(func(r *v1alpha1.ContainerRecreateRequest) {
-			deletion := metav1.NewTime(at)
-			r.DeletionTimestamp = &deletion
-		}),
-	}
+	return all
 }
 
 // describe tells what a plan does.

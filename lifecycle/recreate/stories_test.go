@@ -30,6 +30,7 @@ func cacheKey(name string) types.NamespacedName {
 // how long containers take to be ready, or that those which are started again never are. "phase" has the agent write a phase, and nothing more.
 // "state" shows requests and pods, and "held" since when something is told to hold a request up. "once" has something happen just before the
 // manager sends a part of its writes. "replay" has an agent of OpenKruise work on the request restart, see story.replay. "strip" takes all finalizers from a request.
+// "patch-request" changes it by a patch, and "heartbeats" is fixture.Cluster.Heartbeats. "counted" tells of the reconciles since "count".
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", requestResource, func(c *fixture.Cluster) *fixture.Story {
 		s := newStory()
@@ -60,10 +61,14 @@ func TestStories(t *testing.T) {
 					r.Status.Phase = v1alpha1.ContainerRecreateRequestPhase(words[1])
 					s.node.write(r)
 				}),
-				"once":   quiet(func(words []string) { s.once(words[0], words[1]) }),
-				"state":  func(...string) string { return s.states() },
-				"replay": func(words ...string) string { return s.replay(words[0], "restart") },
-				"held":   s.held,
+				"patch-request": quiet(func(words []string) { s.patchRequest(words[0], words[1], words[2:]...) }),
+				"heartbeats":    quiet(func([]string) { s.Heartbeats() }),
+				"count":         quiet(func([]string) { s.counted = s.reconciles.Count() }),
+				"counted":       func(...string) string { return fmt.Sprintln(s.reconciles.Count() - s.counted) },
+				"once":          quiet(func(words []string) { s.once(words[0], words[1]) }),
+				"state":         func(...string) string { return s.states() },
+				"replay":        func(words ...string) string { return s.replay(words[0], "restart") },
+				"held":          s.held,
 			}}
 	})
 }
@@ -151,8 +156,8 @@ func (s *story) once(write, what string) {
 }
 
 // patchRequest changes a request as a user does. It may be called in the middle of a request.
-func (s *story) patchRequest(name, patch string) {
+func (s *story) patchRequest(name, patch string, subresources ...string) {
 	s.T.Helper()
-	_, err := s.requests.Patch(s.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := s.requests.Patch(s.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
 	s.Must(err)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -33,19 +32,11 @@ type story struct {
 	requests   client.ContainerRecreateRequestInterface
 	node       *node
 	reconciles fixture.Reconciles
+	counted    int           // when a story began to count
 	skew       time.Duration // by which the clock of managers is ahead
 	guard      fakecluster.Guard
 	happened   string                           // just before a write
 	plan       func(name string) *recreate.Plan // of the manager that runs
-}
-
-func play(t *testing.T, story func(*story)) {
-	t.Helper()
-	s := newStory()
-	fixture.Play(t, requestResource, s.setUp, func(t *testing.T) {
-		story(s)
-		s.Must(s.guard.Check())
-	})
 }
 
 func newStory() *story { return &story{} }
@@ -171,7 +162,7 @@ func (s *story) state(name string) string {
 	for _, c := range r.Status.ContainerRecreateStates {
 		text += fmt.Sprintf(", %s %s", c.Name, c.Phase)
 	}
-	if r.Status.Message != "" && heldup.OfText(r.Status.Message) == nil { // see TestHeldUp
+	if r.Status.Message != "" && heldup.OfText(r.Status.Message) == nil { // see "held"
 		text += ": " + r.Status.Message
 	}
 	if _, active := r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]; active {

@@ -78,7 +78,7 @@ func BenchmarkQuiet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		reporting(plan.Report.Containers...)(pods[key.Name])
+		report(pods[key.Name], plan.Report.Containers...)
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -3,63 +3,30 @@
 package containermeta
 
 import (
+	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
+	"github.com/cockroachdb/datadriven"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
-
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-func TestRecordedEnvironment(t *testing.T) {
-	for _, test := range []struct {
-		name, info string
-		want       map[string]string
-		ok         bool
-	}{
-		{"CM-E3: containerd: what the OCI runtime was told", `{"pid":7,"config":{"envs":[{"key":"A","value":"0"}]},"runtimeSpec":{"process":{"env":["PATH=/bin","A=1"]}}}`,
-			map[string]string{"PATH": "/bin", "A": "1"}, true},
-		{"CM-E3: CRI-O", `{"sandboxID":"x","pid":7,"runtimeSpec":{"process":{"env":["A=1"]}},"privileged":false}`, map[string]string{"A": "1"}, true},
-		{"what the kubelet asked for", `{"config":{"envs":[{"key":"A","value":"a=b"},{"key":"E"}]}}`, map[string]string{"A": "a=b", "E": ""}, true},
-		{"CM-E2: line breaks and blanks", `{"runtimeSpec":{"process":{"env":["A= 1\n2 ","B=","C=x=y","D"]}}}`, map[string]string{"A": " 1\n2 ", "B": "", "C": "x=y"}, true},
-		{"the last one of a name counts", `{"runtimeSpec":{"process":{"env":["A=1","A=2"]}}}`, map[string]string{"A": "2"}, true},
-		{"no variables", `{"runtimeSpec":{"process":{}}}`, map[string]string{}, true},
-		{"nothing told", ``, nil, false},
-		{"something else told", `{"pid":7,"runtimeSpec":{}}`, nil, false},
-		{"not readable", `{"runtimeSpec":{"process":{"env":"A=1"}}}`, nil, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, ok := recordedEnvironment(map[string]string{"info": test.info})
-			if diff := cmp.Diff(test.want, got); ok != test.ok || diff != "" {
-				t.Errorf("told %v, environment (-want +got):\n%s", ok, diff)
-			}
-		})
-	}
-}
-
-func TestParse(t *testing.T) {
-	for _, test := range []struct {
-		name, output string
-		parse        func([]byte) map[string]string
-		want         map[string]string
-	}{
-		{"CM-E2: zero bytes", "A= 1\n B=2 \x00C=\x00", parseVariables, map[string]string{"A": " 1\n B=2 ", "C": ""}},
-		{"zero bytes: nothing", "", parseVariables, map[string]string{}},
-		{"CM-4.1: lines", "PATH=/bin\nA=1\nB=\n", parseLines, map[string]string{"PATH": "/bin", "A": "1", "B": ""}},
-		{"CM-4.1: split at the first =", "A=x=y\n", parseLines, map[string]string{"A": "x=y"}},
-		{"CM-E2: blanks are kept", "A= 1 \n", parseLines, map[string]string{"A": " 1 "}},
-		{"CM-E2: a value of two lines", "A=1\ntwo\n\nB=2\n", parseLines, map[string]string{"A": "1\ntwo\n", "B": "2"}},
-		{"a name with a dot", "a.b-c=1\n", parseLines, map[string]string{"a.b-c": "1"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.parse([]byte(test.output))); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
+// TestDecode shows in testdata/decode.txt which environments are told. The runtime tells them as "recorded", and a container with zero bytes or in lines, of
+// which Go strings follow.
+func TestDecode(t *testing.T) {
+	datadriven.RunTest(t, "testdata/decode.txt", func(t *testing.T, d *datadriven.TestData) string {
+		if d.Cmd == "recorded" {
+			env, told := recordedEnvironment(map[string]string{"info": d.Input})
+			return fmt.Sprintf("%t %q\n", told, env)
+		}
+		output, err := strconv.Unquote(d.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%q\n", map[string]func([]byte) map[string]string{"zeros": parseVariables, "lines": parseLines}[d.Cmd]([]byte(output)))
+	})
 }
 
 func FuzzRecordedEnvironment(f *testing.F) {
@@ -102,18 +69,15 @@ func FuzzPlan(f *testing.F) {
 	f.Add(`{"containers":null}`, "", "-1", "\n", false)
 	f.Add(`[]`, "zz", "x", "", true)
 	f.Fuzz(func(t *testing.T, annotation, hash, restarts, value string, update bool) {
-		status := corev1.ConditionTrue
-		if update {
-			status = corev1.ConditionFalse
-		}
-		pod := newPod("web-0", running("m1"), condition(status), annotated(inplacev1alpha1.RuntimeContainersMetaAnnotation, annotation))
+		status := map[bool]string{false: "True", true: "False"}[update]
+		pod := running(newPod("web-0", "updated="+status, "bad-report="+annotation), "m1")
 		s := &Snapshot{Pod: pod, Runtime: "containerd", Now: now, Environments: known("m1", "A="+value),
 			Containers: []*criv1.Container{created("main", "m1", 1, cri("io.kubernetes.container.hash", hash), cri("io.kubernetes.container.restartCount", restarts))}}
 		plan := NewPlan(s)
 		if plan.Report == nil {
 			return
 		}
-		reporting(plan.Report.Containers...)(pod)
+		report(pod, plan.Report.Containers...)
 		if again := NewPlan(s); again.Report != nil || reportDue(pod, Features{}) {
 			t.Errorf("reported %+v, and then %+v", plan.Report, again.Report)
 		}

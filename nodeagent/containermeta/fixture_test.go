@@ -8,11 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
-	"k8s.io/utils/ptr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 )
 
@@ -26,79 +25,41 @@ const (
 	emptyHash   = 3524302846 // A is empty
 )
 
-// fromAnnotation is a variable whose value is that of an annotation.
-func fromAnnotation(name, key string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['" + key + "']"}}}
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", now)
+
+// newPod returns a pod of a CloneSet with the containers main and side, changed by words.
+func newPod(name string, changes ...string) *corev1.Pod {
+	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"cloned"}, changes...)...)
+	pod.Name = name
+	return pod
 }
 
-// newPod returns a pod of a CloneSet with the containers main, which has the
-// variable A from the annotation version, and side, which has none.
-func newPod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "default", Name: name, Annotations: map[string]string{"version": "1"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "web", Controller: ptr.To(true)}},
-		},
-		Spec: corev1.PodSpec{
-			NodeName: "node-1", TerminationGracePeriodSeconds: ptr.To[int64](30),
-			ReadinessGates: []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}},
-			Containers: []corev1.Container{
-				{Name: "main", Image: "nginx:1.0", Env: []corev1.EnvVar{fromAnnotation("A", "version")}},
-				{Name: "side", Image: "envoy:1.0"},
-			},
-		},
-	}
-	for _, c := range change {
-		c(pod)
+// running gives a pod the statuses of containers with these IDs, main first; "-" stands for none.
+func running(pod *corev1.Pod, ids ...string) *corev1.Pod {
+	for i, id := range ids {
+		status := corev1.ContainerStatus{Name: pod.Spec.Containers[i].Name}
+		if id != "-" {
+			status.ContainerID = "containerd://" + id
+		}
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
 	}
 	return pod
 }
 
-// running gives a pod the statuses of containers with these IDs, main first.
-func running(ids ...string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		for i, id := range ids {
-			status := corev1.ContainerStatus{Name: pod.Spec.Containers[i].Name}
-			if id != "" {
-				status.ContainerID = "containerd://" + id
-			}
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
-		}
+// report gives a pod an annotation with these entries.
+func report(pod *corev1.Pod, entries ...inplacev1alpha1.RuntimeContainer) {
+	value, err := json.Marshal(inplacev1alpha1.RuntimeContainersMeta{Containers: entries})
+	if err != nil {
+		panic(err)
 	}
-}
-
-// reporting gives a pod an annotation with these entries.
-func reporting(entries ...inplacev1alpha1.RuntimeContainer) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		value, err := json.Marshal(inplacev1alpha1.RuntimeContainersMeta{Containers: entries})
-		if err != nil {
-			panic(err)
-		}
-		pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation] = string(value)
-	}
+	pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation] = string(value)
 }
 
 // reportedAs is an entry of the annotation, of a container that was never restarted.
 func reportedAs(name, id string, plain, env uint64) inplacev1alpha1.RuntimeContainer {
 	return inplacev1alpha1.RuntimeContainer{Name: name, ContainerID: "containerd://" + id,
 		Hashes: inplacev1alpha1.RuntimeContainerHashes{PlainHash: plain, ExtractedEnvFromMetadataHash: env}}
-}
-
-// condition gives a pod the condition of its in-place update.
-func condition(status corev1.ConditionStatus) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		pod.Status.Conditions = []corev1.PodCondition{{Type: inplacev1alpha1.InPlaceUpdateReady, Status: status}}
-	}
-}
-
-// annotated sets an annotation.
-func annotated(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Annotations[key] = value }
-}
-
-// env replaces the variables of the container main.
-func env(variables ...corev1.EnvVar) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Spec.Containers[0].Env = variables }
 }
 
 // created returns a running container as the kubelet creates it, with the hash

@@ -13,10 +13,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // envHashes are the hashes of the environments that pods of tests have.
@@ -29,7 +28,7 @@ var envHashes = map[string]uint64{"A=1": versionHash, "none": noEnvHash, "empty"
 //	known m1 A=1               the environment of a container; "unreadable m1 2 4s" is one that could not be read twice, and is in 4 s
 //	attempt m1 1 3s            how often it was to be stopped, and how long ago
 //
-// Changes of pods are "report main/m1/10/A=1" with what is reported, its hash and that of its environment, and those of changePod.
+// Changes of pods are "report main/m1/10/A=1" with what is reported, its hash and that of its environment, and words of testdata/words.yaml.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -77,21 +76,30 @@ func showPlan(plan *Plan) string {
 // read reads a line.
 func (s *Snapshot) read(t *testing.T, parts []string) {
 	t.Helper()
-	switch words := strings.Fields(parts[0]); words[0] {
+	switch line := strings.Fields(parts[0]); line[0] {
 	case "pod":
-		s.Pod = newPod("web-0", running(words[1:]...))
-		for i := range s.Pod.Status.ContainerStatuses {
-			if words[1+i] == "-" {
-				s.Pod.Status.ContainerStatuses[i].ContainerID = ""
+		var changes []string
+		pod := running(newPod("web-0"), line[1:]...)
+		for _, change := range parts[1:] {
+			word, rest, valued := strings.Cut(change, " ")
+			switch {
+			case word == "report":
+				var entries []inplacev1alpha1.RuntimeContainer
+				for entry := range strings.FieldsSeq(rest) {
+					of := strings.Split(entry, "/")
+					entries = append(entries, reportedAs(of[0], of[1], number(t, of[2], 16), envHashes[of[3]]))
+				}
+				report(pod, entries...)
+			case valued:
+				changes = append(changes, word+"="+rest)
+			default:
+				changes = append(changes, word)
 			}
 		}
-		for _, change := range parts[1:] {
-			word, rest, _ := strings.Cut(change, " ")
-			changePod(t, s.Pod, word, rest)
-		}
+		s.Pod = fixture.Changed(words, pod, changes...)
 	case "container":
-		c := created(words[1], words[2], int64(number(t, words[3], 10)))
-		for _, word := range words[4:] {
+		c := created(line[1], line[2], int64(number(t, line[3], 10)))
+		for _, word := range line[4:] {
 			key, value, _ := strings.Cut(word, "=")
 			switch key {
 			case "exited":
@@ -104,11 +112,11 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 		}
 		s.Containers = append(s.Containers, c)
 	case "known":
-		s.Environments[words[1]] = known(words[1], words[2:]...)[words[1]]
+		s.Environments[line[1]] = known(line[1], line[2:]...)[line[1]]
 	case "unreadable":
-		s.Environments[words[1]] = Environment{Err: errors.New("no env"), Failures: int(number(t, words[2], 10)), RetryAt: now.Add(duration(t, words[3]))}
+		s.Environments[line[1]] = Environment{Err: errors.New("no env"), Failures: int(number(t, line[2], 10)), RetryAt: now.Add(duration(t, line[3]))}
 	case "attempt":
-		s.Attempts[words[1]] = Attempt{Count: int(number(t, words[2], 10)), Last: now.Add(-duration(t, words[3]))}
+		s.Attempts[line[1]] = Attempt{Count: int(number(t, line[2], 10)), Last: now.Add(-duration(t, line[3]))}
 	default:
 		t.Fatalf("unknown line %q", parts)
 	}
@@ -130,54 +138,6 @@ func duration(t *testing.T, text string) time.Duration {
 		t.Fatal(err)
 	}
 	return d
-}
-
-func changePod(t *testing.T, pod *corev1.Pod, word, rest string) {
-	t.Helper()
-	field := corev1.EnvVar{Name: "IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}}
-	key := corev1.EnvVar{Name: "C", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "k"}}}
-	switch word {
-	case "version":
-		annotated("version", rest)(pod)
-	case "report":
-		var entries []inplacev1alpha1.RuntimeContainer
-		for entry := range strings.FieldsSeq(rest) {
-			of := strings.Split(entry, "/")
-			entries = append(entries, reportedAs(of[0], of[1], number(t, of[2], 16), envHashes[of[3]]))
-		}
-		reporting(entries...)(pod)
-	case "bad-report":
-		annotated(inplacev1alpha1.RuntimeContainersMetaAnnotation, rest)(pod)
-	case "only-main":
-		pod.Spec.Containers = pod.Spec.Containers[:1]
-	case "status-of-main":
-		pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1]
-	case "runtime":
-		pod.Status.ContainerStatuses[0].ContainerID = rest + "://m1"
-	case "leaving":
-		pod.DeletionTimestamp = &metav1.Time{Time: now}
-	case "phase":
-		pod.Status.Phase = corev1.PodPhase(rest)
-	case "owner-of":
-		pod.OwnerReferences[0].APIVersion = rest
-	case "uncontrolled":
-		pod.OwnerReferences[0].Controller = nil
-	case "unowned":
-		pod.OwnerReferences = nil
-	case "sidecars":
-		annotated(sidecarSetHashAnnotation, "{}")(pod)
-	case "updated": // whether an update is complete
-		condition(corev1.ConditionStatus(rest))(pod)
-	case "no-conditions":
-		pod.Status.Conditions = nil
-	case "both": // containers have the same environment
-		pod.Spec.Containers[1].Env = pod.Spec.Containers[0].Env
-	case "env":
-		env(map[string][]corev1.EnvVar{"none": nil, "field": {field}, "config-map": {key},
-			"hidden": {fromAnnotation("A", "version"), {Name: "A", Value: "x"}}}[rest]...)(pod)
-	default:
-		t.Fatalf("unknown change %s", word)
-	}
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -26,7 +24,7 @@ import (
 // line. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
 //	pod web-0                     has the kubelet run a pod with main, which has a variable from the annotation version, and side. Further
-//	                              words: foreign (of no workload), elsewhere (on another node), hook, lines (a value with line breaks)
+//	                              words are those of testdata/words.yaml
 //	start [workers=1], stop       starts and stops the agent
 //	update web-0 2                begins an update in place that changes the annotation version; "lines" stands for the value above
 //	patch web-0 status            changes the pod by the merge patch that follows
@@ -110,7 +108,7 @@ func (n *node) do(d *datadriven.TestData, args []string) {
 	n.Helper()
 	switch d.Cmd {
 	case "pod":
-		n.create(newPod(args[0], podEdits(args[1:])...))
+		n.create(newPod(args[0], args[1:]...))
 	case "start":
 		for _, arg := range args {
 			_, value, _ := strings.Cut(arg, "=")
@@ -195,19 +193,4 @@ func envOfLines(ctx context.Context, c fakecri.Container, command []string) (*cr
 		return &criv1.ExecSyncResponse{ExitCode: 1, Stderr: []byte("env: invalid option -- '0'")}, nil
 	}
 	return fakecri.Env(ctx, c, command)
-}
-
-func podEdits(words []string) (edits []func(*corev1.Pod)) {
-	for _, word := range words {
-		edits = append(edits, map[string]func(*corev1.Pod){
-			"foreign":   func(pod *corev1.Pod) { pod.OwnerReferences = nil },
-			"elsewhere": func(pod *corev1.Pod) { pod.Spec.NodeName = "node-2" },
-			"lines":     annotated("version", lineBreaks),
-			"hook": func(pod *corev1.Pod) {
-				pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"bye"}}}}
-				pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](30)
-			},
-		}[word])
-	}
-	return edits
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // now is the time of all snapshots.
@@ -34,40 +34,20 @@ func newNodeImage(changes ...change) *v1alpha1.NodeImage {
 	return n
 }
 
-// wants gives a task, of version 1 and created a minute before now.
-func wants(image, tag string, edits ...func(*v1alpha1.ImageTagSpec)) change {
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", now)
+
+// wants gives a task, of version 1 and created a minute before now. Words change it.
+func wants(image, tag string, changes ...string) change {
 	return func(n *v1alpha1.NodeImage) {
-		spec := v1alpha1.ImageTagSpec{Tag: tag, Version: 1, CreatedAt: ago(time.Minute), PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](300)}}
-		for _, edit := range edits {
-			edit(&spec)
-		}
+		spec := fixture.Changed(words, &v1alpha1.ImageTagSpec{Tag: tag}, append([]string{"task"}, changes...)...)
 		if n.Spec.Images == nil {
 			n.Spec.Images = map[string]v1alpha1.ImageSpec{}
 		}
 		of := n.Spec.Images[image]
-		of.Tags = append(of.Tags, spec)
+		of.Tags = append(of.Tags, *spec)
 		n.Spec.Images[image] = of
 	}
-}
-
-func version(v int64) func(*v1alpha1.ImageTagSpec) {
-	return func(t *v1alpha1.ImageTagSpec) { t.Version = v }
-}
-
-func createdAgo(d time.Duration) func(*v1alpha1.ImageTagSpec) {
-	return func(t *v1alpha1.ImageTagSpec) { t.CreatedAt = ago(d) }
-}
-
-func deadline(seconds int64) func(*v1alpha1.ImageTagSpec) {
-	return func(t *v1alpha1.ImageTagSpec) { t.PullPolicy.ActiveDeadlineSeconds = &seconds }
-}
-
-func timeout(seconds int32) func(*v1alpha1.ImageTagSpec) {
-	return func(t *v1alpha1.ImageTagSpec) { t.PullPolicy.TimeoutSeconds = &seconds }
-}
-
-func backoffLimit(limit int32) func(*v1alpha1.ImageTagSpec) {
-	return func(t *v1alpha1.ImageTagSpec) { t.PullPolicy.BackoffLimit = &limit }
 }
 
 // says has the status report on a task.
@@ -111,10 +91,6 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 		}
 	}
 	return lines
-}
-
-func onNode(id string, names ...string) *criv1.Image {
-	return &criv1.Image{Id: id, RepoTags: names}
 }
 
 func sorted(lines []string) []string {

@@ -202,10 +202,7 @@ func TestJobsOfTwoTenants(t *testing.T) {
 			}
 			return nil
 		}
-		n.createSecret(&corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "registry"}, Type: corev1.SecretTypeDockerConfigJson,
-			Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig("quay.io", "bank")},
-		})
+		n.createSecret(named("default/registry"), "quay.io", "bank", "")
 		c.addJob("pull", "image: quay.io/web:1\npullSecrets: [registry]\ncompletionPolicy: {type: Never}")
 		evil, err := client.NewForConfig(c.Server.Config("evil"))
 		c.Must(err)

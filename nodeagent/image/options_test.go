@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/nodeagent"
@@ -30,30 +31,14 @@ func goodOptions(t *testing.T) Options {
 }
 
 func TestOptions(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		change func(*Options)
-		want   string
-	}{
-		{"all that is required", func(*Options) {}, ""},
-		{"no client of NodeImages", func(o *Options) { o.Distribution = nil }, "Options.Distribution is nil"},
-		{"no clientset", func(o *Options) { o.Kubernetes = nil }, "Options.Kubernetes is nil"},
-		{"no runtime", func(o *Options) { o.Runtime = nil }, "Options.Runtime is nil"},
-		{"no node", func(o *Options) { o.Node = "" }, "Options.Node is empty"},
-		{"negative concurrency", func(o *Options) { o.Concurrency = -1 }, "Options.Concurrency is negative"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			o := goodOptions(t)
-			test.change(&o)
-			_, err := New(o)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), "image: "+test.want)) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
+	good := goodOptions(t)
+	if _, err := NewReconciler(good); err == nil || !strings.Contains(err.Error(), "Options.Wake is nil") {
+		t.Errorf("a Reconciler that cannot wake: %v", err)
 	}
-	if _, err := NewReconciler(goodOptions(t)); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") || !strings.Contains(err.Error(), "Options.Wake is nil") {
-		t.Errorf("a Reconciler without a Reader: %v", err)
-	}
+	good.Wake = func(types.NamespacedName) {}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Distribution Kubernetes Runtime", RequiredByNew: "Node",
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }
 
 // A Reconciler runs on the caches of another framework, and says what is next.

@@ -5,6 +5,7 @@ package image
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,9 +20,10 @@ import (
 // TestPlans shows what an agent plans for its NodeImage. To accept a change of behaviour, run the test with -rewrite and read the
 // difference.
 //
-//	plan [nodeless] [unlisted]    plans for what the lines after it say, with three pulls at a time. There may be no NodeImage, and the images
-//	                              of the runtime may not be listed yet. Lines:
-//	want nginx 1                  a task. Further words: version=2, policy=Always, limitless (no policy of pulls), and those of TestStories
+//	plan [nodeless] [unlisted]    plans for what the lines after it say, with three pulls at a time, or concurrency=2. There may be no NodeImage,
+//	                              and the images of the runtime may not be listed yet. Filters are namespaces=a and registries=(docker.io,quay.io), or
+//	                              none. A backoff-limit is the most that tasks may ask for. Lines:
+//	want nginx 1                  a task, with words of testdata/words.yaml
 //	pulling nginx 1 1s            what is reported: it has been pulled for so long; after "says" a message
 //	ended nginx 1 Failed          it has come to its end
 //	runs nginx 1 [a]              a pull of version 1, which began 10 s before, perhaps with secrets of a namespace
@@ -38,11 +40,8 @@ func TestPlans(t *testing.T) {
 			if len(s.NodeImage.Status.ImageStatuses) > 0 {
 				images.CountTasks(&s.NodeImage.Status, &s.NodeImage.Spec)
 			}
-			if d.HasArg("nodeless") {
-				s.NodeImage = nil
-			}
-			if d.HasArg("unlisted") {
-				s.Images = nil
+			for _, arg := range d.CmdArgs {
+				s.set(t, arg.Key, arg.Vals)
 			}
 			plan := NewPlan(s)
 			lines := append(planned(plan), shown(plan.Status)...)
@@ -52,6 +51,37 @@ func TestPlans(t *testing.T) {
 			return strings.Join(lines, "\n") + "\n"
 		})
 	})
+}
+
+// set does what an argument says.
+func (s *Snapshot) set(t *testing.T, key string, values []string) {
+	t.Helper()
+	number := func() int {
+		n, err := strconv.Atoi(values[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	switch key {
+	case "nodeless":
+		s.NodeImage = nil
+	case "unlisted":
+		s.Images = nil
+	case "concurrency":
+		s.Concurrency = number()
+	case "backoff-limit":
+		s.Limits.BackoffLimit = int32(number())
+	case "namespaces":
+		s.Filter.Namespaces = values
+	case "registries":
+		if s.Filter.Registries = values; values[0] == "none" {
+			s.Filter.Registries = []string{}
+		}
+	}
+	if err := s.Filter.Validate(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // read reads a line of a script.
@@ -79,7 +109,7 @@ func read(t *testing.T, s *Snapshot, words []string) {
 	pull := Pull{Task: Task{words[1], words[2]}, Version: 1, Since: now.Add(-10 * time.Second)}
 	switch words[0] {
 	case "want":
-		wants(words[1], words[2], append(taskEdits(words[3:]), planEdits(words[3:])...)...)(s.NodeImage)
+		wants(words[1], words[2], words[3:]...)(s.NodeImage)
 		return
 	case "pulling":
 		status := pullingSince(words[2], 1, duration(3))
@@ -104,28 +134,17 @@ func read(t *testing.T, s *Snapshot, words []string) {
 	s.Pulls = append(s.Pulls, pull)
 }
 
-// planEdits are words about tasks that stories do without.
-func planEdits(words []string) (edits []func(*v1alpha1.ImageTagSpec)) {
-	for _, word := range words {
-		switch key, value, _ := strings.Cut(word, "="); key {
-		case "version":
-			edits = append(edits, version(int64(number(word))))
-		case "policy":
-			edits = append(edits, func(t *v1alpha1.ImageTagSpec) { t.ImagePullPolicy = v1alpha1.ImagePullPolicy(value) })
-		case "limitless":
-			edits = append(edits, func(t *v1alpha1.ImageTagSpec) { t.PullPolicy = nil })
-		}
-	}
-	return edits
-}
-
 // planned shows what a plan does beside the status.
 func planned(p *Plan) (lines []string) {
 	if p.ListImages {
 		lines = append(lines, "list the images")
 	}
 	for _, s := range p.Start {
-		lines = append(lines, fmt.Sprintf("start %s v%d for %v", s.Reference, s.Version, s.Timeout))
+		line := fmt.Sprintf("start %s v%d for %v", s.Reference, s.Version, s.Timeout)
+		if len(s.Namespaces) > 0 {
+			line += fmt.Sprint(" with secrets of ", s.Namespaces)
+		}
+		lines = append(lines, line)
 	}
 	for _, a := range p.Adopt {
 		lines = append(lines, fmt.Sprintf("adopt %s:%s v%d", a.Image, a.Tag, a.Version))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,7 +16,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -29,19 +29,29 @@ import (
 // that the runtime was asked for, requests of the agent, and events, since the last line. Times count from the start of the story. To
 // accept a change of behaviour, run the test with -rewrite and read the difference.
 //
-//	want nginx 1             asks for an image. Further words: age=1h, timeout=20, backoff=4, deadline=90, owner=a
+//	want nginx 1             asks for an image, with words of testdata/words.yaml
+//	asks 1.5.yaml            asks for what a manager of OpenKruise has asked for; "edit" merges what follows into the NodeImage
+//	secrets web default/one  gives an image the copies of secrets, and "refer" these secrets themselves
+//	copy default/one quay.io jane
+//	                         creates the copy of a secret, with a user for a registry; "secret" creates it under its own name, perhaps as a copy
+//	                         of=default/one, and "no-copy" deletes it
+//	only jane                lets the runtime pull for one user alone, or for "none"; "locked" says of all users that they are locked
+//	option read-source-secrets, docker-config, credentials
+//	                         has the agent read secrets of other namespaces, or have the user node for quay.io; or for cloud.example, asked for
 //	again nginx              asks for another version of it, and "no nginx" for it no more
 //	start [concurrency=1]    starts the agent, and lets a second pass; "stop" stops it
 //	sleep 10s                lets time pass
-//	pulls 5m [a:1]            how long pulls take from now on, or those of an image alone; "pulls fail", "pulls hang", "pulls refused"
+//	pulls 5m [a:1]           how long pulls take from now on, or those of an image alone; "pulls fail", "pulls hang", "pulls refused"
 //	                         (by the runtime, just before their deadline)
+//	only-fails a:1           has the pulls of an image fail
 //	under-way                tells how many pulls are
 //	on-node c 1              has the runtime have an image
 //	down, up                 has the runtime be away, and back
-//	fail-writes, heal        has the API server refuse what the agent sends; "lose" loses one answer
+//	fail-writes, heal        has the API server refuse what the agent sends; "lose" loses one answer; "fail-secrets away" or "forbidden" fails to show them
 //	hold, release            what the cache sees
 //	patch                    changes the NodeImage's status as the manager does
-//	uncounted                requests are shown no more: how many there are is for goroutines to decide
+//	uncounted, untold        requests, and pulls, are shown no more: how many there are is for goroutines to decide, or is not the matter
+//	generations              shows from now on when the agent has not seen the newest generation
 //	label, delete            changes its labels, and deletes it
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
@@ -70,8 +80,14 @@ type player struct {
 	began time.Time
 	lock  sync.Mutex
 	told  []string
-	// uncounted has no requests shown.
-	uncounted bool
+	// uncounted has no requests shown, untold no pulls. generations has those shown that the agent has not seen.
+	uncounted, untold, generations bool
+	// only is for whom the runtime pulls; empty: for all. locked says who is locked.
+	only   string
+	locked bool
+	// fails is an image that cannot be pulled.
+	fails  string
+	clouds clouds
 }
 
 func (p *player) tell(format string, args ...any) {
@@ -82,8 +98,16 @@ func (p *player) tell(format string, args ...any) {
 
 // pull is what the runtime does.
 func (p *player) pull(ctx context.Context, request *criv1.PullImageRequest) error {
-	image := request.GetImage().GetImage()
-	p.tell("pull %s after %s", image, time.Since(p.began).Truncate(time.Second))
+	image, user := request.GetImage().GetImage(), request.GetAuth().GetUsername()
+	p.tell("pull %s after %s%s", image, time.Since(p.began).Truncate(time.Second), with(request))
+	switch {
+	case p.only != "" && user != strings.TrimSuffix(p.only, "none"):
+		return errors.New("unauthorized: " + user)
+	case image == p.fails:
+		return errors.New("no route")
+	case p.locked:
+		return errors.New(`Get "https://quay.io/v2/?account=` + user + `": user ` + user + ` is locked`)
+	}
 	switch p.how {
 	case "fail":
 		return errors.New("manifest unknown")
@@ -108,14 +132,38 @@ func (p *player) pull(ctx context.Context, request *criv1.PullImageRequest) erro
 	}
 }
 
+// with tells as whom an image is pulled, and for which sandbox.
+func with(request *criv1.PullImageRequest) (out string) {
+	if auth := request.GetAuth(); auth != nil {
+		out += " as " + auth.GetUsername()
+	}
+	if sandbox := request.GetSandboxConfig(); sandbox != nil {
+		out += fmt.Sprintf(" for a sandbox with labels %v, annotations %v, metadata %v", sandbox.GetLabels(), sandbox.GetAnnotations(), sandbox.GetMetadata())
+	}
+	return out
+}
+
 // show shows what there is, and what has happened since the last time.
 func (p *player) show() string {
 	var lines []string
 	if list, err := p.images.List(p.Context(), metav1.ListOptions{}); err == nil && len(list.Items) > 0 {
 		lines = shown(&list.Items[0].Status)
 	}
-	lines = append(lines, sorted(p.told)...)
+	if list, err := p.images.List(p.Context(), metav1.ListOptions{}); err == nil && p.generations {
+		of := &list.Items[0]
+		lines = append(lines, fmt.Sprintf("generation %d, the agent has seen %d", of.Generation, of.Status.ObservedGeneration))
+	}
+	if !p.untold {
+		slices.SortStableFunc(p.told, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) }) // by image
+		lines = append(lines, p.told...)
+	}
 	p.told = nil
+	for _, request := range p.Server.Requests(p.user()) {
+		if request.Resource == "secrets" && request.Verb != "get" {
+			p.Errorf("IMG-3.2: %s secrets", request.Verb)
+		}
+	}
+	lines = append(lines, p.clouds.take()...)
 	if sent := p.Sent(p.user()); !p.uncounted {
 		lines = append(lines, sent...)
 	}
@@ -130,14 +178,16 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 	p.Helper()
 	switch d.Cmd {
 	case "want":
-		p.edit(wants(args[0], args[1], taskEdits(args[2:])...))
+		p.edit(wants(args[0], args[1], args[2:]...))
 	case "again":
 		p.edit(again(args[0]))
 	case "no":
 		p.edit(no(args[0]))
 	case "start":
 		for _, arg := range args {
-			p.options.Concurrency = number(arg)
+			n, err := strconv.Atoi(strings.TrimPrefix(arg, "concurrency="))
+			p.Must(err)
+			p.options.Concurrency = n
 		}
 		p.start()
 		p.Sleep(time.Second)
@@ -152,7 +202,7 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 			p.takes[strings.Join(args[1:], "")], p.how = p.duration(args[0]), ""
 		}
 	case "on-node":
-		p.runtime.AddImage(onNode("cc", "docker.io/library/"+args[0]+":"+args[1]))
+		p.runtime.AddImage(&criv1.Image{Id: "cc", RepoTags: []string{"docker.io/library/" + args[0] + ":" + args[1]}})
 	case "down", "up":
 		p.runtime.SetDown(d.Cmd == "down")
 	case "fail-writes":
@@ -172,8 +222,14 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 			return nil
 		})
 		p.Server.FailAfter(fail)
+	case "only-fails":
+		p.fails = args[0]
 	case "uncounted":
 		p.uncounted = true
+	case "untold":
+		p.untold = true
+	case "generations":
+		p.generations = true
 	case "hold":
 		p.Server.Hold("nodeimages")
 	case "release":
@@ -182,11 +238,13 @@ func (p *player) do(d *datadriven.TestData, args []string) {
 		p.patchStatus(d.Input)
 	case "label":
 		p.edit(func(nodeImage *v1alpha1.NodeImage) { nodeImage.Labels = map[string]string{"zone": "a"} })
+	case "create":
+		p.create()
 	case "delete":
 		p.Must(p.images.Delete(p.Context(), p.name, metav1.DeleteOptions{}))
 		p.Sleep(time.Second)
 	default:
-		p.Fatalf("no such line: %s", d.Cmd)
+		p.doAboutSecrets(d, args)
 	}
 }
 
@@ -195,33 +253,4 @@ func (p *player) duration(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	p.Must(err)
 	return d
-}
-
-// number is that behind the = of a word, 0 if there is none.
-func number(word string) int {
-	_, value, _ := strings.Cut(word, "=")
-	n, _ := strconv.Atoi(value) // 0 makes a story that differs
-	return n
-}
-
-func taskEdits(words []string) (edits []func(*v1alpha1.ImageTagSpec)) {
-	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		switch key {
-		case "age":
-			age, _ := time.ParseDuration(value) // 0 makes a story that differs
-			edits = append(edits, createdAgo(age))
-		case "timeout":
-			edits = append(edits, timeout(int32(number(word))))
-		case "backoff":
-			edits = append(edits, backoffLimit(int32(number(word))))
-		case "deadline":
-			edits = append(edits, deadline(int64(number(word))))
-		case "owner":
-			edits = append(edits, func(t *v1alpha1.ImageTagSpec) {
-				t.OwnerReferences = append(t.OwnerReferences, corev1.ObjectReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImagePullJob", Namespace: value, Name: "pull", UID: "job"})
-			})
-		}
-	}
-	return edits
 }

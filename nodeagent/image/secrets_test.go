@@ -5,162 +5,144 @@ package image
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// IMG-3.9: the secrets of an image, which its tasks share, are used for those alone
-// whose owners they are of.
-func TestStorySecretsOfOwners(t *testing.T) {
-	const image = "quay.io/web"
-	for name, test := range map[string]struct {
-		owners []string
-		asked  string
-	}{
-		"its own":             {[]string{"bank"}, "bank"},
-		"not those of others": {[]string{"evil"}, "evil"},
-		"none":                {[]string{"poor"}, ""},
-		"of all owners":       {[]string{"evil", "bank"}, "bank evil"},
-		"nobody owns it":      {nil, "bank evil unmarked"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			play(t, func(n *node) {
-				n.addCopy("bank", "registry", "quay.io", "bank")
-				n.addCopy("evil", "registry", "quay.io", "evil")
-				n.createSecret(&corev1.Secret{
-					ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.DaemonConfigNamespace, Name: "unmarked"},
-					Data:       map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig("quay.io", "unmarked")},
-				})
-				asked := n.guarded("nobody")
-				n.start()
-				n.Sleep(10 * time.Second)
-				n.Want("asked as", strings.Split(test.asked, " "), *asked)
-			}, wants(image, "1", backoffLimit(0), ownedBy(test.owners...)), byOf("bank", image, "registry"), byOf("evil", image, "registry"),
-				refersTo(image, v1alpha1.DaemonConfigNamespace, "unmarked"))
-		})
-	}
+// named reads "namespace/name".
+func named(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// inMode gives all references a mode, which changes no pull. (IMG-1.16)
-func inMode(image, mode string) change {
-	return func(n *v1alpha1.NodeImage) {
-		for i := range n.Spec.Images[image].PullSecrets {
-			n.Spec.Images[image].PullSecrets[i].Mode = mode
-		}
-	}
+// copyOf is the name of the copy of a secret.
+func copyOf(secret string) types.NamespacedName {
+	copied, _ := images.CopyName(named(secret))
+	return types.NamespacedName{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}
 }
 
-func refersTo(image, namespace, name string) change {
+func dockerConfig(registry, user string) []byte {
+	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":"p"}}}`, registry, user)
+}
+
+// createSecret creates a secret with a user for a registry, perhaps as a copy.
+func (n *node) createSecret(of types.NamespacedName, registry, user, source string) {
+	n.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}, Type: corev1.SecretTypeDockerConfigJson,
+		Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(registry, user)}}
+	if source != "" {
+		secret.Annotations = map[string]string{v1alpha1.PullSecretSourceAnnotation: source}
+	}
+	_, err := n.kube.CoreV1().Secrets(secret.Namespace).Create(n.Context(), secret, metav1.CreateOptions{})
+	n.Must(err)
+}
+
+// refersTo gives an image references to secrets.
+func refersTo(image string, secrets ...types.NamespacedName) change {
 	return func(n *v1alpha1.NodeImage) {
 		of := n.Spec.Images[image]
-		of.PullSecrets = append(of.PullSecrets, v1alpha1.ReferenceObject{Namespace: namespace, Name: name})
+		for _, secret := range secrets {
+			of.PullSecrets = append(of.PullSecrets, v1alpha1.ReferenceObject{Namespace: secret.Namespace, Name: secret.Name})
+		}
 		n.Spec.Images[image] = of
 	}
 }
 
-// IMG-3.9: a copy says itself whose it is, whatever its name. So the agent uses copies of
-// other managers, and a name that lies does not help.
-func TestStoryCopiesOfOtherNames(t *testing.T) {
-	const image = "quay.io/web"
-	play(t, func(n *node) {
-		for name, source := range map[string]string{"random-x7k2p": "bank/registry", copyOf("evil", "mine").Name: "bank/other"} {
-			n.createSecret(&corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.DaemonConfigNamespace, Name: name, Annotations: map[string]string{v1alpha1.PullSecretSourceAnnotation: source}},
-				Data:       map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig("quay.io", source)},
-			})
+// doAboutSecrets does what a line of a script says of secrets, and of what has been asked for.
+func (p *player) doAboutSecrets(d *datadriven.TestData, args []string) {
+	p.Helper()
+	switch d.Cmd {
+	case "asks":
+		text, err := os.ReadFile("testdata/managers/" + args[0])
+		p.Must(err)
+		p.edit(func(n *v1alpha1.NodeImage) {
+			fixture.Merge(p.T, &n.Spec, strings.ReplaceAll(string(text), "NOW", time.Now().UTC().Format(time.RFC3339)))
+		})
+	case "edit":
+		p.edit(func(n *v1alpha1.NodeImage) { fixture.Merge(p.T, n, d.Input) })
+	case "secrets", "refer":
+		for _, secret := range args[1:] {
+			if d.Cmd == "refer" {
+				p.edit(refersTo(args[0], named(secret)))
+			} else {
+				p.edit(refersTo(args[0], copyOf(secret)))
+			}
 		}
-		asked := n.guarded("nobody")
-		n.start()
-		n.Sleep(10 * time.Second)
-		n.Want("asked as both of bank, and anonymously for evil", []string{"", "bank/other", "bank/registry"}, sorted(*asked))
-	}, wants(image, "1", backoffLimit(0), ownedBy("bank"), createdAgo(time.Hour)), wants(image, "2", backoffLimit(0), ownedBy("evil")),
-		refersTo(image, v1alpha1.DaemonConfigNamespace, "random-x7k2p"), byOf("evil", image, "mine"), inMode(image, v1alpha1.PullSecretModeBatch))
-}
-
-// IMG-3.11: secrets of other namespaces are not asked for, unless that is an option; and
-// then those of the owners.
-func TestStorySourceSecrets(t *testing.T) {
-	const image = "quay.io/web"
-	for _, everywhere := range []bool{false, true} {
-		play(t, func(n *node) {
-			n.options.ReadSourceSecrets = everywhere
-			for _, namespace := range []string{"bank", "evil"} {
-				n.createSecret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "registry"},
-					Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig("quay.io", namespace)}})
+	case "mode":
+		p.edit(func(n *v1alpha1.NodeImage) {
+			for i := range n.Spec.Images[args[0]].PullSecrets {
+				n.Spec.Images[args[0]].PullSecrets[i].Mode = args[1]
 			}
-			asked := n.guarded("bank")
-			n.start()
-			n.Sleep(10 * time.Second)
-			if everywhere {
-				n.Want("with the option", []string{"bank"}, *asked)
-				n.Want("of the owner", []string{"1 get secrets", "2 patch nodeimages/status"}, n.Sent(n.user()))
-				return
+		})
+	case "copy":
+		p.createSecret(copyOf(args[0]), args[1], args[2], args[0])
+	case "secret":
+		_, source, _ := strings.Cut(strings.Join(args[3:], ""), "of=")
+		of := named(args[0])
+		if lies, is := strings.CutPrefix(args[0], "copy-of-"); is {
+			of = copyOf(lies)
+		}
+		p.createSecret(of, args[1], args[2], source)
+	case "no-copy":
+		of := copyOf(args[0])
+		p.Must(p.kube.CoreV1().Secrets(of.Namespace).Delete(p.Context(), of.Name, metav1.DeleteOptions{}))
+	case "only":
+		p.only = args[0]
+	case "locked":
+		p.locked = true
+	case "fail-secrets":
+		err := map[string]error{"away": apierrors.NewServiceUnavailable("away"), "forbidden": apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "one", errors.New("no"))}[args[0]]
+		p.Server.FailBefore(func(r fakecluster.Request) error {
+			if r.User == p.user() && r.Resource == "secrets" {
+				return err
 			}
-			n.Want("without", []string{""}, *asked)
-			n.Want("nothing is asked for", []string{"2 patch nodeimages/status"}, n.Sent(n.user()))
-			if message := n.nodeImage().Status.ImageStatuses[image].Tags[0].Message; !strings.Contains(message, "secret bank/registry was left out: it is not in namespace kruise-daemon-config") || strings.Contains(message, "evil") {
-				n.Errorf("message %q", message)
-			}
-		}, wants(image, "1", backoffLimit(0), ownedBy("bank")), refersTo(image, "bank", "registry"), refersTo(image, "evil", "registry"))
+			return nil
+		})
+	case "option":
+		switch args[0] {
+		case "read-source-secrets":
+			p.options.ReadSourceSecrets = true
+		case "credentials":
+			p.options.Credentials = &p.clouds
+		case "docker-config":
+			p.options.DockerConfig = filepath.Join(p.TempDir(), "config.json")
+			p.Must(os.WriteFile(p.options.DockerConfig, dockerConfig("quay.io", "node"), 0o600))
+		}
+	default:
+		p.Fatalf("no such line: %s", d.Cmd)
 	}
-}
-
-// IMG-3.8, IMG-3.9: events of one owner do not have what a registry answers to the
-// credentials of another, or the names of its secrets. No password is anywhere.
-func TestStoryEventsOfOwners(t *testing.T) {
-	const image = "quay.io/web"
-	play(t, func(n *node) {
-		n.addCopy("bank", "registry", "quay.io", "bank")
-		n.runtime.Pull = func(_ context.Context, request *criv1.PullImageRequest) error {
-			user := request.GetAuth().GetUsername()
-			return errors.New(`Get "https://quay.io/v2/?account=` + user + `": user ` + user + ` is locked`)
-		}
-		n.start()
-		n.Sleep(10 * time.Second)
-		const registry = `container runtime unix:///run/test.sock: pull image quay.io/web:1: rpc error: code = Unknown desc = Get "https://quay.io/v2/": user bank is locked`
-		all := registry + "\nsecret bank/missing was left out: it does not exist"
-		const begin = "Warning PullImageFailed: Image quay.io/web:1, "
-		n.Want("events", []string{
-			begin + all, begin + all + " on node node-1",
-			begin + "the image cannot be pulled with the secrets of other namespaces that ask for it, and this one has none for it on node node-1",
-		}, n.events.All())
-	}, wants(image, "1", backoffLimit(0), ownedBy("bank", "evil")), byOf("bank", image, "registry", "missing"))
 }
 
 // clouds gives credentials for one registry.
 type clouds struct{ asked []string }
 
 func (c *clouds) Credentials(_ context.Context, image string) ([]*criv1.AuthConfig, error) {
-	c.asked = append(c.asked, image)
+	c.asked = append(c.asked, "credentials asked for "+image)
 	if strings.HasPrefix(image, "cloud.example/") {
 		return []*criv1.AuthConfig{{Username: "node", Password: "token"}, nil}, nil
 	}
 	return nil, errors.New("no metadata server")
 }
 
-// IMG-3.12: the node's own credentials are asked for last, at every attempt; if they
-// are not known the attempt goes on without.
-func TestStoryCredentialsOfTheNode(t *testing.T) {
-	play(t, func(n *node) {
-		c := &clouds{}
-		n.options.Credentials = c
-		n.addSecret("one", "cloud.example", "one")
-		asked := n.guarded("node")
-		n.start()
-		n.Sleep(10 * time.Second)
-		n.Want("in turn", []string{"one", "node"}, *asked)
-		n.edit(wants("nginx", "1", backoffLimit(0)))
-		n.Sleep(10 * time.Second)
-		n.Want("and without", []string{"one", "node", ""}, *asked)
-		n.Want("asked for", []string{"cloud.example/web:1", "docker.io/library/nginx:1"}, c.asked)
-		n.expect("results", "cloud.example/web:1 v1 Succeeded 100% cloud.example/web@sha256:cloud.example/web:1",
-			"nginx:1 v1 Failed 0% (container runtime unix:///run/test.sock: pull image nginx:1: rpc error: code = Unknown desc = unauthorized: \nno metadata server)")
-	}, wants("cloud.example/web", "1"), by("cloud.example/web", "one"))
+// take returns what was asked for since the last time.
+func (c *clouds) take() []string {
+	asked := c.asked
+	c.asked = nil
+	return asked
 }

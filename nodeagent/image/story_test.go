@@ -4,7 +4,6 @@ package image
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -72,32 +71,4 @@ func TestStoryManyAtOnce(t *testing.T) {
 			n.Errorf("IMG-3.4: sent %v for 20 pulls that end at %d times, want one for each time, one that they began, and one that some wait (IMG-3.13)", sent, len(ends))
 		}
 	}, all...)
-}
-
-// IMG-3.2 difference: an image that fails does not hold up the others.
-func TestStoryNobodyIsHeldUp(t *testing.T) {
-	play(t, func(n *node) {
-		n.options.Concurrency = 1
-		n.runtime.Pull = func(_ context.Context, request *criv1.PullImageRequest) error {
-			if request.Image.Image == "a:1" {
-				return errors.New("no route")
-			}
-			return nil
-		}
-		n.start()
-		n.Sleep(time.Second)
-		n.Want("pulls", []string{"a:1", "b:1", "a:1"}, n.pulls()[:3])
-	}, wants("a", "1", createdAgo(time.Hour)), wants("b", "1"))
-}
-
-// A NodeImage of the same name takes the place of one that is gone.
-func TestStoryNodeImageIsReplaced(t *testing.T) {
-	play(t, func(n *node) {
-		n.takes(time.Minute)
-		n.start()
-		n.Must(n.images.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
-		n.create(wants("nginx", "1"))
-		n.Sleep(2 * time.Minute)
-		n.expect("reported on the new one", "nginx:1 v1 Succeeded 100% nginx@sha256:nginx:1")
-	}, wants("nginx", "1"))
 }

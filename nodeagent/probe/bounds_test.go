@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -16,7 +15,7 @@ import (
 func TestBounds(t *testing.T) {
 	var changes []change
 	for i := range 30 {
-		changes = append(changes, wants("web-0", strings.Repeat("p", i+1), every(1), func(p *corev1.Probe) { p.TimeoutSeconds = 5 }))
+		changes = append(changes, wants("web-0", strings.Repeat("p", i+1), "every=1", "timeout=5"))
 	}
 	play(t, func(n *node) {
 		id := n.run("web-0", "main")
@@ -41,9 +40,9 @@ func TestBounds(t *testing.T) {
 func TestCommandsOfOthersThatDoNotEnd(t *testing.T) {
 	changes := []change{}
 	for i := range 30 {
-		changes = append(changes, wants("evil/evil", fmt.Sprint("hang", i), every(1), func(p *corev1.Probe) { p.TimeoutSeconds = 1 << 30 }))
+		changes = append(changes, wants("evil/evil", fmt.Sprint("hang", i), "every=1", "timeout=1073741824"))
 	}
-	changes = append(changes, wants("web-0", "idle", every(1)))
+	changes = append(changes, wants("web-0", "idle", "every=1"))
 	play(t, func(n *node) {
 		for i := range 30 {
 			n.exits("main-1", fmt.Sprint("hang", i), -1)

@@ -5,6 +5,7 @@ package probe
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -38,32 +40,37 @@ func in(pod string) (namespace, name string) {
 	return "shop", pod
 }
 
-// wants has a pod probed: its container main, every 10 s, by a command that is the name of the probe.
-func wants(pod, probe string, edits ...func(*corev1.Probe)) change {
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", now)
+
+// wants has a pod, perhaps "namespace/pod", probed: its container main, every 10 s, by a command that is the name of the probe. Words change
+// the probe, and "named=other" is the pod's name.
+func wants(pod, probe string, changes ...string) change {
 	return func(n *v1alpha1.NodePodProbe) {
-		p := v1alpha1.ContainerProbe{Name: probe, ContainerName: "main", Probe: command(probe)}
+		namespace, name := in(pod)
+		uid := types.UID("uid-" + name)
+		changes = slices.DeleteFunc(slices.Clone(changes), func(word string) bool {
+			other, is := strings.CutPrefix(word, "named=")
+			if is {
+				name = other
+			}
+			return is
+		})
+		p := &v1alpha1.ContainerProbe{Name: probe, ContainerName: "main", Probe: command(probe)}
 		p.Probe.PeriodSeconds = 10
-		for _, edit := range edits {
-			edit(&p.Probe)
-		}
-		namespace, pod := in(pod)
-		uid := types.UID("uid-" + pod)
+		p = fixture.Changed(words, p, changes...)
 		for i := range n.Spec.PodProbes {
 			if n.Spec.PodProbes[i].UID == uid {
-				n.Spec.PodProbes[i].Probes = append(n.Spec.PodProbes[i].Probes, p)
+				n.Spec.PodProbes[i].Probes = append(n.Spec.PodProbes[i].Probes, *p)
 				return
 			}
 		}
-		n.Spec.PodProbes = append(n.Spec.PodProbes, v1alpha1.PodProbe{Namespace: namespace, Name: pod, UID: uid, Probes: []v1alpha1.ContainerProbe{p}})
+		n.Spec.PodProbes = append(n.Spec.PodProbes, v1alpha1.PodProbe{Namespace: namespace, Name: name, UID: uid, Probes: []v1alpha1.ContainerProbe{*p}})
 	}
 }
 
 func command(words ...string) corev1.Probe {
 	return corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: words}}}
-}
-
-func every(seconds int32) func(*corev1.Probe) {
-	return func(p *corev1.Probe) { p.PeriodSeconds = seconds }
 }
 
 func idOf(pod, probe string) ID {
@@ -79,16 +86,9 @@ func says(pod, probe string, state v1alpha1.ProbeState) change {
 	}
 }
 
-// knows is what an agent knows of a probe of wants.
-func knows(pod, probe string) Probe {
-	return Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}
-}
-
-// ran says that a probe ran last so long before now.
-func ran(d time.Duration) func(*Probe) { return func(p *Probe) { p.Last = now.Add(-d) } }
-
-func is(state v1alpha1.ProbeState) func(*Probe) {
-	return func(p *Probe) { p.State, p.Message, p.Since = state, "why", now.Add(-time.Second) }
+// knows is what an agent knows of a probe of wants, changed by words.
+func knows(pod, probe string, changes ...string) Probe {
+	return *fixture.Changed(words, &Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}, changes...)
 }
 
 // told has the last state that is reported be so old.

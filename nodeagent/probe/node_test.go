@@ -147,12 +147,6 @@ func (n *node) nodePodProbe() *v1alpha1.NodePodProbe {
 	return of
 }
 
-// expect compares what is reported.
-func (n *node) expect(what string, want ...string) {
-	n.Helper()
-	n.Want(what, want, shownStatus(&n.nodePodProbe().Status))
-}
-
 // execs counts the commands that the runtime was asked to run, and forgets all calls.
 func (n *node) execs() (count int) {
 	for _, call := range n.runtime.Calls() {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/client/fake"
@@ -27,31 +28,14 @@ func goodOptions(t *testing.T) Options {
 }
 
 func TestOptions(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		change func(*Options)
-		want   string
-	}{
-		{"all that is required", func(*Options) {}, ""},
-		{"no client", func(o *Options) { o.Lifecycle = nil }, "Options.Lifecycle is nil"},
-		{"no runtime", func(o *Options) { o.Runtime = nil }, "Options.Runtime is nil"},
-		{"no node", func(o *Options) { o.Node = "" }, "Options.Node is empty"},
-		{"a negative number", func(o *Options) { o.Limits.Probes = -1 }, "Options.Limits.Probes is negative"},
-		{"a negative pace", func(o *Options) { o.Limits.PerSecond = -1 }, "Options.Limits.PerSecond is negative"},
-		{"a negative concurrency", func(o *Options) { o.Limits.Concurrency = -1 }, "Options.Limits.Concurrency is negative"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			o := goodOptions(t)
-			test.change(&o)
-			_, err := New(o)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), "probe: "+test.want)) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
+	good := goodOptions(t)
+	if _, err := NewReconciler(good); err == nil || !strings.Contains(err.Error(), "Options.Wake is nil") {
+		t.Errorf("a Reconciler that cannot wake: %v", err)
 	}
-	if _, err := NewReconciler(goodOptions(t)); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") || !strings.Contains(err.Error(), "Options.Wake is nil") {
-		t.Errorf("a Reconciler without a Reader: %v", err)
-	}
+	good.Wake = func(types.NamespacedName) {}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Lifecycle Runtime", RequiredByNew: "Node",
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }
 
 // PPM-4.1: the agent reads its NodePodProbe and writes its status, and nothing else.

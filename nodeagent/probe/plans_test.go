@@ -21,14 +21,13 @@ const (
 
 // TestPlans shows the plans of snapshots. Each line that follows a plan tells what there is:
 //
-//	ask web-0 idle        a probe that is asked for, with the words of asked
+//	ask web-0 idle        a probe that is asked for, with words of testdata/words.yaml
 //	says web-0 idle X     a state that is reported of it, a minute ago
 //	told 4s               how long ago the last one was
 //	reports secret        what the first one says
 //	hidden                the first probe hides its output from the next generation on
 //	seen 6 of 7           the generation that is reported, and that of the spec
-//	knows web-0 idle      what the agent knows of a probe: ran=4s ago, first=2m ago, retry=2s, is=Failed, prints=words, running,
-//	                      old-handler, and silent: it is unknown, without a reason
+//	knows web-0 idle      what the agent knows of a probe, with words of that file
 //
 // Arguments are numbers of the node: running, and the limits concurrency, probes and per-second; paced=250ms from now;
 // and by how much the clock differs.
@@ -56,8 +55,11 @@ func TestPlans(t *testing.T) {
 		}
 		for line := range strings.Lines(d.Input) {
 			words := strings.Fields(line)
+			for i := range words {
+				words[i] = strings.ReplaceAll(words[i], "_", " ")
+			}
 			if words[0] == "knows" {
-				s.Probes = append(s.Probes, probeOf(t, words[1:]))
+				s.Probes = append(s.Probes, knows(words[1], words[2], words[3:]...))
 			} else {
 				there(t, words)(s.NodePodProbe)
 			}
@@ -76,7 +78,7 @@ func there(t *testing.T, words []string) change {
 	t.Helper()
 	switch words[0] {
 	case "ask":
-		return asked(t, words[1:])
+		return wants(words[1], words[2], words[3:]...)
 	case "says":
 		return says(words[1], words[2], v1alpha1.ProbeState(words[3]))
 	case "told":
@@ -95,36 +97,6 @@ func there(t *testing.T, words []string) change {
 	}
 	t.Fatalf("unknown line %q", words)
 	return nil
-}
-
-// probeOf is what the agent knows of a probe.
-func probeOf(t *testing.T, words []string) Probe {
-	t.Helper()
-	p := knows(words[0], words[1])
-	for _, word := range words[2:] {
-		key, value, _ := strings.Cut(word, "=")
-		switch key {
-		case "ran":
-			ran(duration(t, value))(&p)
-		case "first":
-			p.First = now.Add(-duration(t, value))
-		case "retry":
-			p.Retry = now.Add(duration(t, value))
-		case "is":
-			is(v1alpha1.ProbeState(value))(&p)
-		case "prints":
-			p.Output = strings.ReplaceAll(value, "_", " ")
-		case "running":
-			p.Running = true
-		case "silent":
-			p.State, p.Since = unknown, now.Add(-time.Hour)
-		case "old-handler":
-			p.Handler = command("old").ProbeHandler
-		default:
-			t.Fatalf("unknown word %s", key)
-		}
-	}
-	return p
 }
 
 // PPM-4.2: the probes of a node do not all run at once when the agent starts.

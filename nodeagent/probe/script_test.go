@@ -5,15 +5,16 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -22,7 +23,8 @@ import (
 // TestStories plays what happens to the probes of a node, each file on a node of its own. What time brings is shown: what is reported,
 // events, requests, and how many commands were run. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
-//	ask                     the manager asks for the probes that follow, a line each: see asked
+//	ask                     the manager asks for the probes that follow, a line each: a pod and a probe, with words of testdata/words.yaml;
+//	                        with "ask 1.4.yaml" a manager of OpenKruise does, as it was written down
 //	run web-0               starts the container main of a pod: main-1, main-2 and so on
 //	end main-1              ends it
 //	exits main-1 idle 3     with what a command exits from now on: -1 does not end, and -2 is refused by the runtime
@@ -45,7 +47,13 @@ func TestStories(t *testing.T) {
 				}
 				switch d.Cmd {
 				case "ask":
-					n.edit(append([]change{nothing}, changesOf(t, d.Input)...)...)
+					if len(args) > 0 {
+						text, err := os.ReadFile("testdata/managers/" + args[0])
+						n.Must(err)
+						n.edit(func(of *v1alpha1.NodePodProbe) { n.Must(yaml.UnmarshalStrict(text, &of.Spec.PodProbes)) })
+					} else {
+						n.edit(append([]change{nothing}, changesOf(d.Input)...)...)
+					}
 				case "delete":
 					former = n.nodePodProbe()
 					n.Must(n.probes.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
@@ -141,62 +149,10 @@ func number(t *testing.T, text string) int {
 }
 
 // changesOf reads the probes that are asked for, a line each.
-func changesOf(t *testing.T, text string) (changes []change) {
-	t.Helper()
+func changesOf(text string) (changes []change) {
 	for line := range strings.Lines(text) {
-		changes = append(changes, asked(t, strings.Fields(line)))
+		words := strings.Fields(line)
+		changes = append(changes, wants(words[0], words[1], words[2:]...))
 	}
 	return changes
-}
-
-// asked is the change of wants that words tell: a pod, perhaps "namespace/pod", and a probe. Further words: every=20, timeout=5,
-// delay=7, success=2, failure=2, hide; "host" and "none" are handlers that are not run, and "named=other" is the pod's name.
-func asked(t *testing.T, words []string) change {
-	t.Helper()
-	return func(n *v1alpha1.NodePodProbe) {
-		wants(words[0], words[1])(n)
-		pod := &n.Spec.PodProbes[len(n.Spec.PodProbes)-1]
-		for i := range n.Spec.PodProbes {
-			if n.Spec.PodProbes[i].UID == idOf(words[0], "").UID {
-				pod = &n.Spec.PodProbes[i]
-			}
-		}
-		probe := &pod.Probes[len(pod.Probes)-1]
-		for _, word := range words[2:] {
-			key, value, found := strings.Cut(word, "=")
-			if key == "named" {
-				pod.Name = value
-				continue
-			}
-			seconds := 0
-			if found {
-				seconds = number(t, value)
-			}
-			changeProbe(t, probe, key, int32(seconds))
-		}
-	}
-}
-
-func changeProbe(t *testing.T, probe *v1alpha1.ContainerProbe, key string, n int32) {
-	t.Helper()
-	switch key {
-	case "every":
-		probe.Probe.PeriodSeconds = n
-	case "timeout":
-		probe.Probe.TimeoutSeconds = n
-	case "delay":
-		probe.Probe.InitialDelaySeconds = n
-	case "success":
-		probe.Probe.SuccessThreshold = n
-	case "failure":
-		probe.Probe.FailureThreshold = n
-	case "hide":
-		probe.HideOutput = true
-	case "host":
-		probe.Probe.ProbeHandler = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Host: "169.254.169.254"}}
-	case "none":
-		probe.Probe.Exec = nil
-	default:
-		t.Fatalf("unknown word %s of a probe", key)
-	}
 }

@@ -97,6 +97,7 @@ func (l Limits) check(c *controller.Checks) {
 	c.That(l.Probes >= 0, "Options.Limits.Probes is negative: it is how many probes are run, 0 means 500")
 	c.That(l.PerSecond >= 0, "Options.Limits.PerSecond is negative: it is how many probes are started in a second, 0 means 50")
 	c.That(l.Concurrency >= 0, "Options.Limits.Concurrency is negative: it is how many probes are under way at the same time, 0 means 10")
+	c.That(l.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one run may take at most, 0 means 60 s")
 }
 
 func (l Limits) probes() int      { return orDefault(l.Probes, defaultProbes) }

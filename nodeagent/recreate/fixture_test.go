@@ -87,7 +87,7 @@ func showState(s state) string {
 
 func showStatus(s *v1alpha1.ContainerRecreateRequestStatus) string {
 	words := []string{string(s.Phase)}
-	if s.Message != "" && heldup.OfText(s.Message) == nil { // the manager's words, see its TestHeldUp
+	if s.Message != "" && heldup.OfText(s.Message) == nil { // the manager's words
 		words[0] += ": " + s.Message
 	}
 	for _, c := range s.ContainerRecreateStates {

@@ -47,7 +47,7 @@ func TestPodsThatMatter(t *testing.T) {
 	policy.Annotations = map[string]string{"cost": "low"}
 	markers := newMarker("games", newProbe("idle", "Idle", policy, sets(v1alpha1.ProbeFailed, "idle=no")))
 	for _, state := range []string{"games#idle=Succeeded", "games#idle=Failed"} {
-		for _, pod := range []*corev1.Pod{newPod("web-0"), newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "yes"), annotated("cost", "low"))} {
+		for _, pod := range []*corev1.Pod{newPod("web-0"), newPod("web-0", "condition=Idle:True", "label=idle:yes", "annotation=cost:low")} {
 			n := says(newProbes(probed("web-0", "games#idle", "by-hand")), "web-0", state)
 			of := func(pod *corev1.Pod) *Snapshot { return newSnapshot(n, []*corev1.Pod{pod}, markers) }
 			o := cached(t, of(pod))
@@ -66,15 +66,11 @@ func TestPodsThatMatter(t *testing.T) {
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.PodIP", "pod.Status.Phase", "pod.Status.Conditions[].Status")
 }
 
-func annotated(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value) }
-}
-
 // A change of what the agent says enqueues the node if it changes the plan.
 func TestReportsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
 	of := func(n *v1alpha1.NodePodProbe) *Snapshot {
-		return newSnapshot(n, []*corev1.Pod{newPod("web-0", has("Idle", corev1.ConditionFalse))}, newMarker("games", newProbe("idle", "Idle", sets(v1alpha1.ProbeSucceeded, "idle=yes"))))
+		return newSnapshot(n, []*corev1.Pod{newPod("web-0", "condition=Idle:False")}, newMarker("games", newProbe("idle", "Idle", sets(v1alpha1.ProbeSucceeded, "idle=yes"))))
 	}
 	mutation.Plan[v1alpha1.NodePodProbe]{
 		What: "report", Copy: (*v1alpha1.NodePodProbe).DeepCopy,
@@ -90,14 +86,13 @@ func TestReportsThatMatter(t *testing.T) {
 
 // PPM-3.6: which nodes a marker concerns: those that have its probes, and those of the pods that it selects.
 func TestMarkersThatMatter(t *testing.T) {
-	on := func(node string) func(*corev1.Pod) { return func(pod *corev1.Pod) { pod.Spec.NodeName = node } }
 	games := newMarker("games", newProbe("idle", "Idle"))
 	ended := games.DeepCopy()
 	ended.DeletionTimestamp = &metav1.Time{Time: now}
 	elsewhere := games.DeepCopy()
 	elsewhere.Namespace = "other"
 	o := cached(t, newSnapshot(newProbes(probed("gone", "games#idle", "endgames#idle")),
-		[]*corev1.Pod{newPod("a", on("node-2")), newPod("b", on("")), newPod("c", on("node-3"), labelled("app", "db"))}, games))
+		[]*corev1.Pod{newPod("a", "node=node-2"), newPod("b", "node="), newPod("c", "node=node-3", "label=app:db")}, games))
 	mutation.CheckEvents(t, o.markerChanged,
 		mutation.On("it appears", nil, games, "node-1 node-2"),
 		mutation.On("it changes", games, games, "node-1 node-2"),

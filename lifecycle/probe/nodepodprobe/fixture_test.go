@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -28,36 +29,15 @@ func newNode(changes ...func(*corev1.Node)) *corev1.Node {
 	return node
 }
 
-// newPod returns a pod of the namespace shop on node-1 that is initialized, with the UID uid-NAME.
-func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": "web"}},
-		Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main"}, {Name: "side"}}},
-		Status:     corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}}},
-	}
-	for _, change := range changes {
-		change(pod)
-	}
+// words are those of testdata/words.yaml.
+var words = fixture.ReadWords("testdata/words.yaml", now)
+
+// newPod returns a pod of the namespace shop on node-1 that is initialized, with the UID uid-NAME. Words change it.
+func newPod(name string, changes ...string) *corev1.Pod {
+	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"initialized", "uid=uid-" + name}, changes...)...)
+	pod.Name = name
 	return pod
 }
-
-// has gives a pod a condition, in the words of says.
-func has(conditionType string, status corev1.ConditionStatus) func(*corev1.Pod) {
-	return hasWords(conditionType, status, "the words of games#idle")
-}
-
-// hasWords gives a pod a condition in other words.
-func hasWords(conditionType string, status corev1.ConditionStatus, words string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(conditionType), Status: status, Message: words})
-	}
-}
-
-func labelled(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Labels[key] = value }
-}
-
-func ending(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: now} }
 
 // newMarker returns a marker of the namespace shop that selects app=web.
 func newMarker(name string, probes ...v1alpha1.PodContainerProbe) *v1alpha1.PodProbeMarker {

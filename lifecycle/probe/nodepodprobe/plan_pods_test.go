@@ -32,7 +32,7 @@ func TestTimesOfTheCondition(t *testing.T) {
 // PPM-3.4: with other words of the same state a condition keeps the time since when it holds.
 func TestOtherWords(t *testing.T) {
 	since := metav1.NewTime(now.Add(-time.Hour))
-	pod := newPod("web-0", hasWords("Idle", corev1.ConditionTrue, "3 players"))
+	pod := newPod("web-0", "words=Idle:True 3 players")
 	pod.Status.Conditions[1].LastTransitionTime = since
 	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{pod}, newMarker("games", newProbe("idle", "Idle")))
 	c := NewPlan(s).Patches[0].Conditions[0]
@@ -43,7 +43,7 @@ func TestOtherWords(t *testing.T) {
 
 // PPM-3.7: words that change with each report are written once in ten seconds, and another state at once.
 func TestWordsThatChange(t *testing.T) {
-	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{newPod("web-0", hasWords("Idle", corev1.ConditionTrue, "3 players"))},
+	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{newPod("web-0", "words=Idle:True 3 players")},
 		newMarker("games", newProbe("idle", "Idle")))
 	first := NewPlan(s)
 	s.Wrote = map[types.UID]Wrote{"uid-web-0": {Results: first.Patches[0].Results, At: now.Add(-3 * time.Second)}}

@@ -21,8 +21,8 @@ func virtualNode() *corev1.Node {
 // PPM-3.6, PPM-3.9: a marker concerns the nodes of the pods that it keeps, which no NodePodProbe names.
 func TestServerlessMarkersThatMatter(t *testing.T) {
 	moves := newMarker("moves", newProbe("idle", "Idle", sets(v1alpha1.ProbeSucceeded, "app=idle")))
-	kept := newPod("web-0", annotated(v1alpha1.PodProbeMarkersAnnotation, "moves"), labelled("app", "idle"))
-	other := newPod("web-1", labelled("app", "idle"), func(pod *corev1.Pod) { pod.Spec.NodeName = "node-2" })
+	kept := newPod("web-0", "annotation="+v1alpha1.PodProbeMarkersAnnotation+":moves", "label=app:idle")
+	other := newPod("web-1", "label=app:idle", "node=node-2")
 	for serverless, want := range map[bool][]string{true: {"node-1"}, false: nil} {
 		o := cached(t, newSnapshot(nil, []*corev1.Pod{kept, other}, moves))
 		o.Features.Serverless = serverless

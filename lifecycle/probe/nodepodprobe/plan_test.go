@@ -25,7 +25,7 @@ func TestRoom(t *testing.T) {
 	}
 	victim := newMarker("victim", newProbe("idle", "Idle"))
 	victim.Namespace = "bank"
-	pods := []*corev1.Pod{newPod("web-0", func(pod *corev1.Pod) { pod.Namespace = "bank" })}
+	pods := []*corev1.Pod{newPod("web-0", "in=bank")}
 	for i := range 100 {
 		pods = append(pods, newPod(fmt.Sprintf("evil-%03d", i)))
 	}

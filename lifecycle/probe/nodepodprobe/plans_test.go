@@ -9,7 +9,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -20,7 +19,8 @@ import (
 //	node virtual             or unready, leaving, gone; and "no-probes" or "probes-leave" is about its NodePodProbe
 //	entry web-0 games#idle   what it asks for of a pod: probes, perhaps "at 10.0.0.1"
 //	says web-0 games#idle=Failed
-//	pod web-0; label idle yes; condition Idle True; words Idle True 3 players; annotation cost 1; ip 10.0.0.1; uid other; leaving; uninitialized
+//	pod web-0; label idle yes
+//	                         with words of testdata/words.yaml
 //	marker games; probe idle Idle; sets Succeeded idle=yes; notes cost=1
 //	                         probes with a condition type or none, and what their states set; further changes are "leaving", "in other",
 //	                         and "selects everything" or "selects badly"
@@ -61,11 +61,11 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	case "says":
 		says(s.NodePodProbe, words[1], words[2:]...)
 	case "pod":
-		pod := newPod(words[1])
-		for _, change := range parts[1:] {
-			changePod(t, pod, strings.Fields(change))
+		changes := parts[1:]
+		for i := range changes { // label idle yes: a word with a value of two parts
+			changes[i] = strings.Replace(strings.Replace(changes[i], " ", "=", 1), " ", ":", 1)
 		}
-		s.Pods = append(s.Pods, pod)
+		s.Pods = append(s.Pods, newPod(words[1], changes...))
 	case "marker":
 		m := newMarker(words[1])
 		for _, change := range parts[1:] {
@@ -90,34 +90,6 @@ func entryOf(pod string, words []string) v1alpha1.PodProbe {
 	entry := probed(name, words...)
 	entry.Namespace, entry.IP = namespace, ip
 	return entry
-}
-
-func changePod(t *testing.T, pod *corev1.Pod, words []string) {
-	t.Helper()
-	switch words[0] {
-	case "label":
-		labelled(words[1], words[2])(pod)
-	case "no-label":
-		delete(pod.Labels, words[1])
-	case "annotation":
-		annotated(words[1], words[2])(pod)
-	case "condition":
-		has(words[1], corev1.ConditionStatus(words[2]))(pod)
-	case "untyped": // a condition without a type
-		has("", corev1.ConditionStatus(words[1]))(pod)
-	case "words":
-		hasWords(words[1], corev1.ConditionStatus(words[2]), strings.Join(words[3:], " "))(pod)
-	case "ip":
-		pod.Status.PodIP = words[1]
-	case "uid":
-		pod.UID = types.UID(words[1])
-	case "leaving":
-		ending(pod)
-	case "uninitialized":
-		pod.Status.Conditions = nil
-	default:
-		t.Fatalf("unknown change %q of a pod", words)
-	}
 }
 
 func changeMarker(t *testing.T, m *v1alpha1.PodProbeMarker, words []string) {

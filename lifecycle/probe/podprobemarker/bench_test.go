@@ -32,7 +32,7 @@ func BenchmarkPlan(b *testing.B) {
 				test.edit(pod)
 			})
 			if test.name == "ending" {
-				ending(s.Marker)
+				s.Marker.DeletionTimestamp = &now
 				for i := range n {
 					s.Probed = append(s.Probed, newProbes(fmt.Sprint("node-", i)))
 				}

@@ -30,7 +30,7 @@ func withMarkers(t *testing.T, markers ...*v1alpha1.PodProbeMarker) *Options {
 func TestPodsThatMatter(t *testing.T) {
 	reads, marker := mutation.Reads{}, newMarker()
 	o := withMarkers(t, marker)
-	for _, pod := range []*corev1.Pod{newPod("web-0"), newPod("web-0", func(pod *corev1.Pod) { pod.Labels["app"] = "db" })} {
+	for _, pod := range []*corev1.Pod{newPod("web-0"), newPod("web-0", "app=db")} {
 		mutation.Plan[corev1.Pod]{
 			What: "pod", Copy: (*corev1.Pod).DeepCopy,
 			Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.NodeName$|Status)`),
@@ -48,18 +48,18 @@ func TestPodsThatMatter(t *testing.T) {
 // Another result alone does not. (PPM-2.7)
 func TestReportsThatMatter(t *testing.T) {
 	reads, pod := mutation.Reads{}, newPod("web-0")
-	marker := newMarker(status(3, 1), func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].PodConditionType = "" })
+	marker := newMarker("seen=3", "matched=1", "untyped")
 	o := withMarkers(t, marker)
 	enqueued := func(before, after *v1alpha1.NodePodProbe) (enqueued bool) {
 		o.nodePodProbeChanged(before, after, func(types.NamespacedName) { enqueued = true })
 		return enqueued
 	}
 	said := func(state v1alpha1.ProbeState) *v1alpha1.NodePodProbe {
-		return newProbes("node-1", func(n *v1alpha1.NodePodProbe) {
-			n.Spec.PodProbes[0].UID = pod.UID
-			n.Status.PodProbeStatuses = []v1alpha1.PodProbeStatus{{Namespace: "shop", Name: "web-0", UID: pod.UID,
-				ProbeStates: []v1alpha1.ContainerProbeState{{Name: "games#idle", State: state}}}}
-		})
+		n := newProbes("node-1")
+		n.Spec.PodProbes[0].UID = pod.UID
+		n.Status.PodProbeStatuses = []v1alpha1.PodProbeStatus{{Namespace: "shop", Name: "web-0", UID: pod.UID,
+			ProbeStates: []v1alpha1.ContainerProbeState{{Name: "games#idle", State: state}}}}
+		return n
 	}
 	for _, state := range []v1alpha1.ProbeState{v1alpha1.ProbeSucceeded, v1alpha1.ProbeUnknown} {
 		mutation.Plan[v1alpha1.NodePodProbe]{
@@ -79,15 +79,13 @@ func TestReportsThatMatter(t *testing.T) {
 
 // PPM-2.5: a marker that is being deleted is told of every node that has lost its probes, and no other.
 func TestNodePodProbesThatMatter(t *testing.T) {
-	o := withMarkers(t, newMarker(ending), newMarker(func(m *v1alpha1.PodProbeMarker) { m.Name = "stays" }))
-	none := func(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes = nil }
-	staying := func(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes[0].Probes[0].Name = "stays#idle" }
+	o := withMarkers(t, newMarker("ending"), newMarker("name=stays"))
 	mutation.CheckEvents(t, o.nodePodProbeChanged,
 		mutation.On("it appears", nil, newProbes("n1"), ""),
 		mutation.On("something else changes", newProbes("n1"), newProbes("n1"), ""),
-		mutation.On("the probes go", newProbes("n1"), newProbes("n1", none), "shop/games"),
+		mutation.On("the probes go", newProbes("n1"), newProbes("n1", "nothing"), "shop/games"),
 		mutation.On("the node goes", newProbes("n1"), nil, "shop/games"),
-		mutation.On("the node is going", newProbes("n1"), newProbes("n1", func(n *v1alpha1.NodePodProbe) { n.DeletionTimestamp = &now }), "shop/games"),
-		mutation.On("the probes of a marker that stays", newProbes("n1", staying), newProbes("n1", none), ""),
+		mutation.On("the node is going", newProbes("n1"), newProbes("n1", "ending"), "shop/games"),
+		mutation.On("the probes of a marker that stays", newProbes("n1", "asks-for=stays#idle"), newProbes("n1", "nothing"), ""),
 	)
 }
