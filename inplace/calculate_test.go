@@ -23,15 +23,29 @@ import (
 
 // TestCalculate shows what stands against the updates in testdata/calculate.txt, or what they are. That is images, what containers are to have of
 // metadata that their environment refers to, and the patch of the rest. The lines before "to" make the old template of the base, and those after
-// it the new one, by strategic merge patches. Without that line the old one is the base.
+// it the new one, by strategic merge patches. Without that line the old one is the base. Arguments are env=none for NoEnvFromMetadata, same=key for
+// SameAnnotation, and the values from and to of the annotation claims of both revisions.
 func TestCalculate(t *testing.T) {
 	datadriven.RunTest(t, "testdata/calculate.txt", func(t *testing.T, d *datadriven.TestData) string {
 		from, to, both := strings.Cut(d.Input+"\n", "to\n")
 		if !both {
 			from, to = "", d.Input
 		}
-		u, obstacles, err := inplace.Calculate(rev(t, "demo-old", templateWith(t, from)), rev(t, "demo-new", templateWith(t, to)),
-			inplace.CalculateOptions{NoEnvFromMetadata: len(d.CmdArgs) > 0})
+		before, after := rev(t, "demo-old", templateWith(t, from)), rev(t, "demo-new", templateWith(t, to))
+		var o inplace.CalculateOptions
+		for _, arg := range d.CmdArgs {
+			switch arg.Key {
+			case "env":
+				o.NoEnvFromMetadata = true
+			case "same":
+				o.SameAnnotation = arg.Vals[0]
+			case "from":
+				before.Annotations = map[string]string{"claims": strings.Join(arg.Vals, "")}
+			case "to":
+				after.Annotations = map[string]string{"claims": strings.Join(arg.Vals, "")}
+			}
+		}
+		u, obstacles, err := inplace.Calculate(before, after, o)
 		if err != nil || (u == nil) != (len(obstacles) > 0) || u != nil && (u.Revision != "demo-new" || u.EnvFromMetadata != (len(u.RefMetadata) > 0)) {
 			t.Errorf("%s: update %+v, error %v", d.Pos, u, err)
 		}
@@ -176,17 +190,5 @@ func TestMetadataPatchOnPod(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"other/stays"}, got.Finalizers); diff != "" {
 		t.Errorf("IP-9: finalizers: -want +got:\n%s", diff)
-	}
-}
-
-// IP-9, CT-7: what controllers own in each pod comes from no template, whichever of the two has it. An environment that refers to
-// it does not count as changed.
-func TestMetadataThatControllersOwn(t *testing.T) {
-	plain := template(env(0, "DELETED", "metadata.labels['apps.kruise.io/specified-delete']"))
-	copied := template(env(0, "DELETED", "metadata.labels['apps.kruise.io/specified-delete']"), label("apps.kruise.io/specified-delete", "true"), annotate("apps.kruise.io/inplace-update-state", "{}"))
-	for _, u := range []*inplace.Update{calculate(t, plain, copied), calculate(t, copied, plain)} {
-		if u.MetadataPatch != nil || u.RefMetadata != nil {
-			t.Errorf("patch %s, references %v", u.MetadataPatch, u.RefMetadata)
-		}
 	}
 }

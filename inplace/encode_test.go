@@ -3,73 +3,46 @@
 package inplace
 
 import (
-	"maps"
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 
-	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // TestPlainStateIsJSON: IP-13. A state that is written without encoding/json has the bytes that it would write.
 func TestPlainStateIsJSON(t *testing.T) {
-	common := rapid.SampledFrom([]string{"", "main", "nginx:1.27", "docker://sha256:0a", "~ "})
-	odd := rapid.SampledFrom([]string{"a<b", `a"b`, `a\b`, "a&b", "\u2028", "\x00", "\xff", "é", "\x7f"})
-	texts := rapid.Custom(func(t *rapid.T) string {
-		if rapid.IntRange(0, 19).Draw(t, "odd") == 0 {
-			return odd.Draw(t, "text")
+	times := []metav1.Time{{}, metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)))}
+	for i := range 12 {
+		of := []string{"web-2", "main", "docker://sha256:0a", "containerd://1", "nginx:1.27", "nginx:~ 2"}
+		began, batch := times[i%2], times[(i+1)%2]
+		of[i/2] = ""
+		s := plainState{revision: of[0], began: began, container: of[1], imageID: of[2], containerID: of[3], before: of[4], image: of[5]}
+		want, err := json.Marshal(v1alpha1.State{Revision: of[0], UpdateTimestamp: began,
+			LastContainerStatuses:  map[string]v1alpha1.ContainerStatus{of[1]: {ImageID: of[2]}},
+			ContainerBatchesRecord: []v1alpha1.ContainerBatch{{Timestamp: batch, Containers: []string{of[1]}}},
+			LastContainers:         map[string]v1alpha1.LastContainer{of[1]: {ContainerID: of[3], Images: []string{of[4]}, Image: of[5]}}})
+		if diff := cmp.Diff(string(want), string(s.append(nil, batch))); diff != "" || err != nil {
+			t.Errorf("%q: error %v, the record (-want +got):\n%s", of, err, diff)
 		}
-		return common.Draw(t, "text")
-	})
-	times := rapid.Map(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(1, 1<<34)), func(n int64) metav1.Time {
-		if n == 0 {
-			return metav1.Time{}
+	}
+}
+
+// IP-13: a state with a text that JSON writes otherwise is none of these.
+func TestOddTextsAreNotPlain(t *testing.T) {
+	for i := range 6 {
+		for _, odd := range []string{"a<b", "a>b", `a"b`, `a\b`, "a&b", "\u2028", "\x00", "\x1f", "\xff"} {
+			of := []string{"web-2", "main", "docker://sha256:0a", "containerd://1", "nginx:1.27", "nginx:1.28"}
+			of[i] = odd
+			pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: of[1], Image: of[4]}}}}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: of[1], ImageID: of[2], ContainerID: of[3]}}
+			if _, plain := plainOf(pod, &v1alpha1.State{Revision: of[0]}, change{images: map[string]string{of[1]: of[5]}}, change{}); plain {
+				t.Errorf("%q is plain", of)
+			}
 		}
-		return metav1.NewTime(time.Unix(n/7, n).In(time.FixedZone("", 3600)))
-	})
-	plain := 0
-	rapid.Check(t, func(t *rapid.T) {
-		name, began, now := texts.Draw(t, "container"), times.Draw(t, "time"), times.Draw(t, "batch")
-		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: name, Image: texts.Draw(t, "image before")}}}}
-		if rapid.IntRange(0, 9).Draw(t, "unreported") > 0 {
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: name, ImageID: texts.Draw(t, "image id"), ContainerID: texts.Draw(t, "container id")}}
-		}
-		c := change{images: map[string]string{name: texts.Draw(t, "image")}}
-		if rapid.IntRange(0, 9).Draw(t, "another") == 0 {
-			c.images["side"] = "x"
-		}
-		revision, env := texts.Draw(t, "revision"), rapid.IntRange(0, 9).Draw(t, "env") == 0
-		state := func() *v1alpha1.State {
-			return &v1alpha1.State{Revision: revision, UpdateTimestamp: began, UpdateEnvFromMetadata: env}
-		}
-		s, is := plainOf(pod, state(), c, change{})
-		if !is {
-			return
-		}
-		plain++
-		got, wanted, written, want := &podpatch.Patch{}, state(), &podpatch.Patch{}, &podpatch.Patch{}
-		recordImages(want, pod, wanted, c.images)
-		last := wanted.LastContainers[name]
-		last.Image = c.images[name]
-		wanted.LastContainers[name] = last
-		wanted.ContainerBatchesRecord = []v1alpha1.ContainerBatch{{Timestamp: now, Containers: []string{name}}}
-		if err := writeState(want, pod, wanted); err != nil {
-			t.Fatal(err)
-		}
-		writePlain(got, &s, now)
-		if diff := cmp.Diff(want.Annotations, got.Annotations); diff != "" {
-			t.Errorf("the record (-want +got):\n%s", diff)
-		}
-		if err := writeBatch(written, pod, state(), c, now.Time); err != nil || written.IfUnchanged != want.IfUnchanged || written.Throughout != want.Throughout || !maps.Equal(written.Images, c.images) {
-			t.Errorf("%v, the patch is %v", err, written)
-		}
-	})
-	if plain == 0 {
-		t.Error("no state was plain")
 	}
 }

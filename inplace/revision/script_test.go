@@ -164,16 +164,36 @@ func TestBytes(t *testing.T) {
 				count = new(int32(number))
 			}
 			return revision.Hash(golden(t, values(d, "of")[0]), count) + "\n"
-		case "matches":
+		case "matches", "name", "short", "advance":
 			var out strings.Builder
 			for line := range strings.Lines(d.Input) {
-				words := strings.Fields(strings.ReplaceAll(line, `""`, "- "))
-				fmt.Fprintln(&out, revision.Matches(strings.Trim(words[0], "-"), strings.Trim(words[1], "-")), strings.TrimSpace(line))
+				line, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
+				fmt.Fprintln(&out, ofLine(t, d.Cmd, strings.Fields(line)), strings.TrimSpace(line+" "+name))
 			}
 			return out.String()
 		}
 		return dataOf(t, d)
 	})
+}
+
+// ofLine shows what is said of the words of a line, of which "" is empty.
+func ofLine(t *testing.T, command string, words []string) string {
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, `""`, "")
+	}
+	switch command {
+	case "matches":
+		return fmt.Sprint(revision.Matches(words[0], words[1]))
+	case "name":
+		return revision.Name(words[0], words[1])
+	case "short":
+		return strconv.Quote(revision.ShortHash(words[0]))
+	}
+	var p revision.Progress
+	if _, err := fmt.Sscan(strings.Join(words, " "), &p.Wanted, &p.Updated, &p.Behind); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(p.MayAdvance())
 }
 
 // dataOf shows the data of a template, which are those of the template that is read from them.

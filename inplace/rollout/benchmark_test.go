@@ -30,62 +30,33 @@ func crowd(n int) []*corev1.Pod {
 	return pods
 }
 
-func benchmark(b *testing.B, run func(b *testing.B, pods []*corev1.Pod)) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			pods := crowd(n)
-			b.ReportAllocs()
-			for b.Loop() {
-				run(b, pods)
-			}
-		})
-	}
-}
-
-func BenchmarkSortForUpdate(b *testing.B) {
-	benchmark(b, func(b *testing.B, pods []*corev1.Pod) {
-		if _, err := SortForUpdate(pods, UpdateOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	})
-}
-
-func BenchmarkSortForUpdateWithPriorityAndScatter(b *testing.B) {
-	options := read(b, `{scatterStrategy: [{key: zone, value: "1"}, {key: tier, value: tier-7}], priorityStrategy: {weightPriority: [
+// BenchmarkSort sorts pods for updates and for deletions.
+func BenchmarkSort(b *testing.B) {
+	scattered := read(b, `{scatterStrategy: [{key: zone, value: "1"}, {key: tier, value: tier-7}], priorityStrategy: {weightPriority: [
 		{weight: 10, matchSelector: {matchLabels: {zone: "0"}}}, {weight: 20, matchSelector: {matchLabels: {zone: "1"}}},
 		{weight: 5, matchSelector: {matchLabels: {tier: tier-3}}}]}}`).update()
-	benchmark(b, func(b *testing.B, pods []*corev1.Pod) {
-		if _, err := SortForUpdate(pods, options); err != nil {
-			b.Fatal(err)
-		}
-	})
-}
-
-func BenchmarkSortByOrderPriority(b *testing.B) {
-	strategy := read(b, "{priorityStrategy: {orderPriority: [{orderedKey: order}, {orderedKey: tier}]}}").PriorityStrategy
-	benchmark(b, func(b *testing.B, pods []*corev1.Pod) {
-		if _, err := SortByPriority(pods, strategy); err != nil {
-			b.Fatal(err)
-		}
-	})
-}
-
-func BenchmarkSortForDeletion(b *testing.B) {
+	ordered := read(b, "{priorityStrategy: {orderPriority: [{orderedKey: order}, {orderedKey: tier}]}}").PriorityStrategy
 	available := func(p *corev1.Pod) bool { return p.Status.Conditions[0].Status == corev1.ConditionTrue }
-	benchmark(b, func(_ *testing.B, pods []*corev1.Pod) {
-		SortForDeletion(pods, DeletionOptions{Available: available})
-	})
-}
-
-func BenchmarkSortForDeletionWithConstraints(b *testing.B) {
-	options := DeletionOptions{
-		Constraints: []corev1.TopologySpreadConstraint{{TopologyKey: corev1.LabelTopologyZone}, {TopologyKey: corev1.LabelHostname}},
-		Topology: func(node, key string) string {
-			if key == corev1.LabelTopologyZone {
-				return node[len(node)-1:]
-			}
-			return node
+	constrained := given{Spread: []string{"zone", "host"}}.deletion()
+	for name, sort := range map[string]func([]*corev1.Pod) ([]*corev1.Pod, error){
+		"for-update":            func(pods []*corev1.Pod) ([]*corev1.Pod, error) { return SortForUpdate(pods, UpdateOptions{}) },
+		"for-update, scattered": func(pods []*corev1.Pod) ([]*corev1.Pod, error) { return SortForUpdate(pods, scattered) },
+		"by-order":              func(pods []*corev1.Pod) ([]*corev1.Pod, error) { return SortByPriority(pods, ordered) },
+		"for-deletion": func(pods []*corev1.Pod) ([]*corev1.Pod, error) {
+			return SortForDeletion(pods, DeletionOptions{Available: available}), nil
 		},
+		"for-deletion, in zones": func(pods []*corev1.Pod) ([]*corev1.Pod, error) { return SortForDeletion(pods, constrained), nil },
+	} {
+		for _, n := range []int{10, 1_000, 10_000} {
+			b.Run(fmt.Sprintf("%s/pods=%d", name, n), func(b *testing.B) {
+				pods := crowd(n)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := sort(pods); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
-	benchmark(b, func(_ *testing.B, pods []*corev1.Pod) { SortForDeletion(pods, options) })
 }

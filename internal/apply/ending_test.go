@@ -4,24 +4,14 @@ package apply
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/predownload"
 )
-
-func terminating() error {
-	err := apierrors.NewForbidden(corev1.Resource("pods"), "web-0", fmt.Errorf("because it is being terminated"))
-	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	return err
-}
 
 // refusedJobs refuses to create jobs.
 type refusedJobs struct {
@@ -31,7 +21,7 @@ type refusedJobs struct {
 
 func (j *refusedJobs) Create(context.Context, *distributionv1alpha1.ImagePullJob) error {
 	j.asked++
-	return terminating()
+	return failure("ending")
 }
 
 func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {

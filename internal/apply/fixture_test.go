@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -178,18 +177,6 @@ func (s *fixture) fail(what string, err error) {
 		}
 		return nil
 	})
-}
-
-// waitsFor is the cache that the next reconcile waits for, at which version, empty
-// for none. If there are several, it is one of them.
-func (s *fixture) waitsFor() string {
-	missing, err := s.Own.Pending(s.Key, func(podwright.Resource) string { return "1" }, time.Now())
-	s.must(err)
-	if missing == (apiwriter.Missing{}) {
-		return ""
-	}
-	pending := strings.TrimPrefix(missing.String(), "the cache of ")
-	return strings.Replace(pending, " is at resourceVersion 1, the last own write at ", " at ", 1)
 }
 
 // lost lists the writes that are looked for before the next reconcile.

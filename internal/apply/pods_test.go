@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/inplace/podpatch"
@@ -49,28 +47,4 @@ func label(key, value string) *podpatch.Patch {
 	p := &podpatch.Patch{}
 	p.SetLabel(key, value)
 	return p
-}
-
-func TestMessages(t *testing.T) {
-	s := newFixture(t)
-	s.Message = func(o Outcome) string {
-		if o.Claim != "" {
-			return fmt.Sprintf("%s Claim %s Pod %s in StatefulSet %s: %v", o.Action, o.Claim, o.Pod, o.Workload, o.Err)
-		}
-		return fmt.Sprintf("%s Pod %s in StatefulSet %s: %v, 100%%", o.Action, o.Pod, o.Workload, o.Err)
-	}
-	creation := rollout.PodCreation{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}
-	s.must(s.createPods(creation))
-	want := []string{
-		"Normal SuccessfulCreate: Create Claim data-web-0 Pod web-0 in StatefulSet web: <nil>",
-		"Normal SuccessfulCreate: Create Pod web-0 in StatefulSet web: <nil>, 100%",
-	}
-	if diff := cmp.Diff(want, s.events.All()); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	s.Recorder = nil
-	s.must(s.createPods(rollout.PodCreation{Pod: pod("web-1")}))
-	if len(s.events.All()) != 2 {
-		t.Errorf("without a recorder, it records %q", s.events.All())
-	}
 }

@@ -5,12 +5,15 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -27,6 +30,9 @@ func failure(name string) error {
 		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
 		return err
 	}
+	if code, err := strconv.Atoi(name); err == nil {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Message: "injected"}}
+	}
 	switch name {
 	case "quota":
 		return errQuota
@@ -39,7 +45,7 @@ func failure(name string) error {
 	case "taken":
 		return apierrors.NewAlreadyExists(pods, "taken")
 	case "ending":
-		return terminating()
+		return forbidden(corev1.NamespaceTerminatingCause)
 	case "invalid":
 		return apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "web-0", nil)
 	case "not-found":
@@ -113,8 +119,27 @@ func (w *world) others(s step) bool {
 		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web").Body([]byte(`{"metadata":{"finalizers":["example.com/other"]}}`)).Do(ctx).Error()
 	case "edit-set":
 		w.set.Generation++
+	case "recreate-set":
+		w.must(rest.Delete().AbsPath(setPath + "/web").Do(ctx).Error())
+		err = rest.Post().AbsPath(setPath).Body(&v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}).Do(ctx).Error()
+	case "label-set":
+		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web").Body([]byte(`{"metadata":{"labels":{"a":"b"}}}`)).Do(ctx).Error()
+	case "report-set":
+		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web/status").Body([]byte(`{"status":{"readyReplicas":7}}`)).Do(ctx).Error()
+	case "admission":
+		w.Mutate(func(r fakecluster.Request, object *unstructured.Unstructured) {
+			if r.Verb == "create" {
+				object.SetLabels(relabelled(object.GetLabels(), s.values))
+			}
+		})
 	case "fail":
-		w.fail(strings.Join(s.words, " "), failure(s.values["with"]))
+		what, also := strings.Join(s.words, " "), s.values["also"]
+		w.ours(func(r fakecluster.Request) error {
+			if strings.HasPrefix(r.String()+" "+r.Name, what) || r.Verb == also {
+				return failure(s.values["with"])
+			}
+			return nil
+		})
 	case "fail-dry-run":
 		w.ours(func(r fakecluster.Request) error {
 			if !r.DryRun {
@@ -131,6 +156,20 @@ func (w *world) others(s step) bool {
 	}
 	w.must(err)
 	return true
+}
+
+// relabelled are labels with others, and without those that have no value.
+func relabelled(labels, to map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	for key, value := range to {
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		if labels[key] = value; value == "" {
+			delete(labels, key)
+		}
+	}
+	return labels
 }
 
 // revision is the one that a step describes.

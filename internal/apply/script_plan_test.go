@@ -19,7 +19,7 @@ import (
 //
 //	plan                                       a plan whose status is to count 5 pods, and not 3:
 //	  [create=POD] [patch=POD [kind=KIND] [label] [resize] [no-update] [in-service]] [delete=POD for=REASON [unchanged] [claims=NAME]]
-//	  [update] [missing=NAME] [adopt=NAME] [old=NAME] [claims-wanted=a,b] [failed] [problem]
+//	  [otherwise=POD] [update] [missing=NAME] [adopt=NAME] [old=NAME] [claims-wanted=a,b] [failed] [problem]
 //	  [status=same|none] [uncreated=N] [shrinks] [held]
 //	adopt [other|deleting|unknown]             what the API server says about the set
 //	write-revisions, write-or-hold, outdated, report, truncate, create-claims
@@ -93,6 +93,9 @@ func (w *world) plan(s step) *Applier[v1beta1.StatefulSetStatus] {
 	}
 	for _, name := range s.list("claims-wanted") {
 		plan.CreateClaims = append(plan.CreateClaims, claim(name))
+	}
+	if name := s.values["otherwise"]; name != "" {
+		plan.Otherwise.Delete = []rollout.PodDeletion{{Pod: w.known(name), For: rollout.DeleteForUpdate}}
 	}
 	if s.has("problem") {
 		plan.Problems = []rollout.Problem{{Condition: "FailedUpdate", Err: errLost}}

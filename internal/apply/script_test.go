@@ -3,10 +3,10 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,17 +15,17 @@ import (
 	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
+	clock "k8s.io/utils/clock/testing"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -39,13 +39,16 @@ import (
 //	pod NAME…, claim NAME [held] [controlled] [owners=a,b], revision NAME IMAGE [owner=UID [controller]] [unlabelled] [data]
 //	                     create objects. The controller knows them as they are then
 //	remove POD, replace POD, label POD, remove-claim, replace-claim, share-claim, remove-revision, replace-revision, raise-revision
-//	remove-set, finalize-set, edit-set
-//	fail REQUEST… with=ERROR, fail-dry-run ERROR, heal
+//	remove-set, finalize-set, edit-set, recreate-set, label-set, report-set
+//	admission KEY=VALUE  changes labels of what is created; without a value they are gone
+//	fail REQUEST… with=ERROR, or with=CODE, fail-dry-run ERROR, heal
 //	meanwhile reports|restarts|puts-back N
 //	                     has others change the pod web-0 before each of the first N patches of pods
 //
-// The controller is set to generated names, identified-by LABEL, placed, recreates, refused-before, budget allows|denies|lost. begin
+// The controller is set to generated names, identified-by LABEL, selects KEY=VALUE, recreates, refused-before, budget allows|denies|lost. Its events
+// are told by a function of the kind, or silent. places KEY=VALUE changes labels of new pods; without a value they are gone. begin
 // begins the next reconcile with the set that is stored, begin-edited with the one that was edited, and forget with nothing known of it.
+// begin-unseen begins with the set that is stored, whose status is as it was.
 //
 // For the steps of the controller, see writes and planned. set, claims, revisions and refused show what there is afterwards.
 func TestScripts(t *testing.T) {
@@ -78,6 +81,15 @@ type world struct {
 	recreates bool
 	a         *Applier[v1beta1.StatefulSetStatus]
 	out       strings.Builder
+}
+
+// placement changes pods that are to be created.
+type placement func(*corev1.Pod)
+
+func (p placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	pod = pod.DeepCopy()
+	p(pod)
+	return pod, nil
 }
 
 // step is a line: a name, and words, of which some are key=value.
@@ -116,8 +128,18 @@ func (w *world) settings(s step) bool {
 		w.GeneratedNames = true
 	case "identified-by":
 		w.IdentifiedBy = s.words
-	case "placed":
-		w.Placement = placement(func(pod *corev1.Pod) { pod.Labels = map[string]string{"id": "other"} })
+	case "selects":
+		w.Selected = labels.SelectorFromSet(s.values)
+	case "places":
+		w.Placement = placement(func(pod *corev1.Pod) { pod.Labels = relabelled(pod.Labels, s.values) })
+	case "told":
+		w.Message = func(o Outcome) string {
+			return fmt.Sprintf("%s Claim %q Pod %s in StatefulSet %s: %v, 100%%", o.Action, o.Claim, o.Pod, o.Workload, o.Err)
+		}
+	case "silent":
+		w.Recorder = nil
+	case "revisions-in":
+		w.RevisionNamespace = s.words[0]
 	case "recreates":
 		w.recreates = true
 	case "refused-before":
@@ -127,6 +149,10 @@ func (w *world) settings(s step) bool {
 	case "begin":
 		w.must(w.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(w.t.Context()).Into(w.set))
 		w.Sync = w.Begin(w.set)
+	case "begin-unseen":
+		var set v1beta1.StatefulSet
+		w.must(w.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(w.t.Context()).Into(&set))
+		w.Sync = w.Begin(&v1beta1.StatefulSet{ObjectMeta: set.ObjectMeta, Status: w.set.Status})
 	case "begin-edited":
 		w.Sync = w.Begin(w.set)
 	case "forget":
@@ -136,44 +162,6 @@ func (w *world) settings(s step) bool {
 		return false
 	}
 	return true
-}
-
-// came shows what came of a step of the controller. What is done at the same time is shown in order.
-func (w *world) came(err error) {
-	if err != nil {
-		lines := strings.Split(err.Error(), "\n")
-		slices.Sort(lines)
-		fmt.Fprintln(&w.out, "error:", strings.Join(lines, "\n       "))
-	}
-	if err != nil && WorthRetrying(err) == nil {
-		fmt.Fprintln(&w.out, "not worth retrying")
-	}
-	events := slices.Sorted(slices.Values(w.events.All()))
-	for _, line := range slices.Concat(w.requests(), events) {
-		fmt.Fprintln(&w.out, line)
-	}
-	w.ForgetRequests()
-	w.events.Forget()
-	written := map[podwright.Resource]string{}
-	for {
-		missing, err := w.Own.Pending(w.Key, func(resource podwright.Resource) string {
-			if written[resource] != "" {
-				return ""
-			}
-			return "1"
-		}, time.Now())
-		if w.must(err); missing == (apiwriter.Missing{}) {
-			break
-		}
-		written[missing.Resource] = missing.Wrote
-	}
-	for _, resource := range slices.Sorted(maps.Keys(written)) {
-		fmt.Fprintln(&w.out, "waits for", resource)
-		w.Own.Wrote(w.Key, resource, written[resource])
-	}
-	for _, lost := range w.lost() {
-		fmt.Fprintln(&w.out, "looks for", lost)
-	}
 }
 
 // known is a pod as the controller knows it, or one that is not there.
@@ -186,7 +174,9 @@ func (w *world) known(name string) *corev1.Pod {
 
 // writes plays a write of the controller.
 //
-//	create POD… [claims=a,b] [controlled]   with n=N, as many of the name
+//	create POD… [claims=a,b] [controlled]   with n=N, as many of the name; labelled with app, team and a revision
+//	tries                                   creates it every second for an hour, and shows when that was tried
+//	write-status [ready=N], rewrite-status  with a condition; wrote shows which status is known as its own
 //	delete POD… [update]
 //	patch POD [kind=KIND] [label] [condition] [image] [resize] [throughout]
 //	write POD                               a label
@@ -201,6 +191,17 @@ func (w *world) writes(s step) bool {
 	switch s.name {
 	case "create":
 		err = w.createPods(w.creations(s)...)
+	case "tries":
+		w.tries(s)
+		return true
+	case "write-status":
+		err = w.WriteStatus(ctx, &w.set.Status, w.status(s))
+	case "rewrite-status":
+		err = w.rewriteStatus(ctx, w.status(s))
+	case "wrote":
+		fmt.Fprintf(&w.out, "its own: by the version %t, by what it says %t, another %t\n", w.WroteStatus(w.Key, w.Version, "none"),
+			w.WroteStatus(w.Key, "before the answer", w.status(s)), w.WroteStatus(w.Key, "another", &v1beta1.StatefulSetStatus{Replicas: 99}))
+		return true
 	case "delete":
 		action := map[bool]Action{true: Recreate, false: Delete}[s.has("update")]
 		err = Each(ctx, slices.DeleteFunc(slices.Clone(s.words), func(word string) bool { return word == "update" }), func(ctx context.Context, name string) error {
@@ -250,6 +251,9 @@ func (w *world) creations(s step) (creations []rollout.PodCreation) {
 	fmt.Sscan(s.values["n"], &n)
 	for i := range n {
 		c := rollout.PodCreation{Pod: pod(s.words[0])}
+		if s.has("labelled") {
+			c.Pod.Labels = map[string]string{"app": "web", "team": "a", podplan.RevisionLabel: "web-1"}
+		}
 		if n > 1 {
 			c.Pod.Name = fmt.Sprintf("%s-%d", s.words[0], i)
 		}
@@ -263,6 +267,31 @@ func (w *world) creations(s step) (creations []rollout.PodCreation) {
 		creations = append(creations, c)
 	}
 	return creations
+}
+
+// status is one that the controller writes.
+func (w *world) status(s step) *v1beta1.StatefulSetStatus {
+	status := w.set.Status.DeepCopy()
+	status.CurrentRevision, status.ReadyReplicas = "", 2
+	status.Conditions = []appsv1.StatefulSetCondition{{Type: "FailedCreatePod", Status: "True"}}
+	fmt.Sscan(s.values["ready"], &status.ReadyReplicas)
+	return status
+}
+
+// tries creates a pod every second, and shows after what times it was tried.
+func (w *world) tries(s step) {
+	now := clock.NewFakeClock(time.Unix(1000, 0))
+	w.Clock = now
+	var after []string
+	for range 3600 {
+		if _ = w.createPods(w.creations(s)...); slices.Contains(w.requests(), "create pods") {
+			after = append(after, now.Since(time.Unix(1000, 0)).String())
+		}
+		w.ForgetRequests()
+		now.Step(time.Second)
+	}
+	w.events.Forget()
+	fmt.Fprintln(&w.out, "tried after", strings.Join(after, ", "))
 }
 
 func (w *world) patch(s step) rollout.PodPatch {
@@ -292,7 +321,13 @@ func (w *world) claimPatch(name string, owners ...string) rollout.ClaimPatch {
 
 func (w *world) knownRevisions(names []string) (known []*appsv1.ControllerRevision) {
 	for _, name := range names {
-		known = append(known, w.revisions[name])
+		r := w.revisions[name]
+		if r == nil {
+			var err error
+			r, err = w.user.AppsV1().ControllerRevisions(cmp.Or(w.RevisionNamespace, "shop")).Get(w.t.Context(), name, metav1.GetOptions{})
+			w.must(err)
+		}
+		known = append(known, r)
 	}
 	return known
 }
@@ -305,54 +340,9 @@ func (w *world) prepare(s step) error {
 	changes := &revision.Changes{Missing: s.values["missing"], Raise: w.revisions[s.values["raise"]], RaiseTo: 7}
 	if name := s.values["create"]; name != "" {
 		changes.Create = history(name, "nginx:2")
+		changes.Create.Namespace = cmp.Or(w.RevisionNamespace, "shop")
 	}
 	state, err := w.PrepareRevisions(w.t.Context(), changes, selector, sameTemplate)
 	fmt.Fprintln(&w.out, map[RevisionState]string{Unsettled: "unsettled", Settled: "settled", Collided: "collided"}[state])
 	return err
-}
-
-// show shows what there is.
-func (w *world) show(s step) bool {
-	ctx := w.t.Context()
-	owners := func(o metav1.Object) (uids []string) {
-		for _, r := range o.GetOwnerReferences() {
-			uids = append(uids, string(r.UID))
-		}
-		slices.Sort(uids)
-		return uids
-	}
-	switch s.name {
-	case "set":
-		var set v1beta1.StatefulSet
-		if err := w.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(ctx).Into(&set); apierrors.IsNotFound(err) {
-			fmt.Fprintln(&w.out, "no set")
-			return true
-		}
-		fmt.Fprintf(&w.out, "%d pods, %d collisions, finalizers %v\n", set.Status.Replicas, ptr.Deref(set.Status.CollisionCount, 0), set.Finalizers)
-		for _, c := range set.Status.Conditions {
-			fmt.Fprintf(&w.out, "condition %s: %s\n", c.Type, c.Message)
-		}
-	case "claims":
-		list, err := w.user.CoreV1().PersistentVolumeClaims("shop").List(ctx, metav1.ListOptions{})
-		w.must(err)
-		for i := range list.Items {
-			fmt.Fprintln(&w.out, list.Items[i].Name, "owners", owners(&list.Items[i]))
-		}
-	case "revisions":
-		list, err := w.user.AppsV1().ControllerRevisions("shop").List(ctx, metav1.ListOptions{})
-		w.must(err)
-		for i := range list.Items {
-			fmt.Fprintln(&w.out, list.Items[i].Name, "revision", list.Items[i].Revision, "owners", owners(&list.Items[i]))
-		}
-	case "refused":
-		all := slices.SortedFunc(maps.Values(w.pods), func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-		for _, pod := range all {
-			if w.Refused(w.set, all, w.a.Now).Pods[pod.UID] != nil {
-				fmt.Fprintln(&w.out, "refused:", pod.Name)
-			}
-		}
-	default:
-		return false
-	}
-	return true
 }
