@@ -33,15 +33,19 @@ var thing = &Conversion{
 
 var things = Conversions{Path: "/convert", All: []*Conversion{thing}}
 
-// sameThings has a kind whose versions have the same fields.
-var sameThings = Conversions{Path: "/convert", All: []*Conversion{{Group: "x.io", Kind: "Thing", Resource: "things", Stored: V1alpha1}}}
+// sameThings has a kind whose versions have the same fields, laterThings one whose CRD has both versions.
+var (
+	sameThings  = Conversions{Path: "/convert", All: []*Conversion{{Group: "x.io", Kind: "Thing", Resource: "things", Stored: V1alpha1}}}
+	laterThings = Conversions{Path: "/convert", All: []*Conversion{{Group: "x.io", Kind: "Thing", Resource: "things", Stored: V1beta1}}}
+)
 
 // TestDefinitions shows what becomes of definitions with the versions in testdata/definitions.txt: a word is one that was given, perhaps
 // with "stored" or "unstored" before it, and all else is JSON. What cannot be done leaves the definition as it was.
 //
 //	given NAME                a version
 //	serve [nowhere] [same]    has v1beta1 served; by a webhook that is nowhere, or of a kind whose versions have the same fields
-//	store, webhook            has v1beta1 stored, and only the webhook set
+//	store                     has v1beta1 stored
+//	webhook [later]           has the webhook set alone, at the place in the first line; of a kind whose CRD has both versions
 //	… other                   a definition of another kind
 func TestDefinitions(t *testing.T) {
 	given, url := map[string]string{}, "https://hooks.example/convert"
@@ -67,13 +71,30 @@ func TestDefinitions(t *testing.T) {
 		}
 		if d.HasArg("same") {
 			kinds = sameThings
+		} else if d.HasArg("later") {
+			kinds = laterThings
 		}
+		versions := d.Input
+		if d.Cmd == "webhook" {
+			var place string
+			place, versions, _ = strings.Cut(d.Input, "\n")
+			client = admissionregistrationv1.WebhookClientConfig{}
+			if err := yaml.UnmarshalStrict([]byte(place), &client); err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+		}
+		before := client.DeepCopy()
+		defer func() {
+			if !reflect.DeepEqual(before, &client) {
+				t.Errorf("%s: the caller's configuration has become %+v", d.Pos, client)
+			}
+		}()
 		change := map[string]func(*unstructured.Unstructured) error{
 			"serve":   func(crd *unstructured.Unstructured) error { return kinds.ServeV1beta1(crd, client) },
 			"webhook": func(crd *unstructured.Unstructured) error { return kinds.SetWebhook(crd, client) },
 			"store":   kinds.StoreV1beta1,
 		}[d.Cmd]
-		return definitionAfter(t, definition(t, resource, d.Input, given), change, given)
+		return definitionAfter(t, definition(t, resource, versions, given), change, given)
 	})
 }
 

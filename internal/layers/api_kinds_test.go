@@ -14,51 +14,6 @@ import (
 // numberOfKinds is how many packages have New and a Plan.
 const numberOfKinds = 27
 
-// deviations are what is not as everywhere else, each with the reason.
-var deviations = map[string]string{
-	". ControllerOptions.Namespace":                            "it is the one meant",
-	"lifecycle/probe/podprobemarker InjectorOptions.Namespace": "it restricts informers as that of ControllerOptions, of which an Injector has no other use",
-	"distribution/persistentpodstate PlacerOptions.Namespace":  "it restricts informers as that of ControllerOptions, of which a Placer has no other use",
-	"nodeagent/policies Options.Namespace":                     "that of the agents' ServiceAccount, beside its Name: there are no informers",
-
-	"manager Options.Namespace": "that of the program's ServiceAccount",
-	"manager Set.HasSynced":     "a kind starts when its CRD appears, so there is no moment at which all caches are filled",
-	"manager Set.Rules":         "its Permissions say, too, in which namespace a rule is needed",
-
-	"distribution/image/nodeimage Default": "what has no time yet gets the present one, and pure code reads no clock",
-	"lifecycle/recreate Default":           "the container's probes and hooks are copied from the pod",
-	"sidecar/sidecarset Default":           "the hash of what cannot be encoded is an error",
-	"distribution/podstate ValidateCreate": "which kinds are valid stands in the white list",
-	"distribution/podstate ValidateUpdate": "which kinds are valid stands in the white list",
-
-	"availability/podunavailablebudget Plan.Problem": "that a budget has one is asked by this name in the reports of users that are kept as tests",
-	"lifecycle/probe/nodepodprobe Plan.Waiting":      "that a node waits is asked by this name in the reports of users that are kept as tests",
-
-	"nodeagent/containermeta Reconciler":    moreMethods,
-	"nodeagent/containermeta NewReconciler": moreMethods,
-	"nodeagent/image Reconciler":            moreMethods,
-	"nodeagent/probe Reconciler":            moreMethods,
-	"nodeagent/recreate Reconciler":         moreMethods,
-	"nodeagent/recreate NewReconciler":      moreMethods,
-
-	"distribution/image/imagepulljob Options.ReferToSourceSecrets": surroundings,
-	"distribution/workloadspread Options.Alone":                    surroundings,
-	"distribution/workloadspread Options.NoNodes":                  surroundings,
-	"distribution/workloadspread Options.PlacedByWorkloads":        surroundings,
-	"nodeagent/containermeta Options.PodsOfKubelet":                surroundings,
-	"nodeagent/image Options.ReadSourceSecrets":                    surroundings,
-	"nodeagent/policies Options.UnboundTokens":                     surroundings,
-	"sidecar/policies Options.Webhook":                             surroundings,
-	"sidecar/sidecarset Options.Policies":                          surroundings,
-	"workloads/cloneset Options.NoNodes":                           surroundings,
-	"workloads/cronjob Options.NoBroadcastJobs":                    surroundings,
-}
-
-const (
-	moreMethods  = "what it has started outlives a reconcile: it has methods more, to end that or for further queues"
-	surroundings = "it says what there is around the controller, and switches nothing on"
-)
-
 // isKind tells whether a package is that of a kind: it makes controllers.
 func (a *api) isKind() bool {
 	_, plans := a.types["Plan"]
@@ -92,13 +47,18 @@ var (
 	otherNames = map[string]string{"HeldUp": "Held", "Problem": "Problems"}
 )
 
-// unlikeKind lists what deviates in the package of a kind.
-func (a *api) unlikeKind() (found []unlikeness) {
-	check := func(what, is, want string) {
+// checking returns what compares a shape with that which all have.
+func checking(found *[]unlikeness) func(what, is, want string) {
+	return func(what, is, want string) {
 		if is != want {
-			found = append(found, unlikeness{what, cmp.Or(is, "not there"), want})
+			*found = append(*found, unlikeness{what, cmp.Or(is, "not there"), want})
 		}
 	}
+}
+
+// unlikeKind lists what deviates in the package of a kind.
+func (a *api) unlikeKind() (found []unlikeness) {
+	check := checking(&found)
 	for _, name := range slices.Sorted(maps.Keys(kindTypes)) {
 		is, there := a.types[name]
 		if there && is == "" {
@@ -141,11 +101,7 @@ var (
 
 // unlike lists what deviates in any package.
 func (a *api) unlike() (found []unlikeness) {
-	check := func(what, is, want string) {
-		if is != want {
-			found = append(found, unlikeness{what, cmp.Or(is, "not there"), want})
-		}
-	}
+	check := checking(&found)
 	for _, name := range slices.Sorted(maps.Keys(ifThere)) {
 		if is := a.funcs[name]; is != "" && !ifThere[name].MatchString(is) {
 			found = append(found, unlikeness{name, is, ifThere[name].String()})
@@ -192,12 +148,7 @@ func (a *api) unlikeOptions() (found []unlikeness) {
 
 // unlikeNames lists exported names that write one word as two.
 func (a *api) unlikeNames() (found []unlikeness) {
-	for _, name := range slices.Sorted(maps.Keys(a.types)) {
-		if strings.Contains(name, "WhiteList") {
-			found = append(found, unlikeness{name, "two words", "Whitelist"})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(a.funcs)) {
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(a.types)), slices.Sorted(maps.Keys(a.funcs))) {
 		if strings.Contains(name, "WhiteList") {
 			found = append(found, unlikeness{name, "two words", "Whitelist"})
 		}

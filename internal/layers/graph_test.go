@@ -74,43 +74,35 @@ var listGraph = sync.OnceValues(func() (graph, error) {
 // need, those modules included.
 func (g graph) needs(modules map[string]bool) map[string]bool {
 	seen, found := map[string]bool{}, map[string]bool{}
-	var visit func(string)
-	visit = func(path string) {
-		p := g[path]
-		if p == nil || seen[path] {
-			return
-		}
-		seen[path] = true
-		if m := p.modulePath(); m != "" {
-			found[m] = true
-		}
-		for _, next := range p.Imports {
-			visit(next)
-		}
-	}
 	for path, p := range g {
 		if modules[p.modulePath()] {
-			visit(path)
+			g.visit(path, seen, func(*pkg) bool { return false })
+		}
+	}
+	for path := range seen {
+		if m := g[path].modulePath(); m != "" {
+			found[m] = true
 		}
 	}
 	return found
+}
+
+// visit notes a package and all that it needs, but for what is left out.
+func (g graph) visit(path string, seen map[string]bool, leaveOut func(*pkg) bool) {
+	p := g[path]
+	if p == nil || seen[path] || leaveOut(p) {
+		return
+	}
+	seen[path] = true
+	for _, next := range p.Imports {
+		g.visit(next, seen, leaveOut)
+	}
 }
 
 // weight counts the packages beyond the standard library that a package needs,
 // itself among them, as "go list -deps" lists them.
 func (g graph) weight(path string) int {
 	seen := map[string]bool{}
-	var visit func(string)
-	visit = func(path string) {
-		p := g[path]
-		if p == nil || p.Standard || seen[path] {
-			return
-		}
-		seen[path] = true
-		for _, next := range p.Imports {
-			visit(next)
-		}
-	}
-	visit(path)
+	g.visit(path, seen, func(p *pkg) bool { return p.Standard })
 	return len(seen)
 }

@@ -42,21 +42,8 @@ func mentions(files map[string][]byte, kind, home string) (found []string) {
 }
 
 func TestMentions(t *testing.T) {
-	files := map[string][]byte{}
-	kinds := map[string]bool{}
-	repository := os.DirFS(root)
-	if err := fs.WalkDir(repository, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		if content, err := fs.ReadFile(repository, name); byHand(name) || path.Base(path.Dir(name)) == "crds" {
-			files[name] = content
-			return err
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	kinds, repository := map[string]bool{}, os.DirFS(root)
+	files := contents(t, func(name string) bool { return byHand(name) || path.Base(path.Dir(name)) == "crds" }, func(string) bool { return true })
 	for name, content := range files {
 		if matched, _ := path.Match("*/crds/*.yaml", name); matched {
 			_, rest, _ := strings.Cut(string(content), "\n    kind: ")

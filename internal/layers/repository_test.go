@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -99,25 +100,13 @@ func TestFiles(t *testing.T) {
 
 // TestNoPrograms wants no file so large that a build must have left it: git keeps it for ever. Programs are built into bin.
 func TestNoPrograms(t *testing.T) {
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			if base := entry.Name(); base == ".git" || base == "bin" {
-				return fs.SkipDir
-			}
-			return nil
-		}
+	walk(t, func(folder string) bool { return folder != ".git" && folder != "bin" }, func(name string, entry fs.DirEntry) error {
 		info, err := entry.Info()
 		if err == nil && info.Size() > largestFile {
 			t.Errorf("%s has %d bytes, want at most %d", name, info.Size(), largestFile)
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // largestFile is the size of the largest file that people write or generate, in bytes, and half as much again.
@@ -127,22 +116,38 @@ const largestFile = 650_000
 // their path in it.
 func goFiles(t *testing.T) map[string][]byte {
 	t.Helper()
+	return contents(t, func(name string) bool { return strings.HasSuffix(name, ".go") }, func(folder string) bool {
+		return folder != "testdata" && (folder == "." || !strings.HasPrefix(folder, "."))
+	})
+}
+
+// contents returns the files of the repository that are asked for, in the folders that are asked for by name, by their path.
+func contents(t *testing.T, wanted, within func(name string) bool) map[string][]byte {
+	t.Helper()
 	files := map[string][]byte{}
-	repository := os.DirFS(root)
-	err := fs.WalkDir(repository, ".", func(name string, entry fs.DirEntry, err error) error {
+	walk(t, within, func(name string, _ fs.DirEntry) (err error) {
+		if wanted(name) {
+			files[name], err = os.ReadFile(path.Join(root, name))
+		}
+		return err
+	})
+	return files
+}
+
+// walk visits the files of the repository in the folders that are asked for, by name.
+func walk(t *testing.T, within func(folder string) bool, visit func(name string, entry fs.DirEntry) error) {
+	t.Helper()
+	if err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "testdata" || len(name) > 1 && strings.HasPrefix(entry.Name(), ".")):
+		case entry.IsDir() && !within(entry.Name()):
 			return fs.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, ".go"):
+		case entry.IsDir():
 			return nil
 		}
-		files[name], err = fs.ReadFile(repository, name)
-		return err
-	})
-	if err != nil {
+		return visit(name, entry)
+	}); err != nil {
 		t.Fatal(err)
 	}
-	return files
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // TestFits shows in testdata/fits.txt why pods do not fit on a node, and to which node they are pinned. A lack of resources keeps no daemon
-// pod off a node. If a node keeps only new pods away, a daemon pod that runs there stays.
+// pod off a node. If a node keeps only new pods away, a daemon pod that runs there stays. "unreachable" shows since when a node is.
 func TestFits(t *testing.T) {
 	datadriven.RunTest(t, "testdata/fits.txt", func(t *testing.T, d *datadriven.TestData) string {
 		text, of, _ := strings.Cut(d.Input, "\n")
@@ -29,6 +29,9 @@ func TestFits(t *testing.T) {
 		}
 		fit := func(misfit Misfit) string { return cmp.Or(string(misfit), "fits") }
 		switch d.Cmd {
+		case "unreachable":
+			since, unreachable := Unreachable(&node)
+			return fmt.Sprintf("%t, since %s\n", unreachable, since.UTC().Format(time.RFC3339))
 		case "daemon":
 			c := NewDaemon(&pod.Spec)
 			return fmt.Sprintf("%s, stays: %t\n", fit(c.Check(&node)), c.Stays(&node))
@@ -70,32 +73,6 @@ func TestPin(t *testing.T) {
 	}{{node("n", "a"), ""}, {node("n", "b"), NodeAffinity}, {node("m", "a"), NodeName}} {
 		if got := New(&pod).Check(test.node); got != test.want {
 			t.Errorf("node %s in zone %s: misfit %q, want %q", test.node.Name, test.node.Labels["zone"], got, test.want)
-		}
-	}
-}
-
-// CS-38, DS-11: the taint tells, and the latest time.
-func TestUnreachable(t *testing.T) {
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	taint := func(key string, added time.Time) corev1.Taint {
-		taint := corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute}
-		if !added.IsZero() {
-			taint.TimeAdded = &metav1.Time{Time: added}
-		}
-		return taint
-	}
-	for name, test := range map[string]struct {
-		taints      []corev1.Taint
-		since       time.Time
-		unreachable bool
-	}{
-		"no taint":       {nil, time.Time{}, false},
-		"another taint":  {[]corev1.Taint{taint(corev1.TaintNodeNotReady, at)}, time.Time{}, false},
-		"without a time": {[]corev1.Taint{taint(corev1.TaintNodeUnreachable, time.Time{})}, time.Time{}, true},
-		"two":            {[]corev1.Taint{taint(corev1.TaintNodeUnreachable, at.Add(time.Second)), taint(corev1.TaintNodeUnreachable, at)}, at.Add(time.Second), true},
-	} {
-		if since, unreachable := Unreachable(&corev1.Node{Spec: corev1.NodeSpec{Taints: test.taints}}); !since.Equal(test.since) || unreachable != test.unreachable {
-			t.Errorf("%s: %v, %t", name, since, unreachable)
 		}
 	}
 }

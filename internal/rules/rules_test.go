@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/datadriven"
 )
 
 // root is the folder of the repository.
@@ -70,51 +72,19 @@ func mayCite(name string) bool {
 	return path.Ext(name) == ".go" || path.Ext(name) == ".md" || path.Ext(name) == ".txt" && strings.Contains(name, "testdata/")
 }
 
+// TestProblems shows what is wrong with the pages and citations in testdata/problems.txt. The name of a file stands before its lines.
 func TestProblems(t *testing.T) {
-	page := func(rules ...string) string { return "# Rules\n\nProse.\n\n" + strings.Join(rules, "\n\n") + "\n" }
-	const first, second, third = "**AB-1** One.", "**AB-2** Two.", "- **AB-E3** Three."
-	for _, test := range []struct {
-		name  string
-		files map[string]string
-		want  []string
-	}{
-		{"all is well", map[string]string{
-			"a/RULES.md": page(first, second, third), "a/a.go": "// f is good. (AB-2)", "a/a_test.go": `{"AB-1, AB-2: one"}`, "a/testdata/x.txt": "# AB-E3: three"}, nil},
-		{"a range", map[string]string{
-			"a/RULES.md": page(first, second, "**AB-3** Three.", "**AB-4.2.1** and", "**AB-4.2.2** on"), "a/a_test.go": "// (AB-1 to AB-3, AB-4.2.1 to\n\t// AB-4.2.2)"}, nil},
-		{"a range over what is not there", map[string]string{
-			"a/RULES.md": page(first, "**AB-3** Three."), "a/a_test.go": "\n// (AB-1 to AB-3)"},
-			[]string{"a/a_test.go:2: cites AB-2, which no RULES.md holds"}},
-		{"a rule that does not exist", map[string]string{
-			"a/RULES.md": page(first), "a/a_test.go": "AB-1\n// AB-7, AB-1.5"},
-			[]string{"a/a_test.go:2: cites AB-1.5, which no RULES.md holds", "a/a_test.go:2: cites AB-7, which no RULES.md holds"}},
-		{"cited by a page", map[string]string{
-			"a/RULES.md": page("**AB-1** As AB-2 says."), "a/a_test.go": "AB-1"},
-			[]string{"a/RULES.md:5: cites AB-2, which no RULES.md holds"}},
-		{"letters of no page are no citation", map[string]string{
-			"a/RULES.md": page(first), "a/a_test.go": "AB-1 SHA-256 UTF-8 CRI-O AB-x XAB-5"}, nil},
-		{"written twice", map[string]string{
-			"a/RULES.md": page(first, "- **AB-1** Again."), "a/a_test.go": "AB-1"},
-			[]string{"a/RULES.md:7: AB-1 stands in a/RULES.md:5 already"}},
-		{"a page with the letters of another", map[string]string{
-			"a/RULES.md": page(first), "b/RULES.md": page(second), "a/a_test.go": "AB-1 AB-2"},
-			[]string{"b/RULES.md:5: AB-2 has the letters of a/RULES.md"}},
-		{"no test", map[string]string{
-			"a/RULES.md": page(first, second), "a/a.go": "// (AB-1, AB-2)", "internal/testing/simulation/invariants/a.go": "// (AB-2)"},
-			[]string{"a/RULES.md:5: no test names AB-1"}},
-		{"a rule is tested by its parts", map[string]string{
-			"a/RULES.md": page("**AB-1** All:", "- **AB-1.1** one", "- **AB-1.2** two"), "a/a_test.go": "AB-1.1"},
-			[]string{"a/RULES.md:9: no test names AB-1.2"}},
-		{"no id", map[string]string{
-			"a/RULES.md": page(first), "a/a_test.go": "AB-1", "a/a.go": "// f is good. (rules\n// 3 and 4)\n// (edge case 7)"},
-			[]string{`a/a.go:1: "rules 3": cite the id of the rule, such as CS-18`, `a/a.go:3: "edge case 7": cite the id of the rule, such as CS-18`}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := problems(test.files)
-			slices.Sort(got)
-			if !slices.Equal(got, test.want) {
-				t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+	datadriven.RunTest(t, "testdata/problems.txt", func(t *testing.T, d *datadriven.TestData) string {
+		files, name := map[string]string{}, ""
+		for line := range strings.Lines(d.Input + "\n") {
+			if file, is := strings.CutPrefix(line, "-- "); is {
+				name = strings.TrimSpace(file)
+				continue
 			}
-		})
-	}
+			files[name] += line
+		}
+		found := problems(files)
+		slices.Sort(found)
+		return strings.Join(append(found, ""), "\n")
+	})
 }

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -82,59 +83,40 @@ func allowed(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Allowed: true}
 }
 
-// pods is a webhook that is asked about all that is done to pods.
-func pods(edit func(*admissionregistrationv1.ValidatingWebhook)) []admissionregistrationv1.ValidatingWebhook {
-	path := "/hook"
-	w := admissionregistrationv1.ValidatingWebhook{Name: "hook.example.com", Rules: []admissionregistrationv1.RuleWithOperations{{
-		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
-		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods", "pods/eviction"}},
-	}}}
-	w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Path: &path}
-	edit(&w)
+// pods is a webhook that is asked about all that is done to pods, after a merge patch in YAML.
+func pods(t *testing.T, patch string) []admissionregistrationv1.ValidatingWebhook {
+	var w admissionregistrationv1.ValidatingWebhook
+	fixture.Merge(t, &w, `{name: hook.example.com, clientConfig: {service: {path: /hook}},
+		rules: [{operations: ["*"], apiGroups: [""], apiVersions: [v1], resources: [pods, pods/eviction]}]}`)
+	fixture.Merge(t, &w, patch)
 	return []admissionregistrationv1.ValidatingWebhook{w}
 }
 
 // TestAdmitSelects: a webhook is asked about what its rules and selectors select, and what its answer means is its policy.
 func TestAdmitSelects(t *testing.T) {
-	ignore := admissionregistrationv1.Ignore
 	broken := func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse { return nil }
 	refuses := func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		return &admissionv1.AdmissionResponse{}
 	}
 	asked := []string{"CREATE pods of test", "CREATE pods/eviction of test", "DELETE pods old of test"}
 	cases := map[string]struct {
-		edit   func(*admissionregistrationv1.ValidatingWebhook)
+		patch  string
 		answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 		want   []string
 		failed string
 	}{
-		"all": {func(*admissionregistrationv1.ValidatingWebhook) {}, allowed, asked, ""},
-		"another operation": {func(w *admissionregistrationv1.ValidatingWebhook) {
-			w.Rules[0].Operations = []admissionregistrationv1.OperationType{admissionregistrationv1.Update}
-		}, allowed, nil, ""},
-		"no subresource": {func(w *admissionregistrationv1.ValidatingWebhook) { w.Rules[0].Resources = []string{"*"} }, allowed,
-			[]string{asked[0], asked[2]}, ""},
-		"another group": {func(w *admissionregistrationv1.ValidatingWebhook) { w.Rules[0].APIGroups = []string{"apps"} }, allowed, nil, ""},
-		"the cluster's": {func(w *admissionregistrationv1.ValidatingWebhook) {
-			scope := admissionregistrationv1.ClusterScope
-			w.Rules[0].Scope = &scope
-		}, allowed, nil, ""},
-		"another namespace": {func(w *admissionregistrationv1.ValidatingWebhook) {
-			w.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "other"}}
-		}, allowed, nil, ""},
-		"a label of the namespace": {func(w *admissionregistrationv1.ValidatingWebhook) {
-			w.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
-		}, allowed, asked, ""},
-		"other labels": {func(w *admissionregistrationv1.ValidatingWebhook) {
-			w.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
-		}, allowed, nil, ""},
-		"a path without a handler": {func(w *admissionregistrationv1.ValidatingWebhook) {
-			path := "/other"
-			w.ClientConfig.Service.Path = &path
-		}, allowed, nil, ""},
-		"a broken one":                {func(*admissionregistrationv1.ValidatingWebhook) {}, broken, asked[:1], "failed calling webhook"},
-		"a broken one that may be so": {func(w *admissionregistrationv1.ValidatingWebhook) { w.FailurePolicy = &ignore }, broken, asked, ""},
-		"one that refuses":            {func(w *admissionregistrationv1.ValidatingWebhook) { w.FailurePolicy = &ignore }, refuses, asked[:1], "denied the request"},
+		"all":                         {`{}`, allowed, asked, ""},
+		"another operation":           {`rules: [{operations: [UPDATE], apiGroups: [""], apiVersions: [v1], resources: [pods, pods/eviction]}]`, allowed, nil, ""},
+		"no subresource":              {`rules: [{operations: ["*"], apiGroups: [""], apiVersions: [v1], resources: ["*"]}]`, allowed, []string{asked[0], asked[2]}, ""},
+		"another group":               {`rules: [{operations: ["*"], apiGroups: [apps], apiVersions: [v1], resources: [pods, pods/eviction]}]`, allowed, nil, ""},
+		"the cluster's":               {`rules: [{operations: ["*"], apiGroups: [""], apiVersions: [v1], resources: [pods], scope: Cluster}]`, allowed, nil, ""},
+		"another namespace":           {`namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other}}`, allowed, nil, ""},
+		"a label of the namespace":    {`namespaceSelector: {matchLabels: {team: a}}`, allowed, asked, ""},
+		"other labels":                {`objectSelector: {matchLabels: {app: other}}`, allowed, nil, ""},
+		"a path without a handler":    {`clientConfig: {service: {path: /other}}`, allowed, nil, ""},
+		"a broken one":                {`{}`, broken, asked[:1], "failed calling webhook"},
+		"a broken one that may be so": {`failurePolicy: Ignore`, broken, asked, ""},
+		"one that refuses":            {`failurePolicy: Ignore`, refuses, asked[:1], "denied the request"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +126,7 @@ func TestAdmitSelects(t *testing.T) {
 			if _, err := kube.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			cluster.Admit(map[string]http.Handler{"/hook": h}, nil, pods(c.edit))
+			cluster.Admit(map[string]http.Handler{"/hook": h}, nil, pods(t, c.patch))
 			web := kube.CoreV1().Pods("shop")
 			_, err := web.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"app": "web"}}}, metav1.CreateOptions{})
 			if err == nil {

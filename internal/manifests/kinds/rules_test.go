@@ -7,11 +7,14 @@ package kinds_test
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -50,7 +53,7 @@ import (
 )
 
 var (
-	recorder = func(string) record.EventRecorder { return &record.FakeRecorder{} }
+	recorded = podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} }}
 	informer = cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
 	kube     = kubernetes.NewForConfigOrDie(&rest.Config{}) // which is asked nothing
 )
@@ -60,10 +63,10 @@ var (
 func TestRulesAreThoseOfThePrograms(t *testing.T) {
 	for program, rules := range map[string][][]rbacv1.PolicyRule{
 		"nodeagent/rbac/nodeagent.yaml": {
-			containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			nodeimages.Rules(nodeimages.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			nodeprobes.Rules(nodeprobes.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
+			containermeta.Rules(containermeta.Options{ControllerOptions: recorded}),
+			noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded}),
+			nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded}),
+			nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded}),
 			nodeagent.RuntimeOfRules(),
 		},
 	} {
@@ -75,7 +78,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 	}
 }
 
-// What options switch changes the rules.
+// What options switch changes the rules, as testdata/rules.txt shows.
 func TestRulesFollowTheOptions(t *testing.T) {
 	none := []rbacv1.PolicyRule(nil)
 	late := workloads.NewLatePlacement("PersistentPodStates")
@@ -84,135 +87,113 @@ func TestRulesFollowTheOptions(t *testing.T) {
 	}
 	late.Set(new(persistentpodstate.Placer))
 	clients := workloadsfake.NewClient()
-	for name, tt := range map[string]struct {
-		without, with []rbacv1.PolicyRule
-		more          map[string][]string
-	}{
-		"CloneSets without nodes": {
-			cloneset.Rules(cloneset.Options{NoNodes: true}), cloneset.Rules(cloneset.Options{}),
-			map[string][]string{"/nodes": {"list", "watch"}}},
+	pairs := map[string][2][]rbacv1.PolicyRule{ // without and with the option
+		"CloneSets without nodes": {cloneset.Rules(cloneset.Options{NoNodes: true}), cloneset.Rules(cloneset.Options{})},
 		"CloneSets that pull images ahead": {
-			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Features: cloneset.Features{PreDownload: true}}),
-			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
+			cloneset.Rules(cloneset.Options{}),
+			cloneset.Rules(cloneset.Options{Features: cloneset.Features{PreDownload: true}})},
 		"StatefulSets that pull images ahead": {
-			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Features: statefulset.Features{PreDownload: true}}),
-			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
+			statefulset.Rules(statefulset.Options{}),
+			statefulset.Rules(statefulset.Options{Features: statefulset.Features{PreDownload: true}})},
 		"DaemonSets that pull images ahead": {
-			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Features: daemonset.Features{PreDownload: true}}),
-			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
-		"CloneSets that ask budgets": {
-			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+			daemonset.Rules(daemonset.Options{}),
+			daemonset.Rules(daemonset.Options{Features: daemonset.Features{PreDownload: true}})},
+		"CloneSets that ask budgets": {cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Budget: new(podunavailablebudget.Guard)})},
 		"StatefulSets that ask budgets": {
-			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
-		"DaemonSets that ask budgets": {
-			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+			statefulset.Rules(statefulset.Options{}),
+			statefulset.Rules(statefulset.Options{Budget: new(podunavailablebudget.Guard)})},
+		"DaemonSets that ask budgets": {daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Budget: new(podunavailablebudget.Guard)})},
 		"SidecarSets that ask budgets": {
-			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+			sidecarset.Rules(sidecarset.Options{}),
+			sidecarset.Rules(sidecarset.Options{Budget: new(podunavailablebudget.Guard)})},
 		"CloneSets that place their pods": {
-			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Placement: workloads.Placements{nil, new(persistentpodstate.Placer)}}), placed},
-		"StatefulSets that place their pods": {
-			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Placement: late}), placed},
-		"jobs in the order of CloneSets": {
-			imagepulljob.Rules(imagepulljob.Options{}), imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}),
-			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
+			cloneset.Rules(cloneset.Options{}),
+			cloneset.Rules(cloneset.Options{Placement: workloads.Placements{nil, new(persistentpodstate.Placer)}})},
+		"StatefulSets that place their pods": {statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Placement: late})},
+		"jobs in the order of CloneSets":     {imagepulljob.Rules(imagepulljob.Options{}), imagepulljob.Rules(imagepulljob.Options{CloneSets: informer})},
 		"jobs in the order of StatefulSets": {
-			imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}), imagepulljob.Rules(imagepulljob.Options{Workloads: clients}),
-			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
-		"a recorder of CloneSets": {
-			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of StatefulSets": {
-			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of DaemonSets": {
-			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"AdvancedCronJobs with BroadcastJobs": {
-			cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{}),
-			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "patch", "watch"}}},
+			imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}),
+			imagepulljob.Rules(imagepulljob.Options{Workloads: clients})},
+		"a recorder of CloneSets":             {cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{ControllerOptions: recorded})},
+		"a recorder of StatefulSets":          {statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{ControllerOptions: recorded})},
+		"a recorder of DaemonSets":            {daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{ControllerOptions: recorded})},
+		"AdvancedCronJobs with BroadcastJobs": {cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{})},
 		"AdvancedCronJobs with ImageListPullJobs": {
-			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{Distribution: distributionfake.NewClient()}),
-			map[string][]string{"apps.kruise.io/imagelistpulljobs": {"create", "delete", "get", "list", "patch", "watch"}}},
-		"a recorder of AdvancedCronJobs": {
-			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			cronjob.Rules(cronjob.Options{}),
+			cronjob.Rules(cronjob.Options{Distribution: distributionfake.NewClient()})},
+		"a recorder of AdvancedCronJobs": {cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{ControllerOptions: recorded})},
 		"a recorder of launch priorities": {
-			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			launchpriority.Rules(launchpriority.Options{}),
+			launchpriority.Rules(launchpriority.Options{ControllerOptions: recorded})},
 		"a recorder of the sidecar terminator": {
-			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			terminator.Rules(terminator.Options{}),
+			terminator.Rules(terminator.Options{ControllerOptions: recorded})},
 		"a recorder of budgets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			podunavailablebudget.Rules(podunavailablebudget.Options{}),
+			podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: recorded})},
 		"budgets of CloneSets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}),
-			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
+			podunavailablebudget.Rules(podunavailablebudget.Options{}),
+			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer})},
 		"budgets of Advanced StatefulSets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}), podunavailablebudget.Rules(podunavailablebudget.Options{Workloads: clients}),
-			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
+			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}),
+			podunavailablebudget.Rules(podunavailablebudget.Options{Workloads: clients})},
 		"a recorder of persistent pod states": {
-			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			persistentpodstate.Rules(persistentpodstate.Options{}),
+			persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: recorded})},
 		"persistent pod states of Advanced StatefulSets": {
-			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{Workloads: clients}),
-			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
+			persistentpodstate.Rules(persistentpodstate.Options{}),
+			persistentpodstate.Rules(persistentpodstate.Options{Workloads: clients})},
 		"persistent pod states of a kind of the white list": {
 			persistentpodstate.Rules(persistentpodstate.Options{}),
-			persistentpodstate.Rules(persistentpodstate.Options{Custom: []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}}}),
-			map[string][]string{"game.kruise.io/gameserversets": {"list", "watch"}}},
+			persistentpodstate.Rules(persistentpodstate.Options{Custom: []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}}})},
 		"a recorder of WorkloadSpreads": {
-			workloadspread.Rules(workloadspread.Options{}), workloadspread.Rules(workloadspread.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"WorkloadSpreads with nodes": {
-			workloadspread.Rules(workloadspread.Options{NoNodes: true}), workloadspread.Rules(workloadspread.Options{}), map[string][]string{"/nodes": {"list", "watch"}}},
+			workloadspread.Rules(workloadspread.Options{}),
+			workloadspread.Rules(workloadspread.Options{ControllerOptions: recorded})},
+		"WorkloadSpreads with nodes": {workloadspread.Rules(workloadspread.Options{NoNodes: true}), workloadspread.Rules(workloadspread.Options{})},
 		"WorkloadSpreads of CloneSets": {
-			workloadspread.Rules(workloadspread.Options{}), workloadspread.Rules(workloadspread.Options{CloneSets: informer}),
-			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
+			workloadspread.Rules(workloadspread.Options{}),
+			workloadspread.Rules(workloadspread.Options{CloneSets: informer})},
 		"WorkloadSpreads of Advanced StatefulSets": {
-			workloadspread.Rules(workloadspread.Options{CloneSets: informer}), workloadspread.Rules(workloadspread.Options{Workloads: clients}),
-			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
-		"a recorder of NodeImages": {
-			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of ResourceDistributions": {
-			resource.Rules(resource.Options{}), resource.Rules(resource.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"ResourceDistributions that are judged in a dry run": {
-			(&resource.Webhook{}).Rules(), (&resource.Webhook{Kubernetes: kube}).Rules(), map[string][]string{"/configmaps": {"create"}, "/secrets": {"create"}}},
-		"a recorder of SidecarSets": {
-			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"SidecarSets whose containers are judged in a dry run": {
-			none, (&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(), map[string][]string{"/podtemplates": {"create"}}},
-		"a recorder of restarts": {
-			containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of requests": {
-			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of images": {
-			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			workloadspread.Rules(workloadspread.Options{CloneSets: informer}),
+			workloadspread.Rules(workloadspread.Options{Workloads: clients})},
+		"a recorder of NodeImages":                             {nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{ControllerOptions: recorded})},
+		"a recorder of ResourceDistributions":                  {resource.Rules(resource.Options{}), resource.Rules(resource.Options{ControllerOptions: recorded})},
+		"ResourceDistributions that are judged in a dry run":   {(&resource.Webhook{}).Rules(), (&resource.Webhook{Kubernetes: kube}).Rules()},
+		"a recorder of SidecarSets":                            {sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{ControllerOptions: recorded})},
+		"SidecarSets whose containers are judged in a dry run": {none, (&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules()},
+		"a recorder of restarts":                               {containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{ControllerOptions: recorded})},
+		"a recorder of requests":                               {noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded})},
+		"a recorder of images":                                 {nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded})},
 		"a recorder of PodProbeMarkers": {
-			podprobemarker.Rules(podprobemarker.Options{}), podprobemarker.Rules(podprobemarker.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"a recorder of probes": {
-			nodeprobes.Rules(nodeprobes.Options{}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
+			podprobemarker.Rules(podprobemarker.Options{}),
+			podprobemarker.Rules(podprobemarker.Options{ControllerOptions: recorded})},
+		"a recorder of probes": {nodeprobes.Rules(nodeprobes.Options{}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded})},
 		"UnitedDeployments of Deployments": {
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
-			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),
-			map[string][]string{"apps/deployments": {"create", "delete", "get", "list", "patch", "watch"}}},
+			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}})},
 		"UnitedDeployments with adaptive scheduling": {
-			uniteddeployment.Rules(uniteddeployment.Options{}), uniteddeployment.Rules(uniteddeployment.Options{Features: uniteddeployment.Features{AdaptiveScheduling: true}}),
-			map[string][]string{"/pods": {"delete", "get", "list", "patch", "watch"}}},
-		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
-		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
-		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules(), nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			want := allowed(tt.without)
-			for resource, verbs := range tt.more {
-				want[resource] = verbs
-			}
-			if diff := cmp.Diff(want, allowed(tt.with)); diff != "" {
-				t.Errorf("verbs by resource (-want +got):\n%s", diff)
-			}
-		})
+			uniteddeployment.Rules(uniteddeployment.Options{}),
+			uniteddeployment.Rules(uniteddeployment.Options{Features: uniteddeployment.Features{AdaptiveScheduling: true}})},
+		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules()},
+		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules()},
+		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules()},
 	}
+	datadriven.RunTest(t, "testdata/rules.txt", func(*testing.T, *datadriven.TestData) string {
+		var shown strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(pairs)) {
+			fmt.Fprintf(&shown, "%s:\n", name)
+			without, with := allowed(pairs[name][0]), allowed(pairs[name][1])
+			all := maps.Clone(without)
+			maps.Copy(all, with)
+			for _, resource := range slices.Sorted(maps.Keys(all)) {
+				if before, after := fmt.Sprint(without[resource]), fmt.Sprint(with[resource]); before != after {
+					fmt.Fprintf(&shown, "  %s %s, before %s\n", resource, after, before)
+				}
+			}
+		}
+		return shown.String()
+	})
 }
-
-// What Guards and Placers need.
-var (
-	guarded = map[string][]string{"policy.kruise.io/podunavailablebudgets": {"get", "list", "watch"}, "policy.kruise.io/podunavailablebudgets/status": {"patch"}}
-	placed  = map[string][]string{"apps.kruise.io/persistentpodstates": {"list", "watch"}, "/nodes": {"list", "watch"}}
-)
-
-var events = map[string][]string{"/events": {"create", "patch"}}
 
 // allowed is what rules allow, the verbs by group and resource.
 func allowed(rules []rbacv1.PolicyRule) map[string][]string {

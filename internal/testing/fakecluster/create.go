@@ -80,10 +80,7 @@ func (s *Server) fill(r *storage, object *unstructured.Unstructured) {
 func (r *storage) parse(req *Request) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if req.contentType != mediaJSON {
-		return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
-			Status: metav1.StatusFailure, Code: 415, Reason: metav1.StatusReasonUnsupportedMediaType,
-			Message: "fakecluster reads " + mediaJSON + ", found " + req.contentType,
-		}}
+		return nil, failure(415, metav1.StatusReasonUnsupportedMediaType, "fakecluster reads %s, found %s", mediaJSON, req.contentType)
 	}
 	if err := decode(req.Body, &object.Object); err != nil {
 		return nil, badRequest(err)

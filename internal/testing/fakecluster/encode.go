@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // forms are other forms of a stored object, which never changes. The server makes them at the first request, and keeps
@@ -57,8 +56,8 @@ func (s *Server) shown(object any, m media) ([]byte, error) {
 func (s *Server) pod(stored *unstructured.Unstructured) (*corev1.Pod, error) {
 	f := s.formsOf(stored)
 	if f.pod == nil {
-		pod := &corev1.Pod{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, pod); err != nil {
+		pod, err := podOf(stored)
+		if err != nil {
 			return nil, err
 		}
 		f.pod = pod

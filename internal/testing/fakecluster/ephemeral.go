@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -20,11 +19,8 @@ const (
 // validateEphemeralContainers refuses to change or remove ephemeral containers. It also refuses a new one if the pod
 // has its name already, or does not have its target.
 func validateEphemeralContainers(before, after *unstructured.Unstructured) field.ErrorList {
-	var old, changed corev1.Pod
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &changed); err != nil {
+	old, changed, err := podsOf(before, after)
+	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	path := field.NewPath("spec", ephemeralContainers)

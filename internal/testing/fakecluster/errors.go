@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+func failure(code int32, reason metav1.StatusReason, format string, args ...any) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: fmt.Sprintf(format, args...)}}
+}
+
 func errUnknown(path string) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
-		Message: fmt.Sprintf("fakecluster does not serve %s: register the resource with New", path),
-	}}
+	return failure(http.StatusNotFound, metav1.StatusReasonNotFound, "fakecluster does not serve %s: register the resource with New", path)
 }
 
 func errMethod(r *Request, method string) error {

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -25,12 +24,9 @@ func (s *Server) CollectGarbage() (collected int) {
 	defer s.lock.Unlock()
 	for {
 		found := 0
-		for _, path := range slices.Sorted(maps.Keys(s.resources)) {
-			r := s.resources[path]
-			for _, object := range r.sorted() {
-				if current := r.objects[keyOf(object)]; current == object && s.collect(r, object) {
-					found++
-				}
+		for r, object := range s.all {
+			if current := r.objects[keyOf(object)]; current == object && s.collect(r, object) {
+				found++
 			}
 		}
 		if collected += found; found == 0 {
@@ -43,11 +39,19 @@ func (s *Server) CollectGarbage() (collected int) {
 func (s *Server) Erase(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
+	for r, object := range s.all {
+		if strings.HasPrefix(object.GetName()+"-", name+"-") {
+			s.begin(r, object, 0, "")
+		}
+	}
+}
+
+// all yields each object, as it was when those of its resource began: by resource, namespace and name. The lock is held.
+func (s *Server) all(yield func(*storage, *unstructured.Unstructured) bool) {
 	for _, path := range slices.Sorted(maps.Keys(s.resources)) {
-		r := s.resources[path]
-		for _, object := range r.sorted() {
-			if strings.HasPrefix(object.GetName()+"-", name+"-") {
-				s.begin(r, object, 0, "")
+		for _, object := range s.resources[path].sorted() {
+			if !yield(s.resources[path], object) {
+				return
 			}
 		}
 	}
@@ -129,21 +133,23 @@ func (s *Server) blocked(owner types.UID) bool {
 
 // orphan drops an owner from all objects.
 func (s *Server) orphan(owner types.UID) {
-	for _, r := range s.resources {
-		for _, object := range r.sorted() {
-			left := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
-			if len(left) < len(object.GetOwnerReferences()) {
-				s.disown(r, object, left)
-			}
+	for r, object := range s.all {
+		left := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+		if len(left) < len(object.GetOwnerReferences()) {
+			s.disown(r, object, left)
 		}
 	}
 }
 
 // unhold drops a finalizer from an object that is being deleted.
 func (s *Server) unhold(r *storage, object *unstructured.Unstructured, finalizer string) {
+	s.hold(r, object, slices.DeleteFunc(object.GetFinalizers(), func(f string) bool { return f == finalizer }))
+}
+
+// hold gives an object finalizers in place of its own. One that is being deleted is gone if it waits for nothing else.
+func (s *Server) hold(r *storage, object *unstructured.Unstructured, finalizers []string) {
 	after := object.DeepCopy()
-	after.SetFinalizers(slices.DeleteFunc(after.GetFinalizers(), func(f string) bool { return f == finalizer }))
-	if finished(after) {
+	if after.SetFinalizers(finalizers); finished(after) {
 		after = nil
 	}
 	s.commit(r, object, after)
@@ -163,9 +169,8 @@ func (s *Server) ProtectClaims() {
 // mounted tells whether a pod on a node mounts a claim.
 func (s *Server) mounted(claim *unstructured.Unstructured) bool {
 	for _, object := range s.resources["v1/pods"].objects {
-		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil ||
-			pod.Spec.NodeName == "" || pod.Namespace != claim.GetNamespace() {
+		pod, err := s.pod(object)
+		if err != nil || pod.Spec.NodeName == "" || pod.Namespace != claim.GetNamespace() {
 			continue
 		}
 		if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {

@@ -61,28 +61,29 @@ func (s *Server) of(resource string) *history {
 	return &named[0].history
 }
 
+// disturb changes what watches of a resource get.
+func (s *Server) disturb(resource string, change func(*history)) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	change(s.of(resource))
+	s.changed.Broadcast()
+}
+
 // Hold keeps everything that happens to a resource from now on from its
 // watches, so that caches become stale. Lists are always up to date.
 func (s *Server) Hold(resource string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.of(resource).limit = s.of(resource).end()
+	s.disturb(resource, func(h *history) { h.limit = h.end() })
 }
 
 // Release ends what Hold began: the watches get all that they have missed.
 func (s *Server) Release(resource string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.of(resource).limit = unlimited
-	s.changed.Broadcast()
+	s.disturb(resource, func(h *history) { h.limit = unlimited })
 }
 
 // Lag has the watches of a resource show what happens from now on so much later, 0 for at once. Lists are always up to
 // date. The time is the real one, or that of a synctest bubble, whatever the clock of the server.
 func (s *Server) Lag(resource string, lag time.Duration) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.of(resource).lag = lag
+	s.disturb(resource, func(h *history) { h.lag = lag })
 }
 
 // late has the newest event shown when it is due. The lock is held.
@@ -100,44 +101,33 @@ func (s *Server) late(h *history) {
 
 // ReleaseNext gives the watches of a held resource the next n events.
 func (s *Server) ReleaseNext(resource string, n int) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if h := s.of(resource); h.limit != unlimited {
-		h.limit = min(h.limit+n, h.end())
-		s.changed.Broadcast()
-	}
+	s.disturb(resource, func(h *history) {
+		if h.limit != unlimited {
+			h.limit = min(h.limit+n, h.end())
+		}
+	})
 }
 
 // Drop ends the watches of a resource. Informers watch again from where they
 // were and miss nothing, unless Compact has been called.
 func (s *Server) Drop(resource string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	h := s.of(resource)
-	for _, w := range h.watches {
-		w.ended = true
-	}
-	h.watches = nil
-	s.changed.Broadcast()
+	s.disturb(resource, func(h *history) {
+		for _, w := range h.watches {
+			w.ended = true
+		}
+		h.watches = nil
+	})
 }
 
 // Compact forgets the past of a resource. A watch that begins, or stands, in
 // the past is told that it is too old. Informers list again then, and never
 // see what has been created and deleted in between.
 func (s *Server) Compact(resource string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	h := s.of(resource)
-	h.forgotten, h.events, h.compacted = h.end(), nil, s.version
-	s.changed.Broadcast()
+	s.disturb(resource, func(h *history) { h.forgotten, h.events, h.compacted = h.end(), nil, s.version })
 }
 
 // Bookmark tells the watches of a resource that ask for bookmarks what the
 // newest resourceVersion is, as a real server does about once a minute.
 func (s *Server) Bookmark(resource string) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	h := s.of(resource)
-	h.events = append(h.events, event{version: s.version})
-	s.changed.Broadcast()
+	s.disturb(resource, func(h *history) { h.events = append(h.events, event{version: s.version}) })
 }

@@ -236,6 +236,11 @@ func (k *Kubelet) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool)
 	if is {
 		status = corev1.ConditionTrue
 	}
+	k.setCondition(pod, t, status)
+}
+
+// setCondition gives a condition a status, and returns it. It loses all else when that changes.
+func (k *Kubelet) setCondition(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) *corev1.PodCondition {
 	c := condition(pod, t)
 	if c == nil {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t})
@@ -244,6 +249,7 @@ func (k *Kubelet) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool)
 	if c.Status != status {
 		*c = corev1.PodCondition{Type: t, Status: status, LastTransitionTime: metav1.NewTime(k.clock().Now())}
 	}
+	return c
 }
 
 func (k *Kubelet) clock() clock.PassiveClock {

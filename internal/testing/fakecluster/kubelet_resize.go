@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ResizeInProgress says that a resize is allocated, and its containers get it in a later step.
@@ -69,10 +68,6 @@ func (k *Kubelet) resizeCondition(pod *corev1.Pod, t corev1.PodConditionType, re
 	if t == "" {
 		return
 	}
-	c := condition(pod, t)
-	if c == nil {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(k.clock().Now())})
-		c = &pod.Status.Conditions[len(pod.Status.Conditions)-1]
-	}
+	c := k.setCondition(pod, t, corev1.ConditionTrue)
 	c.Reason, c.ObservedGeneration = reason, pod.Generation
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -65,10 +64,8 @@ func mediaOf(h *http.Request, r *storage) (media, error) {
 			return m, nil
 		}
 	}
-	return media{}, &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: fmt.Sprintf("fakecluster writes %s, and %s for Kubernetes' own kinds; accepted is %s", mediaJSON, mediaProtobuf, header),
-	}}
+	return media{}, failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		"fakecluster writes %s, and %s for Kubernetes' own kinds; accepted is %s", mediaJSON, mediaProtobuf, header)
 }
 
 // contentType is the header of an answer.

@@ -4,8 +4,6 @@ package fakecluster
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,13 +35,10 @@ func (s *Server) refuseInEnding(r *Request) error {
 func (s *Server) Sweep(namespace, resource string) (begun int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	for _, path := range slices.Sorted(maps.Keys(s.resources)) {
-		r := s.resources[path]
-		for _, object := range r.sorted() {
-			if r.Name == resource && object.GetNamespace() == namespace && object.GetDeletionTimestamp() == nil {
-				s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}), "")
-				begun++
-			}
+	for r, object := range s.all {
+		if r.Name == resource && object.GetNamespace() == namespace && object.GetDeletionTimestamp() == nil {
+			s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}), "")
+			begun++
 		}
 	}
 	return begun
@@ -56,14 +51,8 @@ func (s *Server) Finalize(resource, namespace, name string, finalizers []string)
 	defer s.lock.Unlock()
 	for _, r := range s.resources {
 		object := r.objects[types.NamespacedName{Namespace: namespace, Name: name}]
-		if r.Name != resource || object == nil {
-			continue
+		if r.Name == resource && object != nil {
+			s.hold(r, object, finalizers)
 		}
-		after := object.DeepCopy()
-		after.SetFinalizers(finalizers)
-		if finished(after) {
-			after = nil
-		}
-		s.commit(r, object, after)
 	}
 }

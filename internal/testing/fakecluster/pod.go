@@ -25,17 +25,28 @@ func preparePod(pod *unstructured.Unstructured) {
 	}
 }
 
+// podOf returns a pod as a value of its type.
+func podOf(object *unstructured.Unstructured) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, pod)
+}
+
+// podsOf is podOf for a pod before and after a change.
+func podsOf(before, after *unstructured.Unstructured) (old, changed *corev1.Pod, err error) {
+	if old, err = podOf(before); err == nil {
+		changed, err = podOf(after)
+	}
+	return old, changed, err
+}
+
 // validatePod refuses changes of a pod's spec other than those of images,
 // tolerations and the active deadline.
 func validatePod(before, after *unstructured.Unstructured) field.ErrorList {
 	if same(before.Object["spec"], after.Object["spec"]) {
 		return nil
 	}
-	var old, changed corev1.Pod
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &changed); err != nil {
+	old, changed, err := podsOf(before, after)
+	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	takeImages(old.Spec.Containers, changed.Spec.Containers)
@@ -128,8 +139,7 @@ func (s *Server) PodAfter(req Request) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	pod := &corev1.Pod{}
-	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(made.(*unstructured.Unstructured).Object, pod)
+	return podOf(made.(*unstructured.Unstructured))
 }
 
 // writePodStatus does what a PUT of the status of a pod does, without a request.

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -42,15 +41,12 @@ func containersOf(pod *unstructured.Unstructured) (out []map[string]any) {
 // validateResize refuses what the server refuses. That is a change of anything but cpu and memory, the removal of a
 // request or limit, and another QoS class. It also refuses pods on nodes that cannot resize.
 func validateResize(before, after *unstructured.Unstructured) field.ErrorList {
-	var old, changed corev1.Pod
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &changed); err != nil {
+	old, changed, err := podsOf(before, after)
+	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	var errs field.ErrorList
-	spec := field.NewPath("spec")
+	spec, class := field.NewPath("spec"), qosClass(&old.Spec)
 	for i := range old.Spec.Containers {
 		path, was, is := spec.Child("containers").Index(i).Child("resources"), &old.Spec.Containers[i].Resources, &changed.Spec.Containers[i].Resources
 		if lacks(is.Requests, was.Requests) || lacks(is.Limits, was.Limits) {
@@ -61,22 +57,14 @@ func validateResize(before, after *unstructured.Unstructured) field.ErrorList {
 			take(&was.Limits, is.Limits, name)
 		}
 	}
-	if qosClass(&changed.Spec) != qosBefore(before) {
+	if qosClass(&changed.Spec) != class {
 		errs = append(errs, field.Invalid(spec, qosClass(&changed.Spec), "the QoS class may not change"))
 	}
-	if i := firstRunning(&old); i >= 0 && old.Status.ContainerStatuses[i].Resources == nil {
+	runs := func(s corev1.ContainerStatus) bool { return s.State.Running != nil }
+	if i := slices.IndexFunc(old.Status.ContainerStatuses, runs); i >= 0 && old.Status.ContainerStatuses[i].Resources == nil {
 		errs = append(errs, field.Forbidden(spec, "the node of the pod cannot resize it"))
 	}
 	return append(errs, immutable(old.Spec, changed.Spec, spec)...)
-}
-
-// qosBefore is the QoS class of a pod before its resources were changed.
-func qosBefore(pod *unstructured.Unstructured) corev1.PodQOSClass {
-	var p corev1.Pod
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(pod.Object, &p); err != nil {
-		return ""
-	}
-	return qosClass(&p.Spec)
 }
 
 // qosClass is the QoS class of a pod by cpu and memory of its containers. A limit stands for a request that is missing.
@@ -100,15 +88,6 @@ func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 		return corev1.PodQOSGuaranteed
 	}
 	return corev1.PodQOSBurstable
-}
-
-func firstRunning(pod *corev1.Pod) int {
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].State.Running != nil {
-			return i
-		}
-	}
-	return -1
 }
 
 // lacks tells whether a list lacks something that another one has.

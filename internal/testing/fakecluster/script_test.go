@@ -11,12 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
@@ -40,15 +42,26 @@ import (
 //	                      has requests fail before, or after they were done; nothing for none any more
 //	requests              shows and forgets how many requests there were
 //	changes VERSION       shows what became of pods after a version
+//	watch [version=n] [label=key:value] [name=x] [initial] [bookmarks]
+//	                      watches pods, and shows what comes
+//	disturb hold|release|release-next|bookmark|drop|compact|lag=1s
+//	                      disturbs the watches of pods, and shows what comes
+//	events [after=1s]     shows what comes in a time
+//	served [VERSION]      shows what is served, or asks for the resources of a version
+//	admit                 has writes decided about, and shows with each what was asked
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
-		w := &world{fixture: newFixture(t), shown: map[string]map[string]any{}, images: map[string]string{}}
-		w.reader = must(kubernetes.NewForConfig(w.Config("reader")))(t)
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			w.t = t
-			var out strings.Builder
-			w.run(d, &out)
-			return out.String()
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{fixture: newFixture(t), shown: map[string]map[string]any{}, images: map[string]string{}}
+			w.reader = must(kubernetes.NewForConfig(w.Config("reader")))(t)
+			w.watch = watch.NewFake()
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				w.t = t
+				var out strings.Builder
+				w.run(d, &out)
+				return out.String()
+			})
+			w.watch.Stop()
 		})
 	})
 }
@@ -60,6 +73,8 @@ type world struct {
 	shown  map[string]map[string]any // by path
 	images map[string]string         // what the kubelet makes of an image
 	resize string
+	watch  watch.Interface
+	asked  []string // by admission
 }
 
 // The groups of resources that are not in the core group.
@@ -120,6 +135,12 @@ func (w *world) run(d *datadriven.TestData, out *strings.Builder) {
 		for _, c := range w.Changes("pods", after) {
 			fmt.Fprintf(out, "%d %s %v gone %t\n", c.Version, c.Object.GetName(), c.Object.GetLabels(), c.Gone)
 		}
+	case "watch", "disturb", "events":
+		w.watching(d, out)
+	case "admit":
+		w.AdmitBy(w.admit)
+	case "served":
+		w.discover(arg(0), out)
 	default:
 		d.Fatalf(w.t, "unknown command %s", d.Cmd)
 	}
@@ -162,6 +183,10 @@ func (w *world) send(d *datadriven.TestData, out *strings.Builder) {
 	}
 	var code int
 	answer := request.Do(w.t.Context()).StatusCode(&code)
+	for _, asked := range w.asked {
+		fmt.Fprintln(out, "asked about", asked)
+	}
+	w.asked = nil
 	raw, _ := answer.Raw()
 	if err := answer.Error(); err != nil {
 		fmt.Fprintln(out, code, apierrors.ReasonForError(err), err)

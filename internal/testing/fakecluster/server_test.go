@@ -3,13 +3,17 @@
 package fakecluster_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -37,17 +41,12 @@ func newFixture(t *testing.T) *fixture {
 	deployments.Scale = &fakecluster.Scale{
 		Replicas: []string{"spec", "replicas"}, StatusReplicas: []string{"status", "replicas"}, Selector: []string{"spec", "selector"},
 	}
-	f := &fixture{t: t, clock: c, Server: fakecluster.New(c, configMaps, deployments,
-		fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"))}
-	kube, err := kubernetes.NewForConfig(f.Config("test"))
-	if err != nil {
-		t.Fatal(err)
+	resources := []fakecluster.Resource{configMaps, deployments, fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")}
+	for _, version := range []string{"v1beta1", "v1", "v2alpha1"} {
+		resources = append(resources, fakecluster.CustomResource(schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Toy"}, "toys"))
 	}
-	workloads, err := client.NewForConfig(f.Config("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.kube, f.sets = kube, workloads.CloneSets("shop")
+	f := &fixture{t: t, clock: c, Server: fakecluster.New(c, resources...)}
+	f.kube, f.sets = must(kubernetes.NewForConfig(f.Config("test")))(t), must(client.NewForConfig(f.Config("test")))(t).CloneSets("shop")
 	return f
 }
 
@@ -89,5 +88,26 @@ func TestRevisionBytes(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "r"}, Data: runtime.RawExtension{Raw: []byte(data)}}, metav1.CreateOptions{}))(t)
 	if got := string(r.Data.Raw); got != data {
 		t.Errorf("data %s, want %s", got, data)
+	}
+}
+
+// discover shows what a client finds out about what is served.
+func (w *world) discover(version string, out *strings.Builder) {
+	if version != "" {
+		_, err := w.kube.Discovery().ServerResourcesForGroupVersion(version)
+		fmt.Fprintln(out, apierrors.ReasonForError(err), err)
+		return
+	}
+	groups, lists, err := w.kube.Discovery().ServerGroupsAndResources()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, group := range groups {
+		fmt.Fprintf(out, "group %s: %d versions, preferred is %s\n", group.Name, len(group.Versions), group.PreferredVersion.Version)
+	}
+	for _, list := range lists {
+		for _, r := range list.APIResources {
+			fmt.Fprintf(out, "%s %s: %s, namespaced: %t\n", list.GroupVersion, r.Name, r.Kind, r.Namespaced)
+		}
 	}
 }

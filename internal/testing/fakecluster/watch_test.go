@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,47 @@ func collect(w watch.Interface) (events []string) {
 	}
 }
 
+// watching watches pods, or disturbs their watches, and shows what comes.
+func (w *world) watching(d *datadriven.TestData, out *strings.Builder) {
+	var options metav1.ListOptions
+	for _, arg := range d.CmdArgs {
+		value := strings.Join(arg.Vals, "")
+		passes, _ := time.ParseDuration(value)
+		switch arg.Key {
+		case "version":
+			options.ResourceVersion = value
+		case "label":
+			options.LabelSelector = strings.Replace(value, ":", "=", 1)
+		case "name":
+			options.FieldSelector = "metadata.name=" + value
+		case "initial":
+			options.SendInitialEvents, options.ResourceVersionMatch = new(true), metav1.ResourceVersionMatchNotOlderThan
+		case "bookmarks":
+			options.AllowWatchBookmarks = true
+		case "after":
+			time.Sleep(passes)
+		case "lag":
+			w.Lag("pods", passes)
+		case "release-next":
+			w.ReleaseNext("pods", 1)
+		default:
+			map[string]func(string){"hold": w.Hold, "release": w.Release, "bookmark": w.Bookmark, "drop": w.Drop, "compact": w.Compact}[arg.Key]("pods")
+		}
+	}
+	if d.Cmd == "watch" {
+		w.watch.Stop()
+		next, err := w.kube.CoreV1().Pods("shop").Watch(w.t.Context(), options)
+		if err != nil {
+			fmt.Fprintln(out, err)
+			return
+		}
+		w.watch = next
+	}
+	for _, event := range collect(w.watch) {
+		fmt.Fprintln(out, event)
+	}
+}
+
 // history makes five versions of the pods a and b, as 2 to 6.
 func (f *fixture) history() {
 	f.pod(func(p *corev1.Pod) { p.Name = "a" })
@@ -56,65 +98,6 @@ func (f *fixture) history() {
 	if err := f.kube.CoreV1().Pods("shop").Delete(f.t.Context(), "b", metav1.DeleteOptions{}); err != nil {
 		f.t.Fatal(err)
 	}
-}
-
-func TestWatch(t *testing.T) {
-	yes := true
-	for _, test := range []struct {
-		name    string
-		options metav1.ListOptions
-		do      func(*fixture)
-		want    []string
-	}{
-		{"from a version", metav1.ListOptions{ResourceVersion: "3"}, nil, []string{"MODIFIED 4 a", "MODIFIED 5 a", "DELETED 6 b"}},
-		{"from the newest version", metav1.ListOptions{ResourceVersion: "6"}, nil, nil},
-		{"without a version, from the present state", metav1.ListOptions{}, nil, []string{"ADDED 5 a"}},
-		{"by label, an object that begins and ends to match", metav1.ListOptions{ResourceVersion: "2", LabelSelector: "app=web"}, nil,
-			[]string{"ADDED 3 b", "DELETED 4 a", "ADDED 5 a", "DELETED 6 b"}},
-		{"by name", metav1.ListOptions{ResourceVersion: "2", FieldSelector: "metadata.name=b"}, nil, []string{"ADDED 3 b", "DELETED 6 b"}},
-		{"the initial events end with a bookmark", metav1.ListOptions{SendInitialEvents: &yes, ResourceVersionMatch: "NotOlderThan", AllowWatchBookmarks: true}, nil,
-			[]string{"ADDED 5 a", "BOOKMARK 6"}},
-		{"bookmarks for those who ask", metav1.ListOptions{ResourceVersion: "6", AllowWatchBookmarks: true}, func(f *fixture) { f.Bookmark("pods") }, []string{"BOOKMARK 6"}},
-		{"no bookmarks for others", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Bookmark("pods") }, nil},
-		{"what is held does not come", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Hold("pods"); f.pod() }, nil},
-		{"what is released comes one by one", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) {
-			f.Hold("pods")
-			f.pod()
-			f.pod(func(p *corev1.Pod) { p.Name = "c" })
-			f.ReleaseNext("pods", 1)
-		}, []string{"ADDED 7 web"}},
-		{"what is released comes", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Hold("pods"); f.pod(); f.Release("pods") }, []string{"ADDED 7 web"}},
-		{"what is late does not come at once", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Lag("pods", time.Second); f.pod(); time.Sleep(999 * time.Millisecond) }, nil},
-		{"what is late comes", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Lag("pods", time.Second); f.pod(); time.Sleep(time.Second) }, []string{"ADDED 7 web"}},
-		{"a dropped watch ends", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Drop("pods") }, []string{"end"}},
-		{"a watch that stands in a past that is forgotten", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Hold("pods"); f.pod(); f.Compact("pods") },
-			[]string{"ERROR", "end"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFixture(t)
-				f.history()
-				w := must(f.kube.CoreV1().Pods("shop").Watch(t.Context(), test.options))(t)
-				defer w.Stop()
-				synctest.Wait()
-				if test.do != nil {
-					test.do(f)
-				}
-				if diff := cmp.Diff(test.want, collect(w)); diff != "" {
-					t.Errorf("events (-want +got):\n%s", diff)
-				}
-			})
-		})
-	}
-	t.Run("from a version that is forgotten", func(t *testing.T) {
-		f := newFixture(t)
-		f.history()
-		f.Compact("pods")
-		_, err := f.kube.CoreV1().Pods("shop").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "4"})
-		if err == nil || !strings.Contains(err.Error(), "older than the history") {
-			t.Errorf("error %v", err)
-		}
-	})
 }
 
 // TestInformer shows that the informers of client-go work on the server, and

@@ -93,66 +93,30 @@ func TestEquivalentsExist(t *testing.T) {
 	}
 }
 
-const (
-	limited = `package m
-
-func most(a, b int) int {
-	if a > b {
-		return a
+// inModule has the test go on in a copy of the module in testdata/limited, of which it returns the planner.
+func inModule(t *testing.T) (planner string) {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/limited")); err != nil {
+		t.Fatal(err)
 	}
-	for b < a {
-		b++
-	}
-	return b
+	t.Chdir(folder)
+	t.Setenv("GOFLAGS", "-buildvcs=false")
+	return read(t, "plan.go")
 }
 
-func count(names []string) int {
-	n := 0
-	for n < len(names) {
-		n++
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return n
+	return string(text)
 }
-
-func first(names []string) string {
-	var name string
-	name = names[0]
-	return name
-}
-
-func none() {
-	n, ok := 2, true
-	n = 2
-	if ok {
-		return
-	}
-	println(n)
-}
-
-func both(a, b string) string { return a + b }
-`
-	limitedTest = `package m
-
-import "testing"
-
-func Test(t *testing.T) {
-	none()
-	if most(1, 2) != 2 || most(3, 2) != 3 || count(nil) != 0 || count([]string{"a"}) != 1 || first([]string{"a", "b"}) != "a" || both("a", "b") != "ab" {
-		t.Fatal()
-	}
-}
-`
-)
 
 // The whole run, with mutants of each outcome. An endless loop times out.
 func TestRun(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("GOFLAGS", "-buildvcs=false")
-	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "plan.go": limited, "plan_test.go": limitedTest} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	planner := inModule(t)
 	o := options{files: strings.Fields(decidingFiles), skip: regexp.MustCompile("$^"), only: regexp.MustCompile(""), packages: []string{"./..."}}
 	packages, err := load(t.Context(), o)
 	if err != nil || len(packages) != 1 || packages[0].name != "." {
@@ -177,20 +141,17 @@ func TestRun(t *testing.T) {
 	if want := len(packages[0].mutants) - 1; got.planted() != want || got.equivalent != 1 || got.late != 1 {
 		t.Errorf("%d planted, want %d; %d equivalent, want 1; %d timed out, want 1", got.planted(), want, got.equivalent, got.late)
 	}
-	if now, err := os.ReadFile("plan.go"); err != nil || string(now) != limited {
+	if now := read(t, "plan.go"); now != planner {
 		t.Errorf("the source is now\n%s", now)
 	}
 }
 
 // Tests that fail without a change say nothing about one.
 func TestRunOfFailingTests(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("GOFLAGS", "-buildvcs=false")
-	test := strings.Replace(limitedTest, "most(1, 2) != 2", "most(1, 2) == 2", 1)
-	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "plan.go": limited, "plan_test.go": test} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	inModule(t)
+	test := strings.Replace(read(t, "plan_test.go"), "most(1, 2) != 2", "most(1, 2) == 2", 1)
+	if err := os.WriteFile("plan_test.go", []byte(test), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	o := options{count: 1, files: []string{"plan.go"}, skip: regexp.MustCompile("$^"), only: regexp.MustCompile(""), packages: []string{"./..."}}
 	if err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "without a change: killed") {

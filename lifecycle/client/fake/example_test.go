@@ -22,22 +22,13 @@ func ExampleNewClient() {
 		log.Fatal(err)
 	}
 	found.Labels = map[string]string{"team": "web"}
-	if _, err := c.ContainerRecreateRequests("shop").Update(context.Background(), found, metav1.UpdateOptions{}); err != nil {
-		log.Fatal(err)
-	}
-	list, err := c.ContainerRecreateRequests("shop").List(context.Background(), metav1.ListOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, one := range list.Items {
-		fmt.Println(one.Name, one.Labels)
-	}
+	changed, err := c.ContainerRecreateRequests("shop").Update(context.Background(), found, metav1.UpdateOptions{})
+	fmt.Println(changed.Labels, err)
 	for _, action := range c.Actions() {
 		fmt.Println(action.GetVerb(), action.GetResource().Resource)
 	}
 	// Output:
-	// restart-web map[team:web]
+	// map[team:web] <nil>
 	// get containerrecreaterequests
 	// update containerrecreaterequests
-	// list containerrecreaterequests
 }

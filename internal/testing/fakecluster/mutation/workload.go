@@ -4,7 +4,6 @@ package mutation
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,14 +53,9 @@ func checkWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of fu
 // the changed nodes. CheckNodes also checks that what heartbeats write changes no plan.
 func CheckNodes(t *testing.T, reads Reads, nodes []*corev1.Node, declared controller.Fields, of func([]*corev1.Node) string) {
 	t.Helper()
-	for i := range nodes {
-		Plan[corev1.Node]{Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(Metadata + `|^\.(Spec|Status)`),
-			Matters: Declared[corev1.Node](declared), Of: func(n *corev1.Node) string {
-				with := slices.Clone(nodes)
-				with[i] = n
-				return of(with)
-			}}.Check(t, reads, nodes[i])
-	}
+	Plan[corev1.Node]{
+		Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(Metadata + `|^\.(Spec|Status)`), Matters: Declared[corev1.Node](declared),
+	}.CheckEach(t, reads, "nodes", nodes, of)
 	for _, unread := range []string{".Status.Conditions", ".Status.Images", ".ObjectMeta.Annotations[new]", ".Status.Capacity[new]"} {
 		if reads[unread] {
 			t.Errorf("%s is read: heartbeats write it", unread)
