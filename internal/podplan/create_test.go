@@ -10,14 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // CT-7: a template that was copied from a pod says nothing of the pods to come.
 func TestNewPodOfACopiedTemplate(t *testing.T) {
-	plan := &rollout.Plan{}
-	p := NewPlanner(plan, "Failed")
+	_, p := newPlanner()
 	p.Workload.Object = pod("shop", "web", "")
 	template := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{
 		Labels:      map[string]string{"app": "web", "apps.kruise.io/specified-delete": "true", "apps.kruise.io/united-deployment-reserved-pod": "true"},

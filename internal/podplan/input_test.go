@@ -16,6 +16,12 @@ func pod(namespace, name string, owner types.UID) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, OwnerReferences: []metav1.OwnerReference{{UID: "x"}, {UID: owner}}}}
 }
 
+// newPlanner is a planner of an empty plan.
+func newPlanner() (*rollout.Plan, Planner) {
+	plan := &rollout.Plan{}
+	return plan, NewPlanner(plan, "Failed")
+}
+
 func TestUsable(t *testing.T) {
 	own := pod("shop", "own", "1")
 	for _, test := range []struct {
@@ -33,8 +39,7 @@ func TestUsable(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := len(test.pods)
-			plan := &rollout.Plan{}
-			p := NewPlanner(plan, "Failed")
+			plan, p := newPlanner()
 			p.Workload.Object = pod("shop", "web", "")
 			got := Usable(&p, test.pods, "Pods", "that are owned", func(p *corev1.Pod) bool { return OwnedBy(p, "1") })
 			message := ""

@@ -17,8 +17,7 @@ func TestRequeueAfter(t *testing.T) {
 	for _, test := range []struct{ first, second, want time.Duration }{
 		{0, 0, 0}, {1, 0, 1}, {0, 1, 1}, {2, 1, 1}, {1, 2, 1}, {-1, 2, 2}, {2, -1, 2},
 	} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		plan, p := newPlanner()
 		p.RequeueAfter(test.first)
 		p.RequeueAfter(test.second)
 		if plan.RequeueAfter != test.want {
@@ -35,8 +34,7 @@ func TestDue(t *testing.T) {
 		want  bool
 		again time.Duration
 	}{{0, true, true, 0}, {-time.Second, true, true, 0}, {1, true, false, 1}, {time.Second, true, false, time.Second}, {time.Second, false, false, 0}, {0, false, false, 0}} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		plan, p := newPlanner()
 		if got := p.Due(test.in, test.comes); got != test.want || plan.RequeueAfter != test.again {
 			t.Errorf("in %s, comes %t: %t, again in %s", test.in, test.comes, got, plan.RequeueAfter)
 		}
@@ -45,8 +43,7 @@ func TestDue(t *testing.T) {
 
 // Problems of pods are named by the condition for updates.
 func TestPodProblem(t *testing.T) {
-	plan := &rollout.Plan{}
-	p := NewPlanner(plan, "Failed")
+	plan, p := newPlanner()
 	p.PodProblem(&View{Pod: pod("shop", "web-0", "1")}, errRefused)
 	p.Problem("Other", nil)
 	if len(plan.Problems) != 1 || plan.Problems[0].Condition != "Failed" || plan.Problems[0].Err.Error() != "pod web-0: refused" {
@@ -71,8 +68,7 @@ func TestFinishAwaitsBudgets(t *testing.T) {
 		"another patch":         {View{}, false},
 		"one that follows":      {View{ForUpdate: true, Otherwise: true}, false},
 	} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		plan, p := newPlanner()
 		p.Refusals.Denied = map[types.UID]rollout.Denial{"web-0": {Budget: "web"}}
 		test.view.Pod, test.view.Patch = pod("shop", "web-0", "1"), &podpatch.Patch{}
 		test.view.Pod.UID = "web-0"
@@ -97,8 +93,7 @@ func TestFinish(t *testing.T) {
 		"nothing changes":          {View{Patch: &podpatch.Patch{}}, 0, 0},
 		"the pod is deleted":       {View{Patch: changes(), Deleted: true}, 0, 0},
 	} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		plan, p := newPlanner()
 		test.view.Pod = pod("shop", "web-0", "1")
 		p.Finish(&test.view)
 		if len(plan.Patch) != test.first || len(plan.Otherwise.Patch) != test.followup {

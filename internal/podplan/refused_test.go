@@ -33,8 +33,7 @@ func TestRefusalsAreReported(t *testing.T) {
 		{"the partition leaves one of two", map[string]*rollout.Reason{"a": partition, "b": others}, []types.UID{"a", "b"}, true},
 		{"the partition leaves both", map[string]*rollout.Reason{"a": partition, "b": partition}, []types.UID{"a", "b"}, false},
 	} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		plan, p := newPlanner()
 		p.Refusals = rollout.Refusals{Err: errRefused, Pods: map[types.UID]error{}}
 		for _, uid := range test.refused {
 			p.Refusals.Pods[uid] = errRefused
@@ -72,8 +71,7 @@ func TestResizesWait(t *testing.T) {
 		{"it never gets what it asks for", time.Minute, nil, false, "too small", "too small", 0},
 		{"the feature is off", time.Minute, nil, true, "too small", errResizeOff.Error(), 0},
 	} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		plan, p := newPlanner()
 		p.At, p.Workload.InPlace.Resize = now, !test.off
 		p.Refusals.Until = now.Add(test.until)
 		view := &View{Pod: pod("shop", "web-0", "1"), unresized: test.unresized}

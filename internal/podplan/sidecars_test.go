@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -59,8 +58,7 @@ func TestUpdatesWaitForSidecars(t *testing.T) {
 			`{"a":{"lastContainerStatuses":{"log":{"imageID":"id of log:v1"}}},"logs":{"lastContainerStatuses":{"log":{"imageID":"id of log:v1"}}}}`), waits, 4 * time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			plan := &rollout.Plan{}
-			p := NewPlanner(plan, "Failed")
+			plan, p := newPlanner()
 			p.At = now
 			pod := &View{Pod: sidecarPod(now.Add(-test.ago))}
 			if test.act != nil {
@@ -82,8 +80,7 @@ func TestUpdatesWaitForSidecars(t *testing.T) {
 // changed: the SidecarSet may have begun.
 func TestUpdatesBeginOnThePodAsItWasRead(t *testing.T) {
 	for name, want := range map[string]bool{"": false, v1alpha1.SidecarSetHashAnnotation: true} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		_, p := newPlanner()
 		p.At = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 		pod := &View{Pod: sidecarPod(p.At.Add(-time.Hour))}
 		pod.Annotations = map[string]string{name: "{}"}

@@ -117,8 +117,7 @@ func TestCollided(t *testing.T) {
 
 // A kind may have no selector in its status, and a plan without an update revision counts nothing.
 func TestPlanStatus(t *testing.T) {
-	plan := &rollout.Plan{}
-	p := NewPlanner(plan, "Failed")
+	plan, p := newPlanner()
 	p.Workload = Owner{Object: &metav1.ObjectMeta{Generation: 7}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
 	if err := p.ReadSelector(); err != nil {
 		t.Fatal(err)
@@ -227,8 +226,7 @@ func TestUncountedStatus(t *testing.T) {
 		"in deletion":             {nil, &metav1.Time{Time: time.Unix(1, 0)}, nil},
 		"unreadable, in deletion": {errors.New("x"), &metav1.Time{Time: time.Unix(1, 0)}, nil},
 	} {
-		plan := &rollout.Plan{}
-		p := NewPlanner(plan, "Failed")
+		_, p := newPlanner()
 		p.Workload = Owner{Object: &metav1.ObjectMeta{Generation: 7, DeletionTimestamp: test.deleted}}
 		p.Unreadable = test.unreadable
 		var got []string

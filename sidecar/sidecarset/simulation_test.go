@@ -15,11 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -116,7 +115,8 @@ func webhookOf(features injection.Features) func(*simulation.User, *v1alpha1.Sid
 func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Judge {
 	return func(uint64) simulation.Judge {
 		past := invariants.NewPast()
-		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
+		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp,
+			ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
 			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
 				hashes, err := inject.HashesOf(set)
 				return hashes.Containers, hashes.WithoutImage, err
@@ -126,12 +126,13 @@ func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Jud
 }
 
 func startSimulated(p *simulation.Process, bug bug, features injection.Features) (simulation.Controller, error) {
-	options := func(p *simulation.Process) (Options, error) {
-		o, err := simulatedOptions(p)
-		o.Injection = features
+	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
+		o.Injection, o.Reader = features, planted.Read(p, resourceSidecarSets, resourcePods, resourceRevisions, resourceNamespaces)
+		if o.Kubernetes, err = p.Kubernetes(); err == nil {
+			o.Sidecar, err = client.NewForConfig(p.Config)
+		}
 		return o, err
-	}
-	r, err := bug.Start(p, options, NewReconciler)
+	}, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}
@@ -147,19 +148,6 @@ func startSimulated(p *simulation.Process, bug bug, features injection.Features)
 			return plan.String(), nil
 		},
 	}, nil
-}
-
-func simulatedOptions(p *simulation.Process) (o Options, err error) {
-	o = Options{SidecarSets: p.Informer("sidecarsets"), Pods: p.Informer("pods"), Revisions: p.Informer("controllerrevisions"),
-		Namespaces: p.Informer("namespaces")}
-	if o.Kubernetes, err = p.Kubernetes(); err != nil {
-		return o, err
-	}
-	if o.Sidecar, err = client.NewForConfig(p.Config); err != nil {
-		return o, err
-	}
-	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceSidecarSets, Note: p.Observe}
-	return o, err
 }
 
 // anySet is a SidecarSet of a seed: with containers that are upgraded cold, or hot, or both.

@@ -52,7 +52,7 @@ func setOf(t *testing.T, spec string) *v1alpha1.SidecarSet {
 }
 
 // TestCompile shows in testdata/compiled.txt what is compiled of SidecarSets, or why nothing is. A line has a spec, in which LONG stands
-// for a long text. Which pods are asked about is shown with all defaults of the API server, so that what is stored can be compared with what is
+// for a long text. The pods that are asked about are shown with all defaults of the API server: what is stored is compared with what is
 // wanted. To accept a change of behaviour, run the test with -rewrite and read the difference. (SCP-2, SCP-8 to SCP-10)
 func TestCompile(t *testing.T) {
 	datadriven.RunTest(t, "testdata/compiled.txt", func(t *testing.T, d *datadriven.TestData) string {
