@@ -19,37 +19,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // program is a Set that registers two webhooks, as the user agent "program", and what its condition and certificate authority are.
 type program struct {
-	*testing.T
-	server    *fakecluster.Server
+	fixture.Bubble
 	user      kubernetes.Interface // another one
 	set       *Set
 	condition string
 	authority string
 	noTarget  error
 	changed   func()
-	ended     chan error
 }
 
 func newProgram(t *testing.T) *program {
 	cluster := func(kind, name string, object func() any) fakecluster.Resource {
 		return fakecluster.Resource{GroupVersionKind: admissionv1.SchemeGroupVersion.WithKind(kind), Name: name, ClusterScoped: true, Generation: true, Type: object}
 	}
-	p := &program{T: t, condition: "false", authority: "ca", ended: make(chan error, 1), server: fakecluster.New(nil,
+	p := &program{condition: "false", authority: "ca", Bubble: fixture.Bubble{T: t, Server: fakecluster.New(nil,
 		cluster("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", func() any { return &admissionv1.MutatingWebhookConfiguration{} }),
-		cluster("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", func() any { return &admissionv1.ValidatingWebhookConfiguration{} }))}
-	p.user = kubernetes.NewForConfigOrDie(p.server.Config("user"))
+		cluster("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", func() any { return &admissionv1.ValidatingWebhookConfiguration{} }))}}
+	p.user = p.Kubernetes("user")
 	pods := manifests.Resource("", "pods", "v1")
 	var err error
-	p.set, err = New(Options{Kubernetes: kubernetes.NewForConfigOrDie(p.server.Config("program")), Target: func(context.Context) (Target, error) {
+	p.set, err = New(Options{Kubernetes: p.Kubernetes("program"), Target: func(context.Context) (Target, error) {
 		return Target{Namespace: "own", Service: "hooks", CABundle: []byte(p.authority)}, p.noTarget
 	}}, podwright.Kind{
 		Webhooks: func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook) {
@@ -62,9 +60,7 @@ func newProgram(t *testing.T) *program {
 			OnMatchChange: func(changed func()) error { p.changed = changed; return nil },
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.Must(err)
 	return p
 }
 
@@ -74,27 +70,22 @@ func during(t *testing.T, prepare func(*program), test func(*program)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProgram(t)
 		prepare(p)
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), klog.Logger{}))
-		go func() { p.ended <- p.set.RunWebhooks(ctx) }()
-		time.Sleep(5 * time.Second) // of virtual time
+		p.Go(p.set.RunWebhooks)
+		p.Sleep(5 * time.Second)
 		test(p)
-		cancel()
-		if err := <-p.ended; err != nil {
-			t.Error(err)
-		}
+		p.Stop()
 	})
 }
 
 // writes returns what the program has written since the last call, after a time.
 func (p *program) writes(after time.Duration) (writes []string) {
-	time.Sleep(after)
-	synctest.Wait()
-	for _, r := range p.server.Requests("program") {
+	p.Sleep(after)
+	for _, r := range p.Requests("program") {
 		if r.Verb == "create" || r.Verb == "update" || r.Verb == "patch" || r.Verb == "delete" {
 			writes = append(writes, r.Verb+" "+strings.TrimSuffix(r.Resource, "webhookconfigurations"))
 		}
 	}
-	p.server.ForgetRequests()
+	p.ForgetRequests()
 	return writes
 }
 
@@ -108,18 +99,15 @@ func (p *program) want(step string, after time.Duration, want ...string) {
 func (p *program) mutating() *admissionv1.MutatingWebhookConfiguration {
 	p.Helper()
 	c, err := p.user.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(p.Context(), MutatingName, metav1.GetOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	p.Must(err)
 	return c
 }
 
 // edit patches the mutating configuration as another writer.
 func (p *program) edit(patch string) {
 	p.Helper()
-	if _, err := p.user.AdmissionregistrationV1().MutatingWebhookConfigurations().Patch(p.Context(), MutatingName, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		p.Fatal(err)
-	}
+	_, err := p.user.AdmissionregistrationV1().MutatingWebhookConfigurations().Patch(p.Context(), MutatingName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	p.Must(err)
 }
 
 // Both configurations are created whole, and kept so: whatever another writer does to them, and when what they are made of changes.
@@ -127,9 +115,7 @@ func TestKeepRegistered(t *testing.T) {
 	during(t, func(*program) {}, func(p *program) {
 		p.want("at the start", 0, "create mutating", "create validating")
 		mutating, validating, err := p.set.Configurations(p.Context(), Target{Namespace: "own", Service: "hooks", CABundle: []byte("ca")})
-		if err != nil {
-			p.Fatal(err)
-		}
+		p.Must(err)
 		if len(mutating.Webhooks) != 1 || len(validating.Webhooks) != 1 || mutating.Webhooks[0].MatchConditions[0].Expression != "false" {
 			p.Errorf("configurations %+v %+v", mutating.Webhooks, validating.Webhooks)
 		}
@@ -139,9 +125,7 @@ func TestKeepRegistered(t *testing.T) {
 		p.want("nothing changes", time.Hour)
 		p.edit(`{"webhooks":null}`)
 		p.want("PF-5: an edit is undone", 5*time.Second, "update mutating")
-		if err := p.user.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(p.Context(), ValidatingName, metav1.DeleteOptions{}); err != nil {
-			p.Fatal(err)
-		}
+		p.Must(p.user.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(p.Context(), ValidatingName, metav1.DeleteOptions{}))
 		p.want("PF-5: what is deleted comes again", 5*time.Second, "create validating")
 		p.condition = "true"
 		p.changed()
@@ -164,9 +148,7 @@ func TestRegistrationDoesNotFight(t *testing.T) {
 	during(t, func(*program) {}, func(p *program) {
 		fight, stop := context.WithCancel(p.Context())
 		watch, err := p.user.AdmissionregistrationV1().MutatingWebhookConfigurations().Watch(fight, metav1.ListOptions{})
-		if err != nil {
-			p.Fatal(err)
-		}
+		p.Must(err)
 		go func() {
 			for event := range watch.ResultChan() {
 				if c, ok := event.Object.(*admissionv1.MutatingWebhookConfiguration); ok && len(c.Webhooks) > 0 && fight.Err() == nil {
@@ -188,7 +170,7 @@ func TestRegistrationDoesNotFight(t *testing.T) {
 // What cannot be written is tried less and less often, and not given up.
 func TestRegistrationBacksOff(t *testing.T) {
 	during(t, func(p *program) {
-		p.server.FailBefore(func(r fakecluster.Request) error {
+		p.FailBefore(func(r fakecluster.Request) error {
 			if r.Verb == "create" {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: r.Resource}, MutatingName, errors.New("no such role"))
 			}
@@ -198,7 +180,7 @@ func TestRegistrationBacksOff(t *testing.T) {
 		if n := len(p.writes(time.Hour)); n < 50 || n > 80 {
 			p.Errorf("%d tries in an hour", n)
 		}
-		p.server.FailBefore(nil)
+		p.FailBefore(nil)
 		p.want("when it may", 2*time.Minute, "create mutating", "create validating")
 	})
 }
@@ -210,9 +192,8 @@ func TestRegistrationTakesOver(t *testing.T) {
 		for _, name := range []string{MutatingName, "another"} {
 			c := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionv1.MutatingWebhook{
 				manifests.Mutating("theirs", "/mutate", pods, admissionv1.Update), manifests.Mutating("gone", "/gone", pods, admissionv1.Create)}}
-			if _, err := p.user.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(p.Context(), c, metav1.CreateOptions{}); err != nil {
-				p.Fatal(err)
-			}
+			_, err := p.user.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(p.Context(), c, metav1.CreateOptions{})
+			p.Must(err)
 		}
 	}, func(p *program) {
 		p.want("PF-5: at the start", 0, "update mutating", "create validating")
@@ -235,7 +216,7 @@ func TestRegistrationRules(t *testing.T) {
 		p.authority = "another"
 		time.Sleep(2 * time.Minute)
 		used := map[string]bool{}
-		for _, r := range p.server.Requests("program") {
+		for _, r := range p.Requests("program") {
 			used[r.Verb+" "+r.Resource] = true
 		}
 		for _, rule := range RegistrationRules() {

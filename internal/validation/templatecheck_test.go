@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/typed/core/v1/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -72,90 +72,44 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// TestConfirmTemplates shows in testdata/confirmed.txt what comes of the statuses that an API server answers.
 func TestConfirmTemplates(t *testing.T) {
-	invalid := func(errs ...*field.Error) error {
-		return apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", errs)
-	}
-	path := func(name string, more ...string) *field.Path { return field.NewPath(name, more...) }
-	// The workload has the volumes scratch and data, and the claim templates data
-	// (in the place of the volume) and logs (which becomes volume 2).
 	templates := podtemplate.Templates{
 		Pod:    podTemplate(corev1.Volume{Name: "scratch"}, corev1.Volume{Name: "data"}),
 		Claims: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}, {ObjectMeta: metav1.ObjectMeta{Name: "logs"}}},
 	}
-	for _, tt := range []struct {
-		name string
-		err  error
-		want []string
-	}{
-		{"no error", nil, nil},
-		{"paths lead into the spec", invalid(field.Invalid(path("template", "spec").Child("dnsPolicy"), "x", "is odd")),
-			[]string{`spec.template.spec.dnsPolicy: Invalid value: "x": is odd`}},
-		{"types stay", invalid(field.Required(path("template", "spec", "a"), "why"), field.Duplicate(path("template", "spec", "b"), "x"), field.Forbidden(path("template", "spec", "c"), "no")),
-			[]string{"spec.template.spec.a: Required value: why", `spec.template.spec.b: Duplicate value: "x"`, "spec.template.spec.c: Forbidden: no"}},
-		{"a claim in the place of a volume", invalid(field.Invalid(path("template", "spec", "volumes").Index(1).Child("persistentVolumeClaim", "claimName"), "data", "is odd")),
-			[]string{`spec.volumeClaimTemplates[0].metadata.name: Invalid value: "data": is odd`}},
-		{"a claim after the volumes", invalid(field.Invalid(path("template", "spec", "volumes").Index(2).Child("name"), "logs", "is odd")),
-			[]string{`spec.volumeClaimTemplates[1].metadata.name: Invalid value: "logs": is odd`}},
-		{"all of a claim", invalid(field.Required(path("template", "spec", "volumes").Index(2), "why")), []string{"spec.volumeClaimTemplates[1]: Required value: why"}},
-		{"a volume", invalid(field.Invalid(path("template", "spec", "volumes").Index(0).Child("name"), "scratch", "is odd")),
-			[]string{`spec.template.spec.volumes[0].name: Invalid value: "scratch": is odd`}},
-		{"a field that is not the template's", invalid(field.Invalid(path("metadata", "generateName"), "x", "is odd")), []string{`spec.template: Invalid value: "x": is odd`}},
-		{"a cause of another kind", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Details: &metav1.StatusDetails{
-			Causes: []metav1.StatusCause{{Type: "Odd", Field: "template.spec", Message: "is odd"}}}}}, []string{"spec.template.spec: Invalid value: is odd"}},
-		{"no cause at all", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Message: "a policy denied it"}}, []string{"spec.template: Invalid value: a policy denied it"}},
-		{"wrapped", fmt.Errorf("check: %w", invalid(field.Required(path("template", "spec", "a"), ""))), []string{"spec.template.spec.a: Required value"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := confirm(t, templates, func(_ context.Context, namespace string, template *corev1.PodTemplateSpec) error {
-				var volumes []string
-				for _, v := range template.Spec.Volumes {
-					volumes = append(volumes, fmt.Sprint(v.Name, v.PersistentVolumeClaim != nil))
-				}
-				if diff := cmp.Diff([]string{"scratchfalse", "datatrue", "logstrue"}, volumes); diff != "" || namespace != "shop" {
-					t.Errorf("checked in namespace %s with volumes (-want +got):\n%s", namespace, diff)
-				}
-				return tt.err
-			})
-			var causes []string
-			if !got.Allowed {
-				for _, cause := range got.Result.Details.Causes {
-					causes = append(causes, cause.Field+": "+cause.Message)
-				}
+	datadriven.RunTest(t, "testdata/confirmed.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var answer error
+		switch d.Cmd {
+		case "refused":
+			answer = fmt.Errorf("check: %w", &apierrors.StatusError{ErrStatus: read[metav1.Status](t, d.Input)})
+		case "unanswered":
+			answer = errors.New("connection refused")
+		}
+		got := confirm(t, templates, func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+			if _, limited := ctx.Deadline(); !limited {
+				t.Error("the check has no time limit")
 			}
-			if diff := cmp.Diff(tt.want, causes); diff != "" {
-				t.Errorf("causes (-want +got):\n%s", diff)
+			var volumes []string
+			for _, v := range template.Spec.Volumes {
+				volumes = append(volumes, fmt.Sprint(v.Name, v.PersistentVolumeClaim != nil))
 			}
+			if diff := cmp.Diff([]string{"scratchfalse", "datatrue", "logstrue"}, volumes); diff != "" || namespace != "shop" {
+				t.Errorf("checked in namespace %s with volumes (-want +got):\n%s", namespace, diff)
+			}
+			return answer
 		})
-	}
-}
-
-func TestConfirmTemplatesWithoutVerdict(t *testing.T) {
-	pods := schema.GroupResource{Resource: "podtemplates"}
-	const warning = "spec.template was checked only in part, because the API server gave no verdict on it: "
-	for name, tt := range map[string]struct {
-		err  error
-		want string
-	}{
-		"no permission":   {apierrors.NewForbidden(pods, "", errors.New("no")), "Forbidden"},
-		"no namespace":    {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), "NotFound"},
-		"too busy":        {apierrors.NewTooManyRequests("later", 1), "TooManyRequests"},
-		"out of time":     {apierrors.NewTimeoutError("slow", 1), "Timeout"},
-		"no connection":   {errors.New("connection refused"), "the request failed"},
-		"nobody in sight": {context.DeadlineExceeded, "the request failed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := confirm(t, podtemplate.Templates{Pod: podTemplate()}, func(ctx context.Context, _ string, _ *corev1.PodTemplateSpec) error {
-				if _, limited := ctx.Deadline(); !limited {
-					t.Error("the check has no time limit")
-				}
-				return tt.err
-			})
-			if diff := cmp.Diff(&admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{warning + tt.want}}, got); diff != "" {
-				t.Errorf("response (-want +got):\n%s", diff)
+		out := fmt.Sprintf("allowed: %t\n", got.Allowed)
+		for _, warning := range got.Warnings {
+			out += fmt.Sprintln("warning:", warning)
+		}
+		if !got.Allowed {
+			for _, cause := range got.Result.Details.Causes {
+				out += fmt.Sprintf("%s %s: %s\n", cause.Type, cause.Field, cause.Message)
 			}
-		})
-	}
+		}
+		return out
+	})
 }
 
 // A verdict that does not come leaves the webhook half of its time to answer.
