@@ -39,7 +39,7 @@ func (r *rebuilding) look() (changed bool, err error) {
 //
 //	webhook          this one
 //	program [serves=(path,…)] [url=x] [keep] [inject=x] [condition=(path,expression)]
-//	                 what the program serves, and where. Another one writes the CA, by an annotation. A condition on a path
+//	                 what the program serves, and at which paths. Another one writes the CA, by an annotation. A condition on a path
 //	rebuild, again   makes the list anew of a new configuration, or of the last one: with metadata, a template, webhooks that stand, and
 //	                 those that are the program's own
 func TestRebuild(t *testing.T) {

@@ -77,7 +77,7 @@ func TestContainerIDs(t *testing.T) {
 	}
 }
 
-// The kubelet says whose pod it is, and from where it has it.
+// The kubelet says whose pod it is, and its source.
 func TestPodOf(t *testing.T) {
 	labels := map[string]string{
 		"app": "web", "io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.name": "web-0", "io.kubernetes.pod.uid": "5b1e",

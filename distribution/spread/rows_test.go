@@ -43,8 +43,12 @@ type row struct {
 	Paths   []string
 }
 
-// TestRows shows to which subset a new pod goes ("assign"), what it gets there ("inject"), which pods are adopted ("adopt") and what is counted of them
-// ("count"), what is wrong with patches ("patches"), and how many pods are wanted ("paths"). See fixture.PlayRows.
+// TestRows shows what becomes of each row, see fixture.PlayRows. Commands are:
+//
+//	assign, inject  to which subset a new pod goes, and what it gets there
+//	adopt, count    which pods are adopted, and what is counted of them
+//	patches         what is wrong with patches
+//	paths           how many pods are wanted
 func TestRows(t *testing.T) {
 	blank := func() row {
 		ws := spreadOf(t, "{}")
@@ -108,7 +112,7 @@ func (r *row) pods(t *testing.T) []*corev1.Pod {
 	return l.pods
 }
 
-// injected shows what a new pod gets. The pod that is given stays as it is, and the new one keeps its subset, for which it is not counted again. (WS-6)
+// injected shows what a new pod gets. The pod that is given stays unchanged, and the new one keeps its subset, for which it is not counted again. (WS-6)
 func injected(t *testing.T, in Input) string {
 	before := in.Pod.DeepCopy()
 	result, err := Inject(in)

@@ -39,8 +39,8 @@ var (
 	laterThings = Conversions{Path: "/convert", All: []*Conversion{{Group: "x.io", Kind: "Thing", Resource: "things", Stored: V1beta1}}}
 )
 
-// TestDefinitions shows what becomes of definitions with the versions in testdata/definitions.txt: a word is one that was given, perhaps
-// with "stored" or "unstored" before it, and all else is JSON. What cannot be done leaves the definition as it was.
+// TestDefinitions shows what becomes of definitions with the versions in testdata/definitions.txt. A word is a version that was given,
+// perhaps with "stored" or "unstored" before it. All else is JSON. What cannot be done leaves the definition as it was.
 //
 //	given NAME                a version
 //	serve [nowhere] [same]    has v1beta1 served; by a webhook that is nowhere, or of a kind whose versions have the same fields

@@ -141,7 +141,7 @@ func (c *cluster) relabels(words ...string) string {
 	return ""
 }
 
-// sendLater has a manager send the deletion of a claim as it is now, which is served when servedLate says so.
+// sendLater has a manager send the deletion of the claim that it sees now. It is served when servedLate says so.
 func (c *cluster) sendLater(words ...string) string {
 	claim, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Get(c.T.Context(), words[0], metav1.GetOptions{})
 	c.Must(err)

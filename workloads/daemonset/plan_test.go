@@ -35,10 +35,15 @@ func ready10(text string) string {
 	return strings.Replace(text, "spec: {", "spec: {minReadySeconds: 10, ", 1)
 }
 
-// TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf. backOff=n1:5s
-// has a pod that ended wait so long, disrupted names nodes, feature switches one on, taint=key:effect is of all nodes, and with gates pods have the readiness gate. "waits"
-// shows by which limit pods wait.
-// Those in testdata/status.txt show the status, or the condition by which consumers wait; with everything the selector selects all pods.
+// TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf.
+// "waits" shows by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. Options are:
+//
+//	backOff=n1:5s     a pod that ended there waits so long
+//	disrupted         names nodes
+//	feature           switches one on
+//	taint=key:effect  is on all nodes
+//	gates             pods have the readiness gate
+//	everything        the selector selects all pods
 func TestPlans(t *testing.T) {
 	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {

@@ -41,13 +41,13 @@ type row struct {
 	// Copy is the copy of a secret, after jobs that need it, and Present what is different about it.
 	Copy    []string
 	Present json.RawMessage
-	// Refer has secrets be referred to where they are, and not to copies. References are those that stand in a task.
+	// Refer has tasks refer to the secrets of users, and not to copies. References are those that stand in a task.
 	Refer      bool
 	References []v1alpha1.ReferenceObject
 }
 
-// TestRows shows what becomes of the copy of a secret that the job pull needs ("copy") or needs no longer ("release"), and of the references of a task
-// ("references"). See fixture.PlayRows.
+// TestRows shows what becomes of each row, see fixture.PlayRows. "copy" is about the copy of a secret that the job pull needs. "release" is
+// about one that it needs no longer, and "references" about those of a task.
 func TestRows(t *testing.T) {
 	blank := func() row {
 		return row{Source: &corev1.Secret{

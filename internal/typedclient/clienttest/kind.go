@@ -63,8 +63,8 @@ type subject[P object, L runtime.Object, C any] struct {
 	lister   func(cache.Indexer) typedclient.Lister[P]
 }
 
-// Namespaced tests the clients of a kind whose objects have a namespace: the method of the area's clients that gives the client of the
-// kind, its informer and its lister. The example has something in its spec.
+// Namespaced tests the clients of a kind whose objects have a namespace. client is the method of the area's clients that gives the client
+// of the kind; informer and lister are those of the kind. The example has something in its spec.
 func Namespaced[C any, P object, L runtime.Object, I typedclient.Interface[P, L]](t *testing.T, of Area[C], version schema.GroupVersion, example P, client func(C, string) I,
 	informer func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer, lister func(cache.Indexer) typedclient.Lister[P]) {
 	name := reflect.TypeOf(example).Elem().Name()

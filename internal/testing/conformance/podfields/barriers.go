@@ -11,8 +11,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
-// CheckBarriers checks that the containers of a new pod wait by their launch priorities from the creation on, if the feature is on, and
-// that nothing waits if it is off: no controller would start it. create plans for a template and returns a new pod. (LP-5)
+// CheckBarriers checks that the containers of a new pod wait by their launch priorities from the creation on, if the feature is on. If it
+// is off, nothing waits: no controller would start it. create plans for a template and returns a new pod. (LP-5)
 func CheckBarriers(t *testing.T, create func(template *corev1.PodTemplateSpec, on bool) *corev1.Pod) {
 	t.Helper()
 	template := &corev1.PodTemplateSpec{}

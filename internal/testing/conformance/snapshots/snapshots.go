@@ -21,8 +21,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 )
 
-// Check checks what a planner makes of broken snapshots. new returns a snapshot of a workload for whose pods there is something to do, in
-// fields that are called as those of all kinds: Set, Now, Pods, Revisions and so on. No two that it returns share anything.
+// Check checks what a planner makes of broken snapshots. new returns a snapshot of a workload for whose pods there is something to do. Its
+// fields have the names that all kinds use: Set, Now, Pods, Revisions and so on. No two that it returns share anything.
 func Check[S, P any](t *testing.T, plan func(*S) *P, new func() *S) {
 	t.Run("no plan can be made", func(t *testing.T) { checkUnusable(t, plan, new) })
 	fields := reflect.TypeFor[S]()

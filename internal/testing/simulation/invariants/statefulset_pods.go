@@ -257,7 +257,7 @@ func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string
 	for _, ordinal := range j.wanted {
 		other := j.at(ordinal)
 		if j.owned(other) && other.DeletionTimestamp == nil && shortHash(other.Labels[revisionLabel]) == j.update && !j.available(other) && !j.wasPrepared(other) {
-			j.add(Contained, "%s pod %s, which comes to revision %s, where pod %s is not available and no pod ever was ready", verb, pod.Name, j.update, other.Name)
+			j.add(Contained, "%s pod %s, which comes to revision %s, of which pod %s is not available and no pod ever was ready", verb, pod.Name, j.update, other.Name)
 			return
 		}
 	}
