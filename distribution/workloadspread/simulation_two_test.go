@@ -56,10 +56,10 @@ func two(bug bug) *simulation.Subject {
 	w := simulated(&bug)
 	w.Act = bug.controller.Act(actOnTwo)
 	w.Judge = func(uint64) simulation.Judge {
-		return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpreads, Witness: invariants.WorkloadSpreadWitness,
+		return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
 			Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
 				ws, _ := invariants.WithHolder(s).Workload.(*v1alpha1.WorkloadSpread)
-				return invariants.WorkloadSpreadsSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
+				return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
 			}}
 	}
 	return w

@@ -38,7 +38,6 @@ type call struct {
 	panic    string
 }
 
-// startWebhook starts a replica of the webhook.
 func (h *history) startWebhook() error {
 	h.started++
 	p := h.newProcess(fmt.Sprint("webhook-", h.started), &kind{Subject: h.workload})
@@ -50,7 +49,6 @@ func (h *history) startWebhook() error {
 	return p.fill(h.version)
 }
 
-// startWebhooks starts all replicas of the webhook.
 func (h *history) startWebhooks() error {
 	for range h.workload.Webhooks {
 		if err := h.startWebhook(); err != nil {
@@ -98,7 +96,6 @@ func (h *history) asksWebhook(r *request) bool {
 	return false
 }
 
-// evicts tells whether a request is an eviction.
 func (r *request) evicts() bool {
 	return r.Verb == "create" && r.Resource == pods && r.Subresource == "eviction"
 }
@@ -259,7 +256,6 @@ func (h *history) end(p *Process) {
 	}
 }
 
-// podOf is the pod of a name; nil if there is none.
 func (h *history) podOf(name string) *corev1.Pod {
 	pod, _ := h.records[pods].objects[name].(*corev1.Pod)
 	return pod

@@ -69,34 +69,21 @@ func find(t *testing.T, bug *Bug) {
 	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, seedsOfBugs, others)
 }
 
-// SpoilDeletions is for the Wrap of a rest.Config: every deletion has a body that
-// is not its own.
-func SpoilDeletions(body string) func(http.RoundTripper) http.RoundTripper {
+// ChangeBodies is for the Wrap of a rest.Config: requests have another body if a function says so of them.
+func ChangeBodies(of func(*http.Request) bool, change func(body []byte) ([]byte, error)) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodDelete {
-				r = r.Clone(r.Context())
-				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader([]byte(body))), int64(len(body))
-			}
-			return next.RoundTrip(r)
-		})
-	}
-}
-
-// SpoilBodies is for the Wrap of a rest.Config: what requests with a verb about a
-// resource say is changed.
-func SpoilBodies(method, resource string, spoil func(body map[string]any)) func(http.RoundTripper) http.RoundTripper {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.Method != method || !strings.Contains(r.URL.Path+"/", "/"+resource+"/") || r.Body == nil {
+			if !of(r) {
 				return next.RoundTrip(r)
 			}
-			var body map[string]any
-			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-				return nil, err
+			var data []byte
+			var err error
+			if r.Body != nil {
+				data, err = io.ReadAll(r.Body)
 			}
-			spoil(body)
-			data, err := json.Marshal(body)
+			if err == nil {
+				data, err = change(data)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -105,6 +92,28 @@ func SpoilBodies(method, resource string, spoil func(body map[string]any)) func(
 			return next.RoundTrip(r)
 		})
 	}
+}
+
+// SpoilDeletions is for the Wrap of a rest.Config: every deletion has a body that
+// is not its own.
+func SpoilDeletions(body string) func(http.RoundTripper) http.RoundTripper {
+	return ChangeBodies(func(r *http.Request) bool { return r.Method == http.MethodDelete }, func([]byte) ([]byte, error) { return []byte(body), nil })
+}
+
+// SpoilBodies is for the Wrap of a rest.Config: what requests with a verb about a
+// resource say is changed.
+func SpoilBodies(method, resource string, spoil func(body map[string]any)) func(http.RoundTripper) http.RoundTripper {
+	of := func(r *http.Request) bool {
+		return r.Method == method && strings.Contains(r.URL.Path+"/", "/"+resource+"/") && r.Body != nil
+	}
+	return ChangeBodies(of, func(data []byte) ([]byte, error) {
+		var body map[string]any
+		if err := json.Unmarshal(data, &body); err != nil {
+			return nil, err
+		}
+		spoil(body)
+		return json.Marshal(body)
+	})
 }
 
 // Forget is for SpoilBodies: it drops a field.

@@ -53,7 +53,6 @@ func (h *history) ask(what string, send func(context.Context, kubernetes.Interfa
 	}
 }
 
-// freeCaller finds a user who does nothing.
 func (h *history) freeCaller() (*caller, error) {
 	for _, c := range h.callers {
 		if !c.busy {
@@ -140,7 +139,8 @@ func (u *User) AskPatch(pod *corev1.Pod, patch string) { u.askPatch("patches", p
 
 func (u *User) askPatch(what string, pod *corev1.Pod, patch string, subresources ...string) {
 	u.history.ask(fmt.Sprintf("%s pod %s %s", what, pod.Name, patch), func(ctx context.Context, kube kubernetes.Interface) error {
-		_, err := kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+		api := kube.CoreV1().Pods(pod.Namespace)
+		_, err := api.Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
 		return err
 	}, nil)
 }

@@ -67,7 +67,6 @@ func Check(t *testing.T, all ...*Subject) {
 	}
 }
 
-// given tells whether a flag was given.
 func given(name string) (found bool) {
 	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found

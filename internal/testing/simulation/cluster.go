@@ -170,7 +170,6 @@ func (h *history) collectGarbage(*rand.Rand) error {
 	return h.collectPods()
 }
 
-// actUser has the user of a workload act.
 func (h *history) actUser(r *rand.Rand) error {
 	k := h.anyKind(r)
 	user := h.user(k)
@@ -191,7 +190,6 @@ func (h *history) actUser(r *rand.Rand) error {
 
 func (h *history) user(k *kind) *User { return &User{history: h, kind: k, name: "user"} }
 
-// anyKind picks a kind.
 func (h *history) anyKind(r *rand.Rand) *kind {
 	if len(h.kinds) == 1 { // nothing is drawn
 		return h.kinds[0]
@@ -380,5 +378,6 @@ func (h *history) createAs(k *kind, object Object) error {
 }
 
 func (h *history) post(path string, object Object) error {
-	return h.kube.CoreV1().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json").Body(raw(object)).Do(context.Background()).Error()
+	return h.kube.CoreV1().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json").
+		Body(raw(object)).Do(context.Background()).Error()
 }

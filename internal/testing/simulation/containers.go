@@ -30,7 +30,6 @@ func (h *history) ailment(pod *corev1.Pod, until time.Time, r *rand.Rand) ailmen
 	return ailment{until, pod.Spec.Containers[r.IntN(len(pod.Spec.Containers))].Name}
 }
 
-// ails tells whether something ails a pod.
 func (h *history) ails(pod *corev1.Pod) bool { return time.Now().Before(h.sick[pod.UID].until) }
 
 // visitContainer has kubelets come to one container of a pod alone, or to all again.

@@ -133,13 +133,7 @@ func (h *history) deadForGood() error {
 		return nil
 	}
 	h.say("nothing more happens, and the kubelets of %v stay dead", slices.Sorted(maps.Keys(h.dead)))
-	if err := h.settleAndJudge(false); err != nil || h.failed() {
-		return err
-	}
-	if err := h.push(); err != nil {
-		return err
-	}
-	return h.settleAndJudge(false)
+	return h.inTurn(h.settleUnpushed, h.push, h.settleUnpushed)
 }
 
 // endDead has dead nodes leave, or come back.

@@ -49,40 +49,30 @@ func (h *history) endNamespace() error {
 		return nil
 	}
 	h.drainedBy = time.Time{}
-	if err := h.takeLaterSteps(r.IntN(endingSteps)); err != nil || h.failed() {
+	steps := func() error { return h.takeLaterSteps(r.IntN(endingSteps)) }
+	begin := func() error {
+		h.ending = &ending{ordered: r.IntN(2) == 0, told: map[told]int{}}
+		h.server.EndNamespace(Web.Namespace)
+		h.say("admin: deletes the namespace")
+		return h.holdSome(r)
+	}
+	if err := h.inTurn(steps, begin, steps, h.endDisturbances, h.pushInVain, h.settleEnding); err != nil || h.failed() || len(h.ending.held) == 0 {
 		return err
 	}
-	h.ending = &ending{ordered: r.IntN(2) == 0, told: map[told]int{}}
-	h.server.EndNamespace(Web.Namespace)
-	h.say("admin: deletes the namespace")
-	if err := h.holdSome(r); err != nil {
-		return err
-	}
-	if err := h.takeLaterSteps(r.IntN(endingSteps)); err != nil || h.failed() {
-		return err
-	}
-	h.step = 0
-	if err := h.endDisturbances(); err != nil {
-		return err
-	}
-	for _, k := range h.kinds { // in vain, but what only a webhook would have refused is taken back
+	return h.inTurn(h.freeHeld, h.settleEnding)
+}
+
+// pushInVain has the users push: what only a webhook would have refused is taken back.
+func (h *history) pushInVain() error {
+	for _, k := range h.kinds {
 		if user := h.user(k); user.Workload() != nil {
 			k.Push(user)
 		}
 	}
-	if err := h.settle(); err != nil {
-		return err
-	}
-	if err := h.untilSettled(); err != nil || h.failed() {
-		return err
-	}
-	h.judgeEnding()
-	if len(h.ending.held) == 0 || h.failed() {
-		return nil
-	}
-	if err := h.freeHeld(); err != nil {
-		return err
-	}
+	return h.settle()
+}
+
+func (h *history) settleEnding() error {
 	if err := h.untilSettled(); err != nil || h.failed() {
 		return err
 	}
@@ -103,6 +93,7 @@ func (h *history) takeLaterSteps(n int) error {
 
 // endDisturbances leaves one process of each kind, and nodes whose kubelets live.
 func (h *history) endDisturbances() error {
+	h.step = 0
 	h.endRivals()
 	h.policies, h.policiesStay = nil, false
 	return h.endDead()
@@ -119,7 +110,6 @@ func (h *history) holdSome(r *rand.Rand) error {
 	return h.finalize(picked, append(slices.Clone(picked.object.GetFinalizers()), holder))
 }
 
-// freeHeld has the others remove their finalizer.
 func (h *history) freeHeld() error {
 	h.ending.held = nil
 	for _, o := range h.inNamespace() {
@@ -146,7 +136,6 @@ type resident struct {
 
 func (r resident) String() string { return r.resource + " " + r.object.GetName() }
 
-// inNamespace returns what is in the namespace of the workload.
 func (h *history) inNamespace() (all []resident) {
 	for resource, record := range h.records {
 		for _, object := range record.objects {

@@ -111,13 +111,7 @@ func run(t *testing.T, w *Subject, seed uint64, steps int) *outcome {
 
 func (h *history) play(steps int) error {
 	defer func() { h.outcome.Trace = h.trace }()
-	if err := h.takeSteps(steps); err != nil || h.failed() {
-		return err
-	}
-	if err := h.quiet(); err != nil || h.failed() {
-		return err
-	}
-	return h.endNamespace()
+	return h.inTurn(func() error { return h.takeSteps(steps) }, h.quiet, h.endNamespace)
 }
 
 // takeSteps begins the history, and plays so many steps of it, or until something fails.
@@ -384,7 +378,6 @@ func (h *history) failed() bool { return len(h.outcome.Violations) > 0 }
 // afterwards begins the lines of what follows the last step.
 const afterwards = "   -"
 
-// say tells what happens.
 func (h *history) say(format string, args ...any) {
 	step := afterwards
 	if h.step > 0 {

@@ -50,7 +50,6 @@ func (h *history) showJudges(by *Process) {
 	}
 }
 
-// judgeWrite judges the write that a request made.
 func (h *history) judgeWrite(r *request, position int) {
 	c := &h.records[r.Resource].changes[position]
 	objects := map[string]map[string]Object{}

@@ -28,7 +28,6 @@ const (
 	Ring = "ring"
 )
 
-// nodeList lists the nodes that there are by name.
 func (h *history) nodeList() []*corev1.Node { return sorted[*corev1.Node](h.records[nodes].objects) }
 
 // hasNodes tells whether the cluster has nodes. In one that has none every pod
@@ -86,13 +85,11 @@ func newNode(name, zone, ring string) *corev1.Node {
 			Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("64Gi")}}}
 }
 
-// join has a node join the cluster.
 func (h *history) join(name, zone, ring string) error {
 	_, err := h.kube.CoreV1().Nodes().Create(context.Background(), newNode(name, zone, ring), metav1.CreateOptions{})
 	return err
 }
 
-// joinAll has the nodes of the seed join.
 func (h *history) joinAll() error {
 	r := h.random(0)
 	for i := range h.workload.Nodes {
@@ -103,7 +100,6 @@ func (h *history) joinAll() error {
 	return nil
 }
 
-// changeNodes lets something happen to the nodes.
 func (h *history) changeNodes(r *rand.Rand) error {
 	name := fmt.Sprint("n", 1+r.IntN(h.workload.Nodes+2))
 	node, _ := h.records[nodes].objects[name].(*corev1.Node)

@@ -62,7 +62,6 @@ func (r *record) from(position int, name string) []invariants.Object {
 	return all
 }
 
-// judgeAnswer judges an answer.
 func (h *history) judgeAnswer(q *question) {
 	for _, k := range h.kinds {
 		if k.judge.Answer == nil {
@@ -81,7 +80,6 @@ type heard struct {
 	violations []invariants.Violation // that processes have found themselves
 }
 
-// violated takes note of violations.
 func (a *heard) violated(all []invariants.Violation) {
 	a.lock.Lock()
 	defer a.lock.Unlock()

@@ -29,37 +29,19 @@ const (
 func (h *history) quiet() error {
 	h.step = 0
 	h.endRivals()
-	if err := h.deadForGood(); err != nil || h.failed() {
-		return err
-	}
-	if err := h.endDead(); err != nil {
-		return err
-	}
-	if len(h.policies) > 0 { // what they refuse must not hold up anything else
-		h.say("nothing more happens while there is %s", &h.policies[0])
-		h.policiesStay = true
-		if err := h.settleAndJudge(false); err != nil || h.failed() {
-			return err
-		}
-		h.say("admin: takes back what is forbidden")
-		h.policies = nil
-	}
-	if err := h.settleAndJudge(false); err != nil || h.failed() {
+	if err := h.inTurn(h.deadForGood, h.endDead, h.settleRefused, h.settleUnpushed); err != nil || h.failed() {
 		return err
 	}
 	h.settled = true
 	defer func() { h.settled = false }()
 	if h.workload.Ask != nil {
 		h.workload.Ask(h.user(h.kinds[0]))
-		if err := h.settleAndJudge(false); err != nil || h.failed() {
+		if err := h.settleUnpushed(); err != nil || h.failed() {
 			return err
 		}
 	}
 	h.drainedBy = time.Now().Add(longestDrain)
-	if err := h.push(); err != nil {
-		return err
-	}
-	if err := h.settleAndJudge(true); err != nil || h.failed() || len(h.webhooks) == 0 {
+	if err := h.inTurn(h.push, h.settlePushed); err != nil || h.failed() || len(h.webhooks) == 0 {
 		return err
 	}
 	h.drainedBy = time.Now().Add(longestDrain)
@@ -68,7 +50,32 @@ func (h *history) quiet() error {
 			h.user(h.kinds[0]).Drain(pod)
 		}
 	}
-	return h.settleAndJudge(true)
+	return h.settlePushed()
+}
+
+// inTurn does one thing after the other, until one fails or something does not hold.
+func (h *history) inTurn(things ...func() error) error {
+	for _, do := range things {
+		if err := do(); err != nil || h.failed() {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleRefused has all settle while policies stand: what they refuse must not hold up anything else.
+func (h *history) settleRefused() error {
+	if len(h.policies) == 0 {
+		return nil
+	}
+	h.say("nothing more happens while there is %s", &h.policies[0])
+	h.policiesStay = true
+	if err := h.settleUnpushed(); err != nil || h.failed() {
+		return err
+	}
+	h.say("admin: takes back what is forbidden")
+	h.policies = nil
+	return nil
 }
 
 // endRivals leaves one process of each kind, and nothing that ails pods.
@@ -99,6 +106,9 @@ func (h *history) push() error {
 	}
 	return nil
 }
+
+func (h *history) settleUnpushed() error { return h.settleAndJudge(false) }
+func (h *history) settlePushed() error   { return h.settleAndJudge(true) }
 
 func (h *history) settleAndJudge(pushed bool) error {
 	if err := h.untilSettled(); err != nil || h.failed() {
@@ -256,7 +266,6 @@ func (h *history) judgeSettled(pushed bool) {
 	}
 }
 
-// failedFor tells whether an invariant did not hold.
 func (o *outcome) failedFor(invariant invariants.Invariant) bool {
 	return slices.ContainsFunc(o.Violations, func(v invariants.Violation) bool { return v.Invariant == invariant })
 }

@@ -89,7 +89,6 @@ func (r *record) follow(server *fakecluster.Server) error {
 	return nil
 }
 
-// sorted returns the objects by keyOf.
 func sorted[T Object](objects map[string]Object) []T {
 	list := make([]T, 0, len(objects))
 	for _, object := range objects {

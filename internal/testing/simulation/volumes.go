@@ -88,7 +88,6 @@ func (h *history) refuseResize(r *request) error {
 	return nil
 }
 
-// claimNamed returns the claim of a name, nil if there is none.
 func (h *history) claimNamed(name string) *corev1.PersistentVolumeClaim {
 	claim, _ := h.records[claims].objects[name].(*corev1.PersistentVolumeClaim)
 	return claim

@@ -150,7 +150,6 @@ func (j *cloneSetJudge) available(pod *corev1.Pod) bool {
 	return available(pod, j.set.Spec.MinReadySeconds, j.Known.Now)
 }
 
-// checkPod judges a write of a pod.
 func (j *cloneSetJudge) checkPod() {
 	before, after := j.pods()
 	known := j.knownPod()

@@ -29,7 +29,8 @@ func (j *cloneSetJudge) checkClaim() {
 // checkNewClaim: a claim is one of a template for an instance, and belongs to the CloneSet.
 func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
-	if id == "" || !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return claim.Name == t.Name+"-"+j.set.Name+"-"+id }) {
+	isOf := func(t corev1.PersistentVolumeClaim) bool { return claim.Name == t.Name+"-"+j.set.Name+"-"+id }
+	if id == "" || !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, isOf) {
 		j.add(Claims, "creates claim %s with the instance id %q, which is of no template", claim.Name, id)
 	}
 	if !metav1.IsControlledBy(claim, j.set) {

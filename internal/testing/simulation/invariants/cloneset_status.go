@@ -42,7 +42,6 @@ func (j *cloneSetJudge) checkStatus() {
 	}
 }
 
-// checkFacts compares the status with the pods and the spec of a state.
 func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 	// A revision that is created in the same reconcile is named before it is observed.
 	if is := shortHash(status.UpdateRevision); is != j.update {

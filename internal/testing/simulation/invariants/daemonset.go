@@ -71,10 +71,7 @@ type daemonSetJudge struct {
 
 func newDaemonSetJudge(v *violations, w *Write, set *v1alpha1.DaemonSet, past *Past) *daemonSetJudge {
 	j := &daemonSetJudge{violations: v, Write: w, set: set, past: past, present: map[string]bool{}}
-	j.readRevisions(w.revisions(set.UID, set.Spec.Selector))
-	if j.update == "" && !w.refused("create", "controllerrevisions") { // it was written, and the answer lost
-		j.readRevisions(w.Truth.Revisions)
-	}
+	j.readRevisions(w.revisionsOf(&set.Spec.Template, set.UID, set.Spec.Selector))
 	j.nodes, j.seen = j.survey(w.Known), j.survey(w.Observed)
 	j.desired = len(running(j.seen))
 	j.readSpec()
@@ -145,17 +142,10 @@ func (j *daemonSetJudge) hooks() *lifecyclev1alpha1.Lifecycle {
 	return nil
 }
 
-// mayTouch tells what may be written that the DaemonSet does not own: what it adopts.
-func (j *daemonSetJudge) mayTouch(before, after Object) bool {
-	labels := before.GetLabels()
-	if known := j.knownObject(); known != nil { // they may have changed since; then it is released in the next reconcile
-		labels = known.GetLabels()
-	}
-	if metav1.GetControllerOfNoCopy(before) != nil || !matches(j.set.Spec.Selector, labels) {
-		return false
-	}
-	return after != nil && (metav1.IsControlledBy(after, j.set) || j.Resource == "controllerrevisions") ||
-		j.Resource == "controllerrevisions" // orphans are used, and dropped, as they are (DS-CR4)
+// mayTouch tells what may be written that the DaemonSet does not own: what it adopts. Revisions without an owner are used, and dropped, as
+// they are. (DS-CR4)
+func (j *daemonSetJudge) mayTouch(_, after Object) bool {
+	return j.wasOrphan(j.set.Spec.Selector) && (j.Resource == "controllerrevisions" || after != nil && metav1.IsControlledBy(after, j.set))
 }
 
 func (j *daemonSetJudge) owned(pod *corev1.Pod) bool {
@@ -264,7 +254,6 @@ func (j *daemonSetJudge) sort(n *daemonNode) {
 	n.ahead = n.crowded || fresh > 0
 }
 
-// serving tells whether a pod of a node is available.
 func (j *daemonSetJudge) serving(n *daemonNode) bool { return slices.ContainsFunc(n.live, j.available) }
 
 // selected tells whether the update is about a node. (DS-9)

@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkPod judges a write of a pod.
 func (j *daemonSetJudge) checkPod() {
 	before, after := j.pods()
 	known := j.knownPod()
@@ -229,7 +228,6 @@ func newDaemons() daemons {
 	return daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{}, names: map[string]map[string]types.UID{}, disrupted: map[string]string{}}
 }
 
-// observe takes note of a change.
 func (d *daemons) observe(c *Change) {
 	if set, ok := c.After.(*v1alpha1.DaemonSet); ok {
 		d.look(c.At)

@@ -149,7 +149,6 @@ func (j *daemonSetJudge) complete(s *State) bool {
 	return all
 }
 
-// revisionOfAny tells whether a pod that the author saw is of a revision.
 func (j *daemonSetJudge) revisionOfAny(hash string) bool {
 	for _, pod := range j.Observed.Pods {
 		if shortHash(pod.Labels[revisionLabel]) == hash {

@@ -171,7 +171,6 @@ func checkPodStatus(v *violations, before, after *corev1.Pod) {
 	}
 }
 
-// changed lists the keys that differ.
 func changed(before, after map[string]string) (keys []string) {
 	for key, value := range after {
 		if old, found := before[key]; !found || old != value {

@@ -316,23 +316,6 @@ func statefulSet(words []string) *v1beta1.StatefulSet {
 	return of
 }
 
-// TestRevisionOfAnotherDaemonSetManager: CT-9. While the revision of the template is refused, new pods are of the current one.
-func TestRevisionOfAnotherDaemonSetManager(t *testing.T) {
-	set := &v1alpha1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}, Spec: v1alpha1.DaemonSetSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, Template: imageTemplate("b")}}
-	known := testState(set)
-	delete(known.Revisions, "web-b")
-	for _, tt := range []struct {
-		refused []Refusal
-		want    string
-	}{{[]Refusal{{Verb: "create", Resource: "controllerrevisions"}}, ""}, {nil, "b"}} {
-		j := newDaemonSetJudge(&violations{}, &Write{Refused: tt.refused, Truth: testState(set), Known: known, Observed: known}, set, NewPast())
-		if j.update != tt.want {
-			t.Errorf("refused %v: the update revision is %q, want %q", tt.refused, j.update, tt.want)
-		}
-	}
-}
-
 var testTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 type podEdit func(*corev1.Pod)

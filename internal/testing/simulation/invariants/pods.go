@@ -98,7 +98,6 @@ func inGrace(pod *corev1.Pod) bool {
 	return pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" || pod.Annotations[inplacev1alpha1.LegacyGraceAnnotation] != ""
 }
 
-// mounts tells whether a pod mounts a claim.
 func mounts(pod *corev1.Pod, claim string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
@@ -125,7 +124,6 @@ func controls(uid types.UID, object metav1.Object) bool {
 	return controller != nil && controller.UID == uid
 }
 
-// owns tells whether a UID is among the owners of an object.
 func owns(uid types.UID, object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
 }

@@ -245,7 +245,6 @@ func (p probing) checkPatch(v *violations, w *Write) {
 	}
 }
 
-// checkKeys judges labels or annotations that are written.
 func checkKeys(v *violations, pod string, want map[string]*string, before, after map[string]string) {
 	all := maps.Clone(before)
 	if all == nil {

@@ -47,12 +47,10 @@ func (r *recreating) guarded() bool {
 // outOfService is a reason for which a pod is out of service. (PR-4)
 type outOfService struct{ UserAgent, Key string }
 
-// reason is that of the request.
 func (r *recreating) reason() outOfService {
 	return outOfService{v1alpha1.ContainerRecreateRequestUserAgent, r.Namespace + "/" + r.Name}
 }
 
-// reasonsOf are the reasons for which a pod is out of service.
 func reasonsOf(pod *corev1.Pod) (all []outOfService) {
 	if c := condition(pod, v1alpha1.KruisePodReady); c != nil && c.Status == corev1.ConditionFalse {
 		_ = json.Unmarshal([]byte(c.Message), &all) // otherwise there are none

@@ -155,6 +155,16 @@ func hot(c *v1alpha1.SidecarContainer) bool {
 	return c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade
 }
 
+// hotOnes are the containers that are upgraded hot.
+func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
+	for i := range j.set.Spec.Containers {
+		if c := &j.set.Spec.Containers[i]; hot(c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // namesOf are the names that a container of the SidecarSet has in pods.
 func namesOf(c *v1alpha1.SidecarContainer) []string {
 	if hot(c) {

@@ -159,16 +159,10 @@ func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
 // flipping tells whether a hot container that does not work is still to be emptied. It is not if it has ever been given
 // an empty image. (SCS-4)
 func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
-		if !hot(c) {
-			continue
-		}
-		if _, idle := worker(pod, c); !j.isEmpty(pod, idle) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.hotOnes(), func(c *v1alpha1.SidecarContainer) bool {
+		_, idle := worker(pod, c)
+		return !j.isEmpty(pod, idle)
+	})
 }
 
 // isEmpty tells whether a container has an image that some spec had for the hot container that does not work.

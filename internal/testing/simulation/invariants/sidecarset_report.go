@@ -36,7 +36,6 @@ func selectionOf(set *v1alpha1.SidecarSet) string {
 	return string(data)
 }
 
-// observe takes note of a change of the SidecarSet.
 func (s *selection) observe(set *v1alpha1.SidecarSet, at time.Time) {
 	if s.uid != set.UID {
 		*s = selection{uid: set.UID, began: map[string]time.Time{}}

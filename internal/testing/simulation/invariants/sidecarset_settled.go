@@ -135,11 +135,9 @@ func (j *sidecarSetJudge) checkEmptied(s *State) {
 // checkServed: a container that does not work goes on as long as another one does not serve.
 func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
 	idles := map[string]bool{}
-	for i := range j.set.Spec.Containers {
-		if c := &j.set.Spec.Containers[i]; hot(c) {
-			_, idle := worker(pod, c)
-			idles[idle] = true
-		}
+	for _, c := range j.hotOnes() {
+		_, idle := worker(pod, c)
+		idles[idle] = true
 	}
 	for i := range pod.Spec.Containers {
 		if name := pod.Spec.Containers[i].Name; !idles[name] && !j.serving(pod, name) {

@@ -84,12 +84,10 @@ func (j *sidecarSetJudge) imagesOf(name string) []string {
 // checkRecords: of the annotations only the SidecarSet's own entries change. (SCS-11, SCS-12)
 func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
 	mayChange, patched := map[string]bool{}, map[string]bool{}
-	for i := range j.set.Spec.Containers {
-		if c := &j.set.Spec.Containers[i]; hot(c) {
-			for _, name := range namesOf(c) {
-				mayChange[v1alpha1.SidecarSetVersionAnnotationPrefix+name] = true
-				mayChange[v1alpha1.SidecarSetVersionAltAnnotationPrefix+name] = true
-			}
+	for _, c := range j.hotOnes() {
+		for _, name := range namesOf(c) {
+			mayChange[v1alpha1.SidecarSetVersionAnnotationPrefix+name] = true
+			mayChange[v1alpha1.SidecarSetVersionAltAnnotationPrefix+name] = true
 		}
 	}
 	for i := range j.set.Spec.PatchPodMetadata {
@@ -103,7 +101,7 @@ func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
 			j.checkEntries(key, before, after, func(name string) bool { return name == j.set.Name })
 		case v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation:
 			j.checkEntries(key, before, after, func(name string) bool {
-				return slices.ContainsFunc(j.set.Spec.Containers, func(c v1alpha1.SidecarContainer) bool { return hot(&c) && c.Name == name })
+				return slices.ContainsFunc(j.hotOnes(), func(c *v1alpha1.SidecarContainer) bool { return c.Name == name })
 			})
 		default:
 			if !mayChange[key] && !(patched[key] && j.isUpdated(after)) {
@@ -134,11 +132,7 @@ func (j *sidecarSetJudge) checkEntries(key string, before, after *corev1.Pod, ow
 // checkHot: one of both hot containers that served before goes on, and the one that works
 // has a real image. (SCS-16 to SCS-18)
 func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
-		if !hot(c) {
-			continue
-		}
+	for _, c := range j.hotOnes() {
 		var served, goOn []string
 		for _, name := range namesOf(c) {
 			if !j.serving(before, name) || j.isEmpty(before, name) {
@@ -169,11 +163,7 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 	}
 	j.checkEmptying(before)
 	idles := map[string]bool{}
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
-		if !hot(c) {
-			continue
-		}
+	for _, c := range j.hotOnes() {
 		works, idle := worker(before, c)
 		if idles[idle] = true; image(&before.Spec, idle) == image(&after.Spec, idle) {
 			continue

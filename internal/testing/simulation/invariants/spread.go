@@ -111,7 +111,6 @@ func (f *spreading) isLatestHash(hash string) bool {
 	return f.latest == "" || hash == f.latest || hash != "" && strings.HasSuffix(f.latest, "-"+hash)
 }
 
-// hashOf is the revision of a pod, by its labels.
 func hashOf(pod *corev1.Pod) string {
 	if hash := pod.Labels[revisionLabel]; hash != "" {
 		return hash

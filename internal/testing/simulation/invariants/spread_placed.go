@@ -25,7 +25,6 @@ type Placed struct {
 	sent   []sent
 }
 
-// sent is a pod that was sent somewhere.
 type sent struct {
 	name, key string // one of them
 	subset    string

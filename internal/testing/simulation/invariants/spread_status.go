@@ -94,9 +94,8 @@ func (f *spreading) counts(which func(*corev1.Pod) bool) []int32 {
 	return has
 }
 
-// WorkloadSpreadSettled judges what there is when nothing more happens. Even says that all pods have come from one
-// rollout while every node was there, so that no subset has more than its share.
-func WorkloadSpreadSettled(s *State, even bool) []Violation {
+// holderSettled judges the WorkloadSpread that has the workload.
+func holderSettled(s *State, even bool) []Violation {
 	var v violations
 	f := spreadingOf(s)
 	if f == nil {
@@ -129,11 +128,12 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	return v
 }
 
-// WorkloadSpreadsSettled judges what there is when nothing more happens, of several WorkloadSpreads that name the same workload. Those that
-// do not have it say which one does. Even is of the one that has it. (WS-22)
-func WorkloadSpreadsSettled(s *State, even bool) []Violation {
+// WorkloadSpreadSettled judges what there is when nothing more happens. Of several WorkloadSpreads that name the same workload, those that
+// do not have it say which one does. Even says of the one that has it that all pods have come from one rollout while every node was there,
+// so that no subset has more than its share. (WS-22)
+func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	s = WithHolder(s)
-	v := violations(WorkloadSpreadSettled(s, even))
+	v := violations(holderSettled(s, even))
 	for _, object := range s.Further[spreadResource] {
 		f := withoutPods(s, object)
 		if f.UID == s.Workload.GetUID() {

@@ -42,16 +42,8 @@ func workloadSpread(w *Write) []Violation {
 	return found
 }
 
-// workloadSpreads judges a write of the controller of several WorkloadSpreads that name the same workload. One of them has the pods, and
-// of the others only the status is written, by which they have none. (WS-22)
-func workloadSpreads(w *Write) []Violation {
-	held := *w
-	held.Truth, held.Known, held.Observed = WithHolder(w.Truth), WithHolder(w.Known), WithHolder(w.Observed)
-	known := held.asKnown()
-	after, isSpread := w.After.(*v1alpha1.WorkloadSpread)
-	if holder := known.Workload; !isSpread || holder == nil || after.UID == holder.GetUID() || w.Subresource != "status" || w.Verb != "patch" {
-		return workloadSpread(&held)
-	}
+// otherSpread judges the status of a WorkloadSpread beside the one that has the workload. By it, it has no pods. (WS-22)
+func otherSpread(w *Write, known *State, after *v1alpha1.WorkloadSpread) []Violation {
 	var found violations
 	if f := withoutPods(known, known.Further[spreadResource][after.Name]); f == nil {
 		found.add(Needless, "the status of %s is written, which is not there", after.Name)
@@ -209,7 +201,6 @@ func preference(subset *v1alpha1.WorkloadSpreadSubset, node *corev1.Node) (weigh
 	return weight
 }
 
-// patchedMetadata are the labels and annotations of a patch.
 func patchedMetadata(patch []byte) (labels, annotations map[string]string) {
 	var says struct {
 		Metadata struct{ Labels, Annotations map[string]string }
@@ -315,16 +306,17 @@ func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
 // has seen none.
 type SpreadMoves struct{ few fewAtOnce }
 
-// WorkloadSpread is WorkloadSpread, and judges how many pods go at once.
+// WorkloadSpread judges a write of the controller, and how many pods go at once. If several WorkloadSpreads name the same workload, one of
+// them has the pods, and of the others only the status is written. (WS-22)
 func (m *SpreadMoves) WorkloadSpread(w *Write) []Violation {
-	return append(workloadSpread(w), m.check(w)...)
-}
-
-// WorkloadSpreads is WorkloadSpreads, and judges how many pods go at once.
-func (m *SpreadMoves) WorkloadSpreads(w *Write) []Violation {
 	held := *w
-	held.Truth, held.Known = WithHolder(w.Truth), WithHolder(w.Known)
-	return append(workloadSpreads(w), m.check(&held)...)
+	held.Truth, held.Known, held.Observed = WithHolder(w.Truth), WithHolder(w.Known), WithHolder(w.Observed)
+	known := held.asKnown()
+	after, isSpread := w.After.(*v1alpha1.WorkloadSpread)
+	if holder := known.Workload; isSpread && holder != nil && after.UID != holder.GetUID() && w.Subresource == "status" && w.Verb == "patch" {
+		return otherSpread(w, known, after)
+	}
+	return append(workloadSpread(&held), m.check(&held)...)
 }
 
 // check judges how many pods a process has deleted, this one among them. Those that it has deleted are of the workload, too.

@@ -80,9 +80,7 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet, past
 		j.features = past.StatefulSets
 	}
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
-	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector)); j.update == "" && !w.refused("create", "controllerrevisions") {
-		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions) // it was written, and the answer lost
-	}
+	j.update = updateRevision(&set.Spec.Template, w.revisionsOf(&set.Spec.Template, set.UID, set.Spec.Selector))
 	j.broken = selectsNothing(set.Spec.Selector) || j.replicas < 0
 	j.readStrategies()
 	j.placeOrdinals()
@@ -176,11 +174,7 @@ func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 	if j.Resource == "persistentvolumeclaims" {
 		return j.claimOrdinal(before.GetName()) >= 0 && metav1.GetControllerOfNoCopy(before) == nil
 	}
-	labels := before.GetLabels()
-	if known := j.knownObject(); known != nil { // they may have changed since; then it is released in the next reconcile
-		labels = known.GetLabels()
-	}
-	return after != nil && metav1.GetControllerOfNoCopy(before) == nil && metav1.IsControlledBy(after, j.set) && matches(j.set.Spec.Selector, labels)
+	return after != nil && metav1.IsControlledBy(after, j.set) && j.wasOrphan(j.set.Spec.Selector)
 }
 
 // checkGraceful: no pod is removed before its kubelet has ended it, or two

@@ -11,7 +11,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// checkPod judges a write of a pod.
 func (j *statefulSetJudge) checkPod() {
 	before, after := j.pods()
 	known := j.knownPod()

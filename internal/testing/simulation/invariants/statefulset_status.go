@@ -79,7 +79,6 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 	return j.rolling == nil || old <= held
 }
 
-// checkCounters compares the counters with those of the pods of a state.
 func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *State) {
 	var replicas, isReady, isAvailable, current, updated, updatedReady, updatedAvailable int32
 	for _, pod := range of.Pods {

@@ -153,7 +153,6 @@ func childOf(resource string, object Object) unitedChild {
 	return c
 }
 
-// controls tells whether the UnitedDeployment controls an object.
 func (u *united) controls(object metav1.Object) bool { return controls(u.UID, object) }
 
 // counts tells whether a workload may be that of a subset. (UD-2)

@@ -292,13 +292,11 @@ func (u *united) history() *history {
 // unreadyFor is how long a pod that was ready is left, while an update waits for it. (UD-11)
 const unreadyFor = 5 * time.Minute
 
-// service is when a pod was ready.
 type service struct{ since, until time.Time }
 
 // services are those of pods, by UID.
 type services map[types.UID]*service
 
-// observe takes note of a change of a pod.
 func (s *services) observe(c *Change) {
 	before, _ := c.Before.(*corev1.Pod)
 	after, _ := c.After.(*corev1.Pod)

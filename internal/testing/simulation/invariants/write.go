@@ -120,7 +120,6 @@ func (w *Write) refused(verb, resource string) bool {
 	return slices.Contains(w.Refused, Refusal{verb, resource})
 }
 
-// name is the name of the object that was written.
 func (w *Write) name() string {
 	if w.Before != nil {
 		return w.Before.GetName()
@@ -166,6 +165,22 @@ func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[str
 		}
 	}
 	return found
+}
+
+// revisionsOf are those by which the author knew the one of a template. It may have written that one, and the answer was lost.
+func (w *Write) revisionsOf(template *corev1.PodTemplateSpec, uid types.UID, selector *metav1.LabelSelector) map[string]*appsv1.ControllerRevision {
+	known := w.revisions(uid, selector)
+	if updateRevision(template, known) == "" && !w.refused("create", "controllerrevisions") {
+		return w.Truth.Revisions
+	}
+	return known
+}
+
+// wasOrphan tells whether an object that is written had no controller, and the author knew that a selector matches it. Its labels may
+// have changed since: then it is released in the next reconcile.
+func (w *Write) wasOrphan(selector *metav1.LabelSelector) bool {
+	of := cmp.Or[metav1.Object](w.knownObject(), w.Before)
+	return metav1.GetControllerOfNoCopy(w.Before) == nil && matches(selector, of.GetLabels())
 }
 
 // Invariant names what must always hold.
@@ -227,14 +242,12 @@ type Violation struct {
 
 func (v Violation) String() string { return string(v.Invariant) + ": " + v.Message }
 
-// violations collects violations.
 type violations []Violation
 
 func (v *violations) add(invariant Invariant, format string, args ...any) {
 	*v = append(*v, Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)})
 }
 
-// counter is a number in a status.
 type counter struct {
 	name      string
 	want, got int32
@@ -290,7 +303,6 @@ func checkPrecise(v *violations, w *Write) {
 	}
 }
 
-// knownObject is the object as the author knew it, nil if it knew none.
 func (w *Write) knownObject() metav1.Object {
 	if w.Known == nil {
 		return nil

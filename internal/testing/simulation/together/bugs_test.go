@@ -88,7 +88,6 @@ func openGate(pod *corev1.Pod) {
 	}
 }
 
-// imageOf is the image that a container of a pod is to have.
 func imageOf(pod *corev1.Pod, name string) string {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == name {

@@ -22,7 +22,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// cloneSets are the CloneSets of a history.
 func cloneSets(bug *bug) *simulation.Subject {
 	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),

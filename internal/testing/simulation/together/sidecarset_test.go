@@ -23,7 +23,6 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// sidecarSets are the SidecarSets of a history.
 func sidecarSets(bug *bug) *simulation.Subject {
 	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), "sidecarsets")
 	resource.ClusterScoped = true
@@ -41,7 +40,6 @@ func sidecarSets(bug *bug) *simulation.Subject {
 	}
 }
 
-// judgesSidecars judges the controller of SidecarSets.
 func judgesSidecars(uint64) simulation.Judge {
 	past := invariants.NewPast()
 	past.Sidecars = invariants.SidecarContract{Default: injection.Default, Owned: true,

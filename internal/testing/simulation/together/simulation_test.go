@@ -3,10 +3,8 @@
 package together
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -48,7 +46,6 @@ func simulated(bug *bug) *simulation.Subject {
 	return w
 }
 
-// readerOf reads the caches of a process.
 func readerOf(p *simulation.Process) caches.Reader {
 	reader := caches.Reader{}
 	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, "sidecarsets", caches.Pods, caches.Claims, caches.Revisions} {
@@ -60,34 +57,22 @@ func readerOf(p *simulation.Process) caches.Reader {
 // injecting injects into the pods that a process creates what the SidecarSets in its
 // caches have for them, as the webhook does.
 func injecting(p *simulation.Process) transport.WrapperFunc {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
-				return next.RoundTrip(r)
-			}
-			pod := &corev1.Pod{}
-			if err := json.NewDecoder(r.Body).Decode(pod); err != nil {
-				return nil, err
-			}
-			result, err := injection.Inject(injection.Input{Pod: pod, Now: time.Now(),
-				SidecarSets: list[*v1alpha1.SidecarSet](p.Informer("sidecarsets")), Revisions: list[*appsv1.ControllerRevision](p.Informer("controllerrevisions"))})
-			if err != nil {
-				return nil, err
-			}
-			data, err := json.Marshal(result.Pod)
-			if err != nil {
-				return nil, err
-			}
-			r = r.Clone(r.Context())
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
-			return next.RoundTrip(r)
-		})
+	creates := func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods")
 	}
+	return simulation.ChangeBodies(creates, func(body []byte) ([]byte, error) {
+		pod := &corev1.Pod{}
+		if err := json.Unmarshal(body, pod); err != nil {
+			return nil, err
+		}
+		result, err := injection.Inject(injection.Input{Pod: pod, Now: time.Now(),
+			SidecarSets: list[*v1alpha1.SidecarSet](p.Informer("sidecarsets")), Revisions: list[*appsv1.ControllerRevision](p.Informer("controllerrevisions"))})
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result.Pod)
+	})
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // list lists the objects of a cache by name.
 func list[T simulation.Object](informer cache.SharedIndexInformer) (objects []T) {
