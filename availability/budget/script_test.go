@@ -21,7 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestSelect shows which pods are a budget's, how many there should be and are desired, and what it says of that. See given for the lines.
+// TestSelect shows which pods are a budget's, how many there should be and are desired, and what it says of that. The lines are those of given.
 // If "annotated", the total is that of the annotation.
 func TestSelect(t *testing.T) {
 	datadriven.RunTest(t, "testdata/select.txt", func(t *testing.T, d *datadriven.TestData) string {
@@ -61,8 +61,8 @@ func names(pods []*corev1.Pod) (text string) {
 	return text
 }
 
-// TestMatch shows of which budget beside the usual one a pod of the workload is. It also shows which budgets may be told of the pod while its
-// workload is not known.
+// TestMatch shows of which budget beside the usual one a pod of the workload is. It also shows of which the pod may be told while its workload
+// is not known.
 func TestMatch(t *testing.T) {
 	datadriven.RunTest(t, "testdata/match.txt", func(t *testing.T, d *datadriven.TestData) string {
 		g := read(t, d)
@@ -131,8 +131,8 @@ func TestValidate(t *testing.T) {
 	})
 }
 
-// TestMirror shows the PodDisruptionBudget of a budget. Of "denies" it shows what that would deny for good and the budget allows: it is
-// stricter, or overlaps with others. Others are those given, and mirrors of the budgets beside. If "there", it exists already.
+// TestMirror shows the PodDisruptionBudget of a budget. "denies" shows what it would deny for good that the budget allows: it is stricter, or
+// overlaps with others. These are the given ones, and mirrors of the budgets beside. If "there", it exists already.
 func TestMirror(t *testing.T) {
 	datadriven.RunTest(t, "testdata/mirror.txt", func(t *testing.T, d *datadriven.TestData) string {
 		g := read(t, d)

@@ -50,7 +50,8 @@ func TestEventsThatMatter(t *testing.T) {
 	mutation.Plan[corev1.Pod]{What: "other", Copy: (*corev1.Pod).DeepCopy, Can: fields, Matters: matters,
 		Of: func(pod *corev1.Pod) string { c := *s; c.Pods = []*corev1.Pod{s.Pod, pod}; return describe(c) },
 	}.Check(t, reads, s.Pods[1])
-	mutation.Plan[evictionresponder.Eviction]{What: "eviction", Copy: (*evictionresponder.Eviction).DeepCopy, Can: regexp.MustCompile(`^\.(ObjectMeta\.(UID|DeletionTimestamp)|Status)`),
+	mutation.Plan[evictionresponder.Eviction]{
+		What: "eviction", Copy: (*evictionresponder.Eviction).DeepCopy, Can: regexp.MustCompile(`^\.(ObjectMeta\.(UID|DeletionTimestamp)|Status)`),
 		Of: func(e *evictionresponder.Eviction) string { c := *s; c.Eviction = e; return describe(c) },
 		Matters: func(before, after *evictionresponder.Eviction) bool {
 			return controller.Changed(before, after, controller.Status) != 0

@@ -29,8 +29,8 @@ import (
 // "other-set" puts another of the name in its place, and "room" has CloneSets make room. "evict web" makes an Eviction of a pod, with
 // the name that follows or the pod's. "turn" changes the state of the responder, and "gone" deletes an Eviction. "answer" is what the
 // API server says to evictions from now on. Before the next report, "before-report" has the entries of an Eviction change places, or
-// another one take its name. "state" shows pods and reports, and "whole" the whole status of the Eviction web. "asked"
-// shows when the responder has asked for evictions since "answer", and "count" how often.
+// another one take its name. "state" shows pods and reports, and "whole" the whole status of the Eviction web.
+// "asked" shows when the responder has asked for evictions since "answer", and "count" how often.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", evictionResource, func(c *fixture.Cluster) *fixture.Story {
 		o := newOthers(c)

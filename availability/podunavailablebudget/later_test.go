@@ -25,7 +25,8 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("without a webhook: %+v", a)
 	}
 	a := Describe(Options{}, &CachedWebhook{Webhook: Webhook{Updates: true}}).Admission
-	if a == nil || a.Conditions[ValidatePodPath] == nil || a.Run == nil || a.Missing == nil || a.OnMatchChange == nil || len(a.Handlers) != 2 || len(a.Permissions) != 1 {
+	if a == nil || len(a.Handlers) != 2 || len(a.Permissions) != 1 || a.Conditions[ValidatePodPath] == nil ||
+		a.OnMatchChange == nil || a.Run == nil || a.Missing == nil {
 		t.Errorf("with a webhook: %+v", a)
 	}
 }

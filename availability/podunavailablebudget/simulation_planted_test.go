@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,11 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/budget"
-	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/internal/typedclient"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -62,7 +61,7 @@ func roundDown(s *Snapshot) {
 // distrustMirrors takes pods for out of service in which a container has another image than the last update gave it. Only a webhook
 // of others does that.
 func distrustMirrors(s *Snapshot) {
-	s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
+	planted.EachPod[Snapshot](func(pod *corev1.Pod) {
 		var state inplacev1alpha1.State
 		if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) != nil {
 			return // it was never updated
@@ -72,7 +71,7 @@ func distrustMirrors(s *Snapshot) {
 				pod.Status.Conditions = nil
 			}
 		}
-	})
+	})(s)
 }
 
 // countLinked counts pods that are still to be told of their budget.
@@ -124,38 +123,6 @@ func asNow(ctx context.Context, w *Webhook, request *admissionv1.AdmissionReques
 	return w.ValidatePod(ctx, request)
 }
 
-// misreadBudgets is a cache of budgets that are misread.
-type misreadBudgets struct {
-	client.PodUnavailableBudgetLister
-	how func(*v1alpha1.PodUnavailableBudget)
-}
-
-func (l misreadBudgets) Namespace(namespace string) typedclient.NamespaceLister[*v1alpha1.PodUnavailableBudget] {
-	return misreadInNamespace{l.PodUnavailableBudgetLister.Namespace(namespace), l.how}
-}
-
-type misreadInNamespace struct {
-	typedclient.NamespaceLister[*v1alpha1.PodUnavailableBudget]
-	how func(*v1alpha1.PodUnavailableBudget)
-}
-
-func (l misreadInNamespace) Get(name string) (*v1alpha1.PodUnavailableBudget, error) {
-	b, err := l.NamespaceLister.Get(name)
-	if err == nil {
-		b = b.DeepCopy()
-		l.how(b)
-	}
-	return b, err
-}
-
-// lister reads the budgets in a cache, as Guards misread them.
-func (b *bug) lister(l client.PodUnavailableBudgetLister) client.PodUnavailableBudgetLister {
-	if b.guardSees == nil {
-		return l
-	}
-	return misreadBudgets{l, b.guardSees}
-}
-
 // ignoreConflicts answers a patch of a budget that meets a conflict as if it had been made.
 func ignoreConflicts(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -169,22 +136,12 @@ func ignoreConflicts(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// asCounted answers reads of a budget as if it had been counted.
-func asCounted(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		answer, err := next.RoundTrip(r)
-		if err != nil || r.Method != http.MethodGet || answer.StatusCode != http.StatusOK || !strings.HasSuffix(r.URL.Path, "/podunavailablebudgets/web") {
-			return answer, err
-		}
-		var b v1alpha1.PodUnavailableBudget
-		if err := json.NewDecoder(answer.Body).Decode(&b); err != nil {
-			return nil, err
-		}
-		b.Status.ObservedGeneration = b.Generation
-		data, err := json.Marshal(&b)
-		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
-		return answer, err
-	})
+// asCounted allows what is asked before the budget web has been counted for the first time.
+func asCounted(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if b, err := w.Guard.options.Budgets.Namespace(request.Namespace).Get(simulation.Web.Name); err == nil && b.Status.ObservedGeneration == 0 {
+		return admission.Allowed()
+	}
+	return w.ValidatePod(ctx, request)
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

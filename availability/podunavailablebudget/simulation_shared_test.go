@@ -5,7 +5,6 @@ package podunavailablebudget
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -221,7 +220,7 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 			}
 		}
 	}))
-	plant("a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(func(s *Snapshot) { s.Workloads = mapped(s.Workloads, underUnknown) }))
+	plant("a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(underUnknown))
 	plant("evictions are not judged", invariants.Availability, 0, bug{answer: unjudged})
 }
 
@@ -237,36 +236,40 @@ func shareDeployment(u *simulation.User, r *rand.Rand) {
 
 // withOthers takes pods that name other budgets for own ones.
 func withOthers(s *Snapshot) {
-	s.Pods = misread(s.Pods, func(pod *corev1.Pod) {
+	planted.EachPod[Snapshot](func(pod *corev1.Pod) {
 		if slices.ContainsFunc(s.Others, func(other *v1alpha1.PodUnavailableBudget) bool { return other.Name == relatedTo(pod) }) {
 			pod.Annotations[v1alpha1.RelatedPubAnnotation] = s.Budget.Name
 		}
-	})
+	})(s)
 }
 
 // spareNone has a budget of the Deployment spare nothing but what it has beyond what it wants.
 func spareNone(u *simulation.User, r *rand.Rand) {
-	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.TargetReference == nil || b.Spec.TargetReference.Kind != "Deployment" {
-		u.Delete(metav1.DeletePropagationBackground)
-		u.CreateAs(anyShared(r))
-		return
-	}
-	u.Edit(`{"spec":{"maxUnavailable":0,"minAvailable":null}}`)
+	editIf(u, anyShared(r), `{"spec":{"maxUnavailable":0,"minAvailable":null}}`, func(spec *v1alpha1.PodUnavailableBudgetSpec) bool {
+		return spec.TargetReference != nil && spec.TargetReference.Kind == "Deployment"
+	})
 }
 
 // protectGadgets has a budget protect pods of a kind that is not read.
 func protectGadgets(u *simulation.User, r *rand.Rand) {
-	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.Selector == nil || b.Spec.Selector.MatchLabels["of"] != "gadget" {
-		u.Delete(metav1.DeletePropagationBackground)
-		u.CreateAs(anyShared(r))
+	editIf(u, anyShared(r), `{"spec":{"maxUnavailable":1,"minAvailable":null},"metadata":{"annotations":null}}`, func(spec *v1alpha1.PodUnavailableBudgetSpec) bool {
+		return spec.Selector != nil && spec.Selector.MatchLabels["of"] == "gadget"
+	})
+}
+
+// editIf edits the budget if it is one of those that are wanted, and puts another one in its place otherwise.
+func editIf(u *simulation.User, other simulation.Object, patch string, wanted func(*v1alpha1.PodUnavailableBudgetSpec) bool) {
+	if wanted(&u.Workload().(*v1alpha1.PodUnavailableBudget).Spec) {
+		u.Edit(patch)
 		return
 	}
-	u.Edit(`{"spec":{"maxUnavailable":1,"minAvailable":null},"metadata":{"annotations":null}}`)
+	u.Delete(metav1.DeletePropagationBackground)
+	u.CreateAs(other)
 }
 
 // withoutScaledDown drops the pods of ReplicaSets that want none.
 func withoutScaledDown(s *Snapshot) {
-	s.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool {
+	s.Pods = slices.DeleteFunc(s.Pods, func(pod *corev1.Pod) bool {
 		ref := metav1.GetControllerOfNoCopy(pod)
 		return ref != nil && s.Workloads[ref.UID] != nil && s.Workloads[ref.UID].Controller != nil && s.Workloads[ref.UID].Wants() == 0
 	})
@@ -282,7 +285,6 @@ func unjudged(ctx context.Context, w *Webhook, request *admissionv1.AdmissionReq
 
 // withoutUnknown takes workloads that are not known for ones that are gone.
 func withoutUnknown(s *Snapshot) {
-	s.Workloads = maps.Clone(s.Workloads)
 	for _, pod := range s.Pods {
 		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && s.Workloads[ref.UID] == nil {
 			s.Workloads[ref.UID] = absent(schema.GroupKind{Kind: ref.Kind}, ref)
@@ -290,19 +292,12 @@ func withoutUnknown(s *Snapshot) {
 	}
 }
 
-// underUnknown returns a workload that a Deployment controls which is not known.
-func underUnknown(w *budget.Workload) *budget.Workload {
-	under := *w
-	if under.Controller == nil {
-		under.Controller = &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "unknown"}
+// underUnknown has workloads be controlled by a Deployment that is not known.
+func underUnknown(s *Snapshot) {
+	for uid, w := range s.Workloads {
+		if under := *w; under.Controller == nil {
+			under.Controller = &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "unknown"}
+			s.Workloads[uid] = &under
+		}
 	}
-	return &under
-}
-
-func mapped(workloads budget.Workloads, to func(*budget.Workload) *budget.Workload) budget.Workloads {
-	all := budget.Workloads{}
-	for uid, w := range workloads {
-		all[uid] = to(w)
-	}
-	return all
 }

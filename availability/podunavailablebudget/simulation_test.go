@@ -129,7 +129,7 @@ func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
 	}
 	return NewGuard(GuardOptions{
 		Availability: budgets, Clock: steadyClock{}, Features: Features{ResizesAlone: resizesAlone(p.Seed)},
-		Budgets: bug.lister(client.NewPodUnavailableBudgetLister(p.Informer(string(ResourceBudgets)).GetIndexer())),
+		Budgets: client.NewPodUnavailableBudgetLister(p.Informer(string(ResourceBudgets)).GetIndexer()),
 	})
 }
 

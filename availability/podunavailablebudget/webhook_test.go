@@ -149,7 +149,9 @@ func TestOtherRequests(t *testing.T) {
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
 		Kind: kind, Resource: "podunavailablebudgets", Group: v1alpha1.GroupName,
-		Object: `{metadata: {name: first, namespace: default}, spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: web}, maxUnavailable: 1}}`,
+		Object: `
+metadata: {name: first, namespace: default}
+spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: web}, maxUnavailable: 1}`,
 		New: func(args map[string][]string) conformance.Served {
 			others := fake.NewClient(newBudget("first", "1"), newBudget("second", "1", bySelector), newBudget("third", "1", bySelector))
 			w := &Webhook{Availability: others}

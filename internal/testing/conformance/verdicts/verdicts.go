@@ -5,6 +5,7 @@
 package verdicts
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
@@ -85,7 +87,11 @@ func (k *Subject[T]) verdict(t *testing.T, path, value, with string, stays bool)
 		t.Errorf("update of nothing but metadata, with spec.%s %s: %v", path, value, errs)
 	}
 	if stays {
-		if errs := k.Update(k.object(t, merged(t, with, k.Touch), path, value), after); len(errs) > 0 {
+		both, err := jsonpatch.MergeMergePatches([]byte(cmp.Or(with, "{}")), []byte(cmp.Or(k.Touch, "{}")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errs := k.Update(k.object(t, string(both), path, value), after); len(errs) > 0 {
 			t.Errorf("update of another field, with spec.%s %s stored: %v", path, value, errs)
 		}
 	}
@@ -104,25 +110,23 @@ func texts(errs field.ErrorList) string {
 // object is the valid one with changes of its spec, at last the value of a field.
 func (k *Subject[T]) object(t *testing.T, with, path, value string) *T {
 	t.Helper()
-	var tree map[string]any
-	if err := yaml.Unmarshal([]byte(k.Valid), &tree); err != nil {
-		t.Fatal(err)
+	whole, err := yaml.YAMLToJSON([]byte(k.Valid))
+	if err == nil {
+		whole, err = jsonpatch.MergePatch(whole, []byte(`{"spec":`+cmp.Or(with, "{}")+`}`))
 	}
-	spec, _ := tree["spec"].(map[string]any)
-	if spec == nil {
-		spec = map[string]any{}
+	if err != nil {
+		t.Fatalf("%s: %v", with, err)
 	}
-	if with != "" {
-		var patch map[string]any
-		decode(t, with, &patch)
-		merge(spec, patch)
+	var tree struct {
+		Metadata json.RawMessage `json:"metadata,omitempty"`
+		Spec     map[string]any  `json:"spec"`
 	}
+	decode(t, string(whole), &tree)
 	if path != "" {
 		var v any
 		decode(t, value, &v)
-		set(spec, strings.Split(path, "."), v)
+		set(tree.Spec, strings.Split(path, "."), v)
 	}
-	tree["spec"] = spec
 	data, err := json.Marshal(tree)
 	object := new(T)
 	if err == nil {
@@ -140,41 +144,6 @@ func decode(t *testing.T, text string, into any) {
 	decoder.UseNumber() // not all of int64 is a float64
 	if err := decoder.Decode(into); err != nil {
 		t.Fatalf("%s: %v", text, err)
-	}
-}
-
-// merged is one merge patch after another.
-func merged(t *testing.T, first, second string) string {
-	t.Helper()
-	both := map[string]any{}
-	for _, text := range []string{first, second} {
-		if text == "" {
-			continue
-		}
-		var patch map[string]any
-		decode(t, text, &patch)
-		merge(both, patch)
-	}
-	data, err := json.Marshal(both)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// merge applies a JSON merge patch.
-func merge(into, patch map[string]any) {
-	for key, value := range patch {
-		below, isObject := value.(map[string]any)
-		there, _ := into[key].(map[string]any)
-		switch {
-		case value == nil:
-			delete(into, key)
-		case isObject && there != nil:
-			merge(there, below)
-		default:
-			into[key] = value
-		}
 	}
 }
 
