@@ -18,10 +18,14 @@ import (
 	"github.com/podwright/podwright/workloads/fakecluster"
 )
 
-// TestApply: a manager takes away what it no longer applies, and nothing that another one has written.
+// TestApply: a manager takes away what it no longer applies, and nothing that another one has written. The status is applied by itself.
 func TestApply(t *testing.T) {
 	ctx, sets := t.Context(), newClient(t, fakecluster.New().Config("test")).CloneSets("shop")
 	mine := metav1.ApplyOptions{FieldManager: "mine"}
+	status := v1alpha1.CloneSet("web", "shop").WithStatus(v1alpha1.CloneSetStatus().WithReplicas(2))
+	if _, err := sets.ApplyStatus(ctx, status, mine); !apierrors.IsNotFound(err) {
+		t.Errorf("error %v of a status without an object", err)
+	}
 	spec := v1alpha1.CloneSetSpec().WithReplicas(3).WithMinReadySeconds(5)
 	if _, err := sets.Apply(ctx, v1alpha1.CloneSet("web", "shop").WithSpec(spec), mine); err != nil {
 		t.Fatal(err)
@@ -34,9 +38,11 @@ func TestApply(t *testing.T) {
 	if err != nil || *set.Spec.Replicas != 4 || set.Spec.MinReadySeconds != 0 || set.Labels["a"] != "b" {
 		t.Errorf("error %v, set %+v", err, set)
 	}
-	status := v1alpha1.CloneSet("web", "shop").WithStatus(v1alpha1.CloneSetStatus().WithReplicas(2))
-	if set, err = sets.ApplyStatus(ctx, status, mine); err != nil || set.Status.Replicas != 2 || *set.Spec.Replicas != 4 {
+	if set, err = sets.ApplyStatus(ctx, status, mine); err != nil || set.Status.Replicas != 2 || *set.Spec.Replicas != 4 || set.Generation != 2 {
 		t.Errorf("error %v, set %+v", err, set)
+	}
+	if again, err := sets.ApplyStatus(ctx, status, mine); err != nil || again.ResourceVersion != set.ResourceVersion {
+		t.Errorf("error %v; the same again is a write", err)
 	}
 }
 

@@ -3,7 +3,6 @@
 package cloneset
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -57,17 +56,10 @@ func BenchmarkPlan(b *testing.B) {
 			return func() error {
 				p := NewPlan(s)
 				if got := test.does(p); got != test.want(n) {
-					return fmt.Errorf("the plan does %d things, want %d; problems: %w", got, test.want(n), errors.Join(problemsOf(p)...))
+					return fmt.Errorf("the plan does %d things, want %d; problems: %w", got, test.want(n), planbench.Problems(p.Problems))
 				}
 				return nil
 			}
 		})
 	}
-}
-
-func problemsOf(p *Plan) (errs []error) {
-	for _, problem := range p.Problems {
-		errs = append(errs, problem.Err)
-	}
-	return errs
 }

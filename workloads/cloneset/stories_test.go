@@ -24,6 +24,7 @@ import (
 // "asked" shows how many updates the budget was asked about. "free" and "full" change whether the exhausted one allows all.
 // "nodes" says what nodes answer to resizes: the reason, of all pods or of one; without a reason they do them. "stores" has a policy store
 // another cpu or image than the one asked for, or than any. It does so in every write of a pod that is there. Alone, the command ends that.
+// So does "relabels" with labels of new pods. "send-later claim" and "served-late" are about a deletion of another manager.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", cloneSets, func(f *fixture.Cluster) *fixture.Story {
 		c := newCluster(f)

@@ -10,10 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
@@ -26,14 +22,7 @@ func specWith(fields string) string {
 	return `{"metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` + fields + `"selector":` + conformance.Selector + `,"template":` + conformance.Template("", "", "") + `}}`
 }
 
-func request(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
-	return &admissionv1.AdmissionRequest{
-		UID: "r1", Operation: op, Namespace: "shop", Name: "demo",
-		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "CloneSet"},
-		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "clonesets"},
-		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
-	}
-}
+var request = conformance.Requests("v1alpha1", "CloneSet", "clonesets")
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With pods=known it can look up those of demoPods.
 func TestAdmission(t *testing.T) {

@@ -3,7 +3,6 @@
 package daemonset
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -59,15 +58,7 @@ func BenchmarkPlan(b *testing.B) {
 	} {
 		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
 			s := test.setUp(b, n)
-			return func() error { return problemsOf(NewPlan(s)) }
+			return func() error { return planbench.Problems(NewPlan(s).Problems) }
 		}, 5_000)
 	}
-}
-
-func problemsOf(p *Plan) error {
-	var errs []error
-	for _, problem := range p.Problems {
-		errs = append(errs, problem.Err)
-	}
-	return errors.Join(errs...)
 }

@@ -9,10 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/daemonset"
 )
@@ -25,14 +21,7 @@ func specWith(fields string) string {
 	return `{"metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` + fields + `"selector":` + conformance.Selector + `,"template":` + conformance.Template("", "", "") + `}}`
 }
 
-func request(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
-	return &admissionv1.AdmissionRequest{
-		UID: "r1", Operation: op, Namespace: "shop", Name: "demo",
-		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "DaemonSet"},
-		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "daemonsets"},
-		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
-	}
-}
+var request = conformance.Requests("v1alpha1", "DaemonSet", "daemonsets")
 
 // rollingWith is a DaemonSet with these fields in its rollingUpdate.
 func rollingWith(fields string) string {

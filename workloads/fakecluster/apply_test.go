@@ -14,14 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/workloads/fakecluster"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestApply: managers own what they apply. Another one is told of the conflict, and what a manager no longer applies goes.
@@ -66,39 +62,6 @@ func TestApply(t *testing.T) {
 	}
 	if _, err := apply("b", false, map[string]string{"x": "2"}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `"test"`) {
 		t.Errorf("error %v, want a conflict with the client that has updated the field", err)
-	}
-}
-
-// TestApplyCustomResource: the status of a custom resource is applied by itself, and the rest without it.
-func TestApplyCustomResource(t *testing.T) {
-	ctx, cluster := t.Context(), fakecluster.New()
-	sets := dynamic.NewForConfigOrDie(cluster.Config("test")).Resource(v1alpha1.SchemeGroupVersion.WithResource("clonesets")).Namespace("shop")
-	object := func(section string, replicas int64) *unstructured.Unstructured {
-		o := &unstructured.Unstructured{Object: map[string]any{section: map[string]any{"replicas": replicas}}}
-		o.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
-		o.SetName("web")
-		return o
-	}
-	if _, err := sets.ApplyStatus(ctx, "web", object("status", 1), metav1.ApplyOptions{FieldManager: "a"}); !apierrors.IsNotFound(err) {
-		t.Errorf("error %v of a status without an object", err)
-	}
-	if _, err := sets.Apply(ctx, "web", object("spec", 3), metav1.ApplyOptions{FieldManager: "a"}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := sets.ApplyStatus(ctx, "web", object("status", 2), metav1.ApplyOptions{FieldManager: "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var set v1alpha1.CloneSet
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(got.Object, &set); err != nil {
-		t.Fatal(err)
-	}
-	if *set.Spec.Replicas != 3 || set.Status.Replicas != 2 || set.Generation != 1 || len(set.ManagedFields) != 2 {
-		t.Errorf("object %+v", set)
-	}
-	again, err := sets.Apply(ctx, "web", object("spec", 3), metav1.ApplyOptions{FieldManager: "a"})
-	if err != nil || again.GetResourceVersion() != got.GetResourceVersion() {
-		t.Errorf("error %v; the same again is a write", err)
 	}
 }
 

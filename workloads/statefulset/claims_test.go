@@ -5,7 +5,6 @@ package statefulset
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,35 +50,6 @@ func testClaim(s *Snapshot, ordinal int, owner string) *corev1.PersistentVolumeC
 	}
 	s.Claims[claim.Name] = claim
 	return claim
-}
-
-// STS-23: claims that no pod mounts lose the StatefulSet as an owner, in order, if they are named as its claims are.
-func TestClaimsThatNoPodMounts(t *testing.T) {
-	s := testSnapshot(t, "A", "A", "0A", func(s *Snapshot) {
-		for _, name := range []string{"data-web-9", "data-web-3", "log-web-7", "data-web-5", "old-web-1", "data-other-2", "data--2", "data-2", "web-4", "-web-4", "data-web", "data-web-x"} {
-			s.Claims[name] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: s.Set.UID}}}}
-		}
-		for name, owner := range map[string]metav1.OwnerReference{
-			"data-web-20": {APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "former"}, // goes with the former one
-			"data-web-21": {APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", UID: "other"},
-			"data-web-22": {APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "db", UID: "other"},
-			"data-web-23": {APIVersion: "apps.kruise.io/v1beta1", Kind: "Toy", Name: "web", UID: "other"},
-		} {
-			s.Claims[name] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: s.Set.UID}, owner}}}
-		}
-	})
-	want := []string{"data-web-21", "data-web-22", "data-web-23", "data-web-3", "data-web-5", "data-web-9", "log-web-7", "old-web-1"}
-	for range 10 { // claims are a map
-		var got []string
-		for _, c := range NewPlan(s).PatchClaims {
-			got = append(got, c.Claim.Name)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("claims (-want +got):\n%s", diff)
-		}
-	}
 }
 
 // STS-5, STS-23: an owner stands for a former pod or StatefulSet only if its kind, version and name say so.

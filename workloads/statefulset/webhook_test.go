@@ -11,10 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
@@ -36,15 +32,6 @@ func specWith(version, fields string) string {
 func annotated(kept string) string {
 	quoted, _ := json.Marshal(kept)
 	return strings.Replace(specWith("v1alpha1", ""), `"uid"`, `"annotations":{"podwright.github.io/v1beta1-fields":`+string(quoted)+`},"uid"`, 1)
-}
-
-func request(version string, op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
-	return &admissionv1.AdmissionRequest{
-		UID: "r1", Operation: op, Namespace: "shop", Name: "demo",
-		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: version, Kind: "StatefulSet"},
-		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: version, Resource: "statefulsets"},
-		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
-	}
 }
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission. With classes=(fast:grows,slow:rigid:9) it can ask
@@ -79,10 +66,8 @@ func TestWebhookConforms(t *testing.T) {
 					return &statefulset.Webhook{Templates: c}
 				},
 				MutatePath: "/mutate-apps-kruise-io-statefulset", ValidatePath: "/validate-apps-kruise-io-statefulset",
-				Object: func(fields string) string { return specWith(version, fields) },
-				Request: func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
-					return request(version, operation, object, old)
-				},
+				Object:  func(fields string) string { return specWith(version, fields) },
+				Request: conformance.Requests(version, "StatefulSet", "statefulsets"),
 			})
 		})
 	}
@@ -104,7 +89,8 @@ func FuzzWebhook(f *testing.F) {
 		Templates: conformance.CheckTemplates(conformance.NoVerdict),
 	}
 	f.Fuzz(func(t *testing.T, version string, object, old []byte, operation uint8) {
-		r := request(version, conformance.Operations[int(operation)%len(conformance.Operations)], string(object), string(old))
+		request := conformance.Requests(version, "StatefulSet", "statefulsets")
+		r := request(conformance.Operations[int(operation)%len(conformance.Operations)], string(object), string(old))
 		conformance.CheckAnswers(t, webhook, r, 400, 403, 422)
 	})
 }
