@@ -231,7 +231,7 @@ func (w *world) startWebhook(args []string) {
 	w.T.Cleanup(w.Start(w.webhook.Run))
 }
 
-// place asks the webhook and the workload about a pod, which stays as it is. One that was placed is not placed again. (PPS-11, PPS-16, PPS-27)
+// place asks the webhook and the workload about a pod, which they do not change. One that was placed is not placed again. (PPS-11, PPS-16, PPS-27)
 func (w *world) place(args []string, change string) {
 	pod := webPod(func(pod *corev1.Pod) {
 		pod.Spec.NodeName, pod.Annotations = "", nil
