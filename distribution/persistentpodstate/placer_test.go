@@ -11,7 +11,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/distribution/client/fake"
@@ -19,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
 func (c *cluster) placer(kinds podstate.Whitelist, edits ...func(*PlacerOptions)) *Placer {
@@ -32,105 +32,10 @@ func (c *cluster) placer(kinds podstate.Whitelist, edits ...func(*PlacerOptions)
 	return p
 }
 
+var _ podwebhook.Step = (*Placer)(nil)
+
 func createOf(namespace string) *admissionv1.AdmissionRequest {
 	return &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: namespace}
-}
-
-// PPS-2, PPS-11, PPS-27: which pods are placed, by a webhook or as they are created, and what that costs.
-func TestPlacer(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.nodes("a1", "b1")
-		for name, target := range map[string]func(*v1alpha1.PersistentPodState){
-			"web": targeting("apps/v1", "StatefulSet", "web"), "game": targeting("game.kruise.io/v1alpha1", "GameServerSet", "web"), "rs": targeting("apps/v1", "ReplicaSet", "web"),
-		} {
-			c.createState(newState(name, requires(host), target))
-			s := c.state(name)
-			s.Status.PodStates = map[string]v1alpha1.PodState{"web-0": {NodeName: "b1", NodeTopologyLabels: map[string]string{host: "b1"}}}
-			_, err := c.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
-			c.Must(err)
-		}
-		p := c.placer(podstate.Whitelist{games})
-		defer c.Start(p.Run)()
-		c.Sleep("1s")
-		c.ForgetRequests()
-		owned := func(version, kind string) func(*corev1.Pod) {
-			return func(pod *corev1.Pod) {
-				pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "web", UID: "web", Controller: new(true)}}
-			}
-		}
-		for _, test := range []struct {
-			name   string
-			change func(*corev1.Pod)
-			want   string // the node, and by whom
-		}{
-			{"a StatefulSet", owned("apps/v1", "StatefulSet"), "b1 web"},
-			{"another version", owned("apps/v1beta1", "StatefulSet"), "b1 web"},
-			{"a listed kind", owned("game.kruise.io/v1", "GameServerSet"), "b1 game"},
-			{"another kind", owned("apps/v1", "ReplicaSet"), " "},
-			{"nobody", func(pod *corev1.Pod) { pod.OwnerReferences = nil }, " "},
-			{"what is no version", owned("a/b/c", "StatefulSet"), " "},
-			{"another pod", func(pod *corev1.Pod) { pod.Name = "web-1" }, " "},
-			{"a pod that has no name yet", func(pod *corev1.Pod) { pod.Name, pod.GenerateName = "", "web-" }, " "},
-			{"another namespace", func(pod *corev1.Pod) { pod.Namespace = "other" }, " "},
-		} {
-			pod := webPod(func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Annotations = "", nil }, test.change)
-			placed, err := p.PlacePod(t.Context(), pod)
-			c.Must(err)
-			if pod.Spec.NodeSelector != nil {
-				t.Errorf("%s: the pod that was given has been changed", test.name)
-			}
-			mutated := pod.DeepCopy()
-			if mutated.Namespace == "default" {
-				mutated.Namespace = "" // as pods come that are created in a namespace
-			}
-			c.Must(p.Mutate(t.Context(), createOf("default"), mutated))
-			for how, got := range map[string]*corev1.Pod{"as it is created": placed, "by the webhook": mutated} {
-				if show := got.Spec.NodeSelector[host] + " " + placedBy(got); show != test.want {
-					t.Errorf("PPS-11: %s, %s: placed on %q, want %q", test.name, how, show, test.want)
-				}
-			}
-			again, err := p.PlacePod(t.Context(), mutated)
-			if c.Must(err); again != mutated && test.want != " " {
-				t.Errorf("PPS-16: %s: placed twice", test.name)
-			}
-		}
-		pod := webPod(func(pod *corev1.Pod) { pod.Spec.NodeName = "" })
-		c.Must(p.Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Update, Namespace: "default"}, pod))
-		if pod.Spec.NodeSelector != nil {
-			t.Error("PPS-11: an update is placed")
-		}
-		if sent := c.Sent(); len(sent) > 0 {
-			t.Errorf("PPS-27: it took %v", sent)
-		}
-	})
-}
-
-// PPS-35: with the switch, pods get recorded annotations back, also if nothing is asked of their nodes.
-func TestPlacerRestores(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.nodes("a1")
-		c.createState(newState("web", requires(host), func(s *v1alpha1.PersistentPodState) {
-			s.Spec.PersistentPodAnnotations = []v1alpha1.PersistentPodAnnotation{{Key: "ip"}}
-		}))
-		s := c.state("web")
-		s.Status.PodStates = map[string]v1alpha1.PodState{"web-0": {NodeName: "gone", Annotations: map[string]string{"ip": "10.0.0.2"}}}
-		_, err := c.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
-		c.Must(err)
-		for restores, want := range map[bool]string{false: "", true: "10.0.0.2"} {
-			p := c.placer(nil)
-			p.options.RestoreAnnotations = restores
-			stop := c.Start(p.Run)
-			c.Sleep("1s")
-			pod := webPod(func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Annotations = "", nil })
-			placed, err := p.PlacePod(t.Context(), pod)
-			c.Must(err)
-			c.Must(p.Mutate(t.Context(), createOf("default"), pod))
-			if got := placed.Annotations["ip"]; got != want || pod.Annotations["ip"] != want {
-				t.Errorf("restores %t: %q by the workload, %q by the webhook, want %q", restores, got, pod.Annotations["ip"], want)
-			}
-			stop()
-		}
-	})
 }
 
 // PPS-27: while the caches are not filled, pods of StatefulSets wait, and no others.
@@ -152,6 +57,27 @@ func TestPlacerIsNotReady(t *testing.T) {
 	pod.OwnerReferences[0].Kind = "ReplicaSet"
 	if err := p.Mutate(ctx, createOf("default"), pod); err != nil {
 		t.Errorf("PPS-27: a pod of another kind: %v", err)
+	}
+	if _, err := p.MatchExpression(ctx); err == nil || !strings.Contains(err.Error(), "not filled yet") {
+		t.Errorf("PPS-28: error %v", err)
+	}
+	if err := p.Mutate(ctx, &admissionv1.AdmissionRequest{Operation: admissionv1.Update, Namespace: "default"}, webPod()); err != nil {
+		t.Errorf("PPS-11: an update: %v", err)
+	}
+	listed, err := NewPlacer(PlacerOptions{Kubernetes: kube, Distribution: fake.NewClient(), ConfigNamespace: "own"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod.OwnerReferences[0].APIVersion, pod.OwnerReferences[0].Kind = "game.kruise.io/v1alpha1", "GameServerSet"
+	if err := listed.Mutate(ctx, createOf("default"), pod); err == nil || !strings.Contains(err.Error(), "not known yet which kinds the white list has") {
+		t.Errorf("PPS-2: before it runs: error %v", err)
+	}
+	namespace, rules := listed.NamespaceRules()
+	if namespace != "own" || len(rules) != 1 || rules[0].ResourceNames[0] != whitelistConfigMap {
+		t.Errorf("rules %v in %s", rules, namespace)
+	}
+	if namespace, rules := p.NamespaceRules(); namespace != "" || rules != nil {
+		t.Errorf("without a white list: rules %v in %q", rules, namespace)
 	}
 	if _, err := NewPlacer(PlacerOptions{Distribution: fake.NewClient()}); err == nil || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
 		t.Errorf("error %v", err)

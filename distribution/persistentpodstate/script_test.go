@@ -3,14 +3,20 @@
 package persistentpodstate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -35,6 +41,14 @@ import (
 //	bind web-0 a1        has a pod run on a node
 //	unready web-0        has it not be ready
 //	delete web-0 web-1   deletes pods
+//	state NAME           creates a PersistentPodState as the YAML that follows says, with its status
+//	retarget VERSION KIND
+//	                     changes of which kind the PersistentPodState web is, and "require KEY" its required key; "unstate NAME" deletes one
+//	webhook [own] [games] [restores] [placed-by-workloads]
+//	                     starts a webhook, with the white list of the namespace own or of the kind of games, which gives annotations back, or for which
+//	                     workloads place their pods themselves. From then on is shown about which pods it is asked, if that changes
+//	place VERSION KIND   asks about the pod web-0 of a controller of that kind, changed by the JSON that follows. Shown is to which node it goes, by which
+//	                     PersistentPodState: by the webhook, and as the workload creates it
 //	stop, start          stops the controller, and starts another one; "start bare" has it read no kinds of the white list
 //	wait 30s             lets time pass
 //	quiet 1h             does so, and tells how many reconciles there were
@@ -52,10 +66,12 @@ func TestScripts(t *testing.T) {
 // world is a cluster in which everything is noted.
 type world struct {
 	*cluster
-	trace  *fixture.Trace
-	path   string // of the workload
-	made   bool
-	events int // that were shown
+	trace   *fixture.Trace
+	path    string // of the workload
+	made    bool
+	events  int // that were shown
+	webhook *Placer
+	asks    bool // the webhook has noticed that it is asked about others
 	// Of the controller.
 	reconciles *fixture.Reconciles
 	stop       func()
@@ -80,6 +96,15 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	w.events = len(all)
 	lines := w.trace.Take()
+	if d.Cmd == "place" {
+		slices.Sort(lines)
+	}
+	if w.asks {
+		w.asks = false
+		about, err := w.webhook.MatchExpression(t.Context())
+		w.Must(err)
+		lines = append(lines, "asked about "+about)
+	}
 	for _, pod := range w.Pods() {
 		if pod.Spec.NodeName == "" {
 			lines = append(lines, pod.Name+" waits")
@@ -116,6 +141,25 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.workload(w.path, "web", d.Input, "")
 	case "required":
 		w.createState(newState("web", requires(args[0]), targetOf(t, d)))
+	case "state":
+		s := newState(args[0])
+		w.Must(yaml.UnmarshalStrict([]byte(d.Input), s))
+		status := s.Status
+		w.createState(s)
+		s = w.state(args[0])
+		s.Status = status
+		_, err := w.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
+		w.Must(err)
+	case "retarget":
+		w.update(targeting(args[0], args[1], "web"))
+	case "require":
+		w.update(requires(args[0]))
+	case "unstate":
+		w.Must(w.states.PersistentPodStates("default").Delete(t.Context(), args[0], metav1.DeleteOptions{}))
+	case "webhook":
+		w.startWebhook(args)
+	case "place":
+		w.place(args, d.Input)
 	case "create":
 		p := w.create(args[0], w.owner(w.path, "web"))
 		w.trace.Note(fmt.Sprintf("%s is placed by %v%s", args[0], p.Required, strings.TrimSuffix(": "+p.Reason, ": ")))
@@ -156,6 +200,59 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.Sleep(args[0])
 	default:
 		d.Fatalf(t, "no such line: %s", d.Cmd)
+	}
+}
+
+// update changes the PersistentPodState web.
+func (w *world) update(change func(*v1alpha1.PersistentPodState)) {
+	s := w.state("web")
+	change(s)
+	_, err := w.states.PersistentPodStates("default").Update(w.T.Context(), s, metav1.UpdateOptions{})
+	w.Must(err)
+}
+
+func (w *world) startWebhook(args []string) {
+	has := func(word string) bool { return slices.Contains(args, word) }
+	w.webhook = w.placer(nil, func(o *PlacerOptions) {
+		if o.PlacedByWorkloads, o.RestoreAnnotations = has("placed-by-workloads"), has("restores"); has("own") {
+			o.ConfigNamespace = "own"
+		}
+		if has("games") {
+			o.Kinds = podstate.Whitelist{games}
+		}
+	})
+	if has("own") {
+		list := map[string]string{v1alpha1.PersistentPodStateWhitelistKey: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}
+		_, err := w.Kube.CoreV1().ConfigMaps("own").Create(w.T.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: whitelistConfigMap}, Data: list}, metav1.CreateOptions{})
+		w.Must(err)
+	}
+	w.Must(w.webhook.OnMatchChange(func() { w.asks = true }))
+	w.asks = true
+	w.T.Cleanup(w.Start(w.webhook.Run))
+}
+
+// place asks the webhook and the workload about a pod, which they do not change. One that was placed is not placed again. (PPS-11, PPS-16, PPS-27)
+func (w *world) place(args []string, change string) {
+	pod := webPod(func(pod *corev1.Pod) {
+		pod.Spec.NodeName, pod.Annotations = "", nil
+		pod.OwnerReferences[0].APIVersion, pod.OwnerReferences[0].Kind = args[0], args[1]
+	})
+	fixture.Merge(w.T, pod, cmp.Or(change, "{}"))
+	w.ForgetRequests()
+	before, mutated := pod.DeepCopy(), pod.DeepCopy()
+	placed, err := w.webhook.PlacePod(w.T.Context(), pod)
+	w.Must(err)
+	if mutated.Namespace == "default" {
+		mutated.Namespace = "" // as pods come that are created in a namespace
+	}
+	w.Must(w.webhook.Mutate(w.T.Context(), createOf("default"), mutated))
+	again, err := w.webhook.PlacePod(w.T.Context(), mutated)
+	w.Must(err)
+	if !reflect.DeepEqual(before, pod) || again != mutated && placedBy(mutated) != "" || len(w.Sent()) > 0 {
+		w.T.Errorf("the given pod has changed, or is placed twice, or it took %v", w.Sent())
+	}
+	for how, got := range map[string]*corev1.Pod{"the webhook": mutated, "the workload": placed} {
+		w.trace.Note(strings.TrimSpace(fmt.Sprintf("by %s: %q by %q %s", how, got.Spec.NodeSelector[host], placedBy(got), got.Annotations["ip"])))
 	}
 }
 

@@ -32,8 +32,8 @@ type row struct {
 	// Workload is the StatefulSet web. Asks are its annotations: auto, required, preferred and those of pods.
 	Workload *podstate.Workload
 	Asks     []string
-	// Pods are its pods: a name, the node on which it is ready, and what else is true of it. That is unready, deleting, failed, or key=value
-	// of an annotation.
+	// Pods are those of it: a name, a node on which the pod is ready, and what else it is. That is unready, deleting, failed, or key=value of an
+	// annotation.
 	Pods []string
 	// Pod is the new pod web-0. Selects is its node selector, without what is empty there. By has placed it, by the keys in Placed.
 	Pod     *corev1.Pod
@@ -49,14 +49,15 @@ type row struct {
 	After int
 }
 
-// TestRows shows what becomes of each row, see fixture.PlayRows. Commands are:
+// TestRows plays the tables of pod states, see fixture.PlayRows. They show:
 //
-//	record          what is recorded of pods
-//	place, restore  how a new pod is placed; restore: with the annotations that it gets back
-//	stuck           which pod waits for a node that does not exist
-//	generate        what the annotations of a workload ask for
-//	for             which of several PersistentPodStates is that of the pod
-//	conflicts       which ones conflict
+//	record      what is recorded of pods
+//	place       how a new pod is placed
+//	restore     the same, with the annotations that it gets back
+//	stuck       for how long a pod waits that waits for a node which does not exist
+//	generate    what annotations of a workload ask for
+//	for         which of several PersistentPodStates is that of the pod
+//	conflicts   which of them conflict
 func TestRows(t *testing.T) {
 	blank := func() row { return row{State: newState(), Workload: newWorkload(3), Pod: newPod("web-0", "")} }
 	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
@@ -208,7 +209,7 @@ func record(t *testing.T, in podstate.Input) string {
 	return strings.Join(lines, "\n")
 }
 
-// place shows what is done to a pod. The pod that is given stays unchanged, and to one that was placed nothing is done. (PPS-16)
+// place shows what is done to a pod. The pod that is given does not change, and to one that was placed nothing is done. (PPS-16)
 func place(t *testing.T, in podstate.Input, pod *corev1.Pod, restore bool) string {
 	once := func(pod *corev1.Pod) *podstate.Placement {
 		before := pod.DeepCopy()

@@ -38,17 +38,19 @@ type row struct {
 	Key      string
 	// Node is the node of all pods.
 	Node *corev1.Node
-	// Content is what stands in the workload, and Paths where it says how many pods are wanted.
+	// Content is what stands in the workload, and Paths are those of how many pods are wanted.
 	Content json.RawMessage
 	Paths   []string
 }
 
-// TestRows shows what becomes of each row, see fixture.PlayRows. Commands are:
+// TestRows plays the tables of spreads, see fixture.PlayRows. They show:
 //
-//	assign, inject  to which subset a new pod goes, and what it gets there
-//	adopt, count    which pods are adopted, and what is counted of them
-//	patches         what is wrong with patches
-//	paths           how many pods are wanted
+//	assign     to which subset a new pod goes
+//	inject     what it gets there
+//	adopt      which pods are adopted
+//	count      the same, with what pods cost
+//	patches    what is wrong with patches
+//	paths      how many pods are wanted, by paths
 func TestRows(t *testing.T) {
 	blank := func() row {
 		ws := spreadOf(t, "{}")
@@ -112,7 +114,7 @@ func (r *row) pods(t *testing.T) []*corev1.Pod {
 	return l.pods
 }
 
-// injected shows what a new pod gets. The pod that is given stays unchanged, and the new one keeps its subset, for which it is not counted again. (WS-6)
+// injected shows what a new pod gets. The pod that is given does not change, and the new one keeps its subset, for which it is not counted again. (WS-6)
 func injected(t *testing.T, in Input) string {
 	before := in.Pod.DeepCopy()
 	result, err := Inject(in)

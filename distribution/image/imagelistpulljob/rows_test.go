@@ -47,7 +47,7 @@ func one(of *v1alpha1.ImageListPullJob, image string, changes ...func(*v1alpha1.
 
 // row is a line of testdata/rows.
 type row struct {
-	// Job is the job warm of the images a and b. Its status was last written so long ago as Reported says; empty if that is not known.
+	// Job is the job warm of the images a and b. Reported is how long ago its status was last written, empty if that is not known.
 	Job      *v1alpha1.ImageListPullJob
 	Reported string
 	// Jobs are the ImagePullJobs that it wants of images, as the cluster has them, and what is different about them.
@@ -58,8 +58,11 @@ type row struct {
 	Refused map[string]string
 }
 
-// TestRows shows what becomes of each row, see fixture.PlayRows. "plan" is what is planned at noon for a job, "of" the ImagePullJobs of its
-// images, and "progress" how far it is.
+// TestRows plays the tables of jobs, see fixture.PlayRows. They show:
+//
+//	plan        what is planned at noon
+//	of          the ImagePullJobs of the images of a job
+//	progress    how far a job is
 func TestRows(t *testing.T) {
 	blank := func() row { return row{Job: newJob(t, "completionPolicy: {type: Always}")} }
 	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {

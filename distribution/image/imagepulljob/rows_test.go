@@ -41,13 +41,16 @@ type row struct {
 	// Copy is the copy of a secret, after jobs that need it, and Present what is different about it.
 	Copy    []string
 	Present json.RawMessage
-	// Refer has tasks refer to the secrets of users, and not to copies. References are those that stand in a task.
+	// Refer has references be to the secrets of users, and not to copies. References are those that stand in a task.
 	Refer      bool
 	References []v1alpha1.ReferenceObject
 }
 
-// TestRows shows what becomes of each row, see fixture.PlayRows. "copy" is about the copy of a secret that the job pull needs. "release" is
-// about one that it needs no longer, and "references" about those of a task.
+// TestRows plays the tables of pull secrets, see fixture.PlayRows. They show:
+//
+//	copy          what becomes of the copy of a secret that the job pull needs
+//	release       what becomes of it if the job needs it no longer
+//	references    the references of a task
 func TestRows(t *testing.T) {
 	blank := func() row {
 		return row{Source: &corev1.Secret{

@@ -16,6 +16,12 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
+const (
+	pulling   = v1alpha1.ImagePhasePulling
+	succeeded = v1alpha1.ImagePhaseSucceeded
+	failed    = v1alpha1.ImagePhaseFailed
+)
+
 // noon is when all plans are made, unless a case says otherwise.
 var noon = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 

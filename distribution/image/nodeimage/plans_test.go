@@ -32,7 +32,11 @@ import (
 //	task 1 of a bank/b    a task of a tag, with its owners. After "with": version=2, age=1m, and of its policy ttl=60, timeout=600,
 //	                      backoff=3 and deadline=60; without age it is of no time, without the others it has no policy.
 //	status 1 Pulling      what is reported of a tag. After the phase: version=0, began=15s, ended=1m (before noon); after "says" the message
-//	job a                 a job, in the namespace default or, as bank/a, in another. After it: over, never, going, image=nginx:2
+//	job a                 a job, in the namespace default or, as bank/a, in another. After it: over, never, going, image=nginx:2, secrets=s
+//	empty                 the image stands in the NodeImage without tasks
+//	refers shop/s copy:shop/s copy:shop/s:batch
+//	                      references of the image to secrets: to one, to the copy of one, and in a mode
+//	sandbox a=b           labels of its sandbox
 //	pod bank/a 1 10s      the pod of an attempt for a job, and its age. After it, what it has come to
 //	refused bank/a 1      the API server has refused such a pod
 //	labels zone=two       of the node; "image-labels" of the NodeImage
@@ -138,6 +142,9 @@ func (l *lines) read(words []string) {
 		l.s.NodeImage.Labels = values
 	case "job":
 		l.job(plain[1], append(plain[2:], values["image"]))
+		if secrets := values["secrets"]; secrets != "" {
+			l.jobs[plain[1]].Spec.PullSecrets = strings.Split(secrets, ",")
+		}
 	case "task":
 		image := l.s.NodeImage.Spec.Images["nginx"]
 		image.Tags = append(image.Tags, l.task(words[1:], values))
@@ -146,6 +153,16 @@ func (l *lines) read(words []string) {
 		status := l.s.NodeImage.Status.ImageStatuses["nginx"]
 		status.Tags = append(status.Tags, l.status(words[1:]))
 		l.s.NodeImage.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{"nginx": status}
+	case "empty":
+		l.s.NodeImage.Spec.Images = map[string]v1alpha1.ImageSpec{"nginx": {}}
+	case "refers", "sandbox":
+		image := l.s.NodeImage.Spec.Images["nginx"]
+		if words[0] == "sandbox" {
+			image.SandboxConfig = &v1alpha1.SandboxConfig{Labels: values}
+		} else {
+			image.PullSecrets = referencesTo(plain[1:])
+		}
+		l.s.NodeImage.Spec.Images["nginx"] = image
 	case "pod":
 		pod := attemptOf(l.jobs[words[1]], int32(l.number(words[2])), l.ago(words[3]))
 		for _, word := range words[4:] {
@@ -159,12 +176,35 @@ func (l *lines) read(words []string) {
 	}
 }
 
-func (l *lines) job(name string, words []string) {
-	j := job(name)
-	if namespace, short, is := strings.Cut(name, "/"); is {
-		j = job(short)
-		j.Namespace = namespace
+// referencesTo are references to secrets, or to copies of them.
+func referencesTo(words []string) (all []v1alpha1.ReferenceObject) {
+	for _, word := range words {
+		text, isCopy := strings.CutPrefix(word, "copy:")
+		text, mode, _ := strings.Cut(text, ":")
+		namespace, name, _ := strings.Cut(text, "/")
+		ref := v1alpha1.ReferenceObject{Namespace: namespace, Name: name, Mode: mode}
+		if isCopy {
+			ref.Name, _ = images.CopyName(types.NamespacedName{Namespace: namespace, Name: name})
+			ref.Namespace = v1alpha1.DaemonConfigNamespace
+		}
+		all = append(all, ref)
 	}
+	return all
+}
+
+// jobNamed is a job, in the namespace before the slash if there is one.
+func jobNamed(name string) *v1alpha1.ImagePullJob {
+	namespace, short, is := strings.Cut(name, "/")
+	if !is {
+		return job(name)
+	}
+	j := job(short)
+	j.Namespace = namespace
+	return j
+}
+
+func (l *lines) job(name string, words []string) {
+	j := jobNamed(name)
 	for _, word := range words {
 		switch word {
 		case "":
@@ -197,7 +237,7 @@ func (l *lines) task(words []string, values map[string]string) v1alpha1.ImageTag
 			later := corev1.ObjectReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "ImagePullJob", Namespace: "x", Name: "a", UID: "z"}
 			one.OwnerReferences = append(one.OwnerReferences, later)
 		case name != "of":
-			one.OwnerReferences = append(one.OwnerReferences, owners(name)...)
+			one.OwnerReferences = append(one.OwnerReferences, images.TaskOwner(jobNamed(name)))
 		}
 	}
 	return one
