@@ -18,57 +18,15 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestPlans plans for single states of the world, which the files in testdata/plans describe:
-//
-//	plan pods…     what is done, which pods wait for what, and what is wrong
-//	status pods…   the conditions and results of the status that is written
-//
-//	steps          plays steps, a line each: see planSteps
-//
-// How pods are written says place. Fields of the job follow as YAML. With idle=2m the first pod has made no progress for so long.
+// TestPlans plans for states of the world, which the files in testdata/plans describe, a line each: see planSteps.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd == "steps" {
-				w := planSteps{t: t, Snapshot: place(t, newJob(), "")}
-				for line := range strings.Lines(d.Input) {
-					w.step(strings.TrimSpace(line))
-				}
-				return w.out.String()
+			w := planSteps{t: t, Snapshot: place(t, newJob(), "")}
+			for line := range strings.Lines(d.Input) {
+				w.step(strings.TrimSpace(line))
 			}
-			var pods, lines []string
-			idle := map[types.UID]time.Time{}
-			for _, arg := range d.CmdArgs {
-				if arg.Key != "idle" {
-					pods = append(pods, arg.Key)
-					continue
-				}
-				ago, err := time.ParseDuration(arg.Vals[0])
-				if err != nil {
-					t.Fatal(err)
-				}
-				idle["p1"] = noon.Add(-ago)
-			}
-			s := place(t, jobOf(t, d.Input), strings.Join(pods, " "))
-			s.Idle = idle
-			plan := NewPlan(s)
-			if d.Cmd == "status" {
-				for _, c := range conditions(plan.Status) {
-					lines = append(lines, strings.TrimSpace(c))
-				}
-				for _, r := range plan.Status.PodResults {
-					lines = append(lines, strings.TrimSpace(fmt.Sprintf("result of %s, %s: %s %s", r.Pod, r.Container, r.Reason, r.Message)))
-				}
-			} else {
-				lines = append(lines, show(plan))
-				for _, w := range plan.Waiting {
-					lines = append(lines, "wait "+w.String())
-				}
-				for _, p := range plan.Problems {
-					lines = append(lines, "problem: "+p.Err.Error())
-				}
-			}
-			return strings.TrimPrefix(strings.TrimSpace(strings.Join(lines, "\n"))+"\n", "\n")
+			return w.out.String()
 		})
 	})
 }
@@ -77,7 +35,8 @@ func TestPlans(t *testing.T) {
 //
 //	job fields                 changes the job; the fields are YAML
 //	again                      the job was deleted, and created again
-//	pods p1 p2:running         are all pods from then on
+//	pods p1 p2:running         are all pods from then on, as place says
+//	idle 2m                    the first pod has made no progress for so long
 //	filled pod n               a pod has n ephemeral containers of others
 //	owned pod names…           it has such containers, injected by this job; of another job with name=uid, and of none with name=
 //	refused pod after n text   the injection was refused n times, and is tried again after that time
@@ -103,6 +62,8 @@ func (w *planSteps) step(line string) {
 		w.Job = again
 	case "pods":
 		w.Pods = place(w.t, w.Job, rest).Pods
+	case "idle":
+		w.Idle = map[types.UID]time.Time{"p1": w.time("-" + rest)}
 	case "filled":
 		for i := range w.number(words[1]) {
 			w.inject(words[0], container(fmt.Sprint("other-", i)))
@@ -142,6 +103,9 @@ func (w *planSteps) step(line string) {
 		}
 		for _, skipped := range plan.Skipped {
 			fmt.Fprintf(&w.out, "  left out %s\n", skipped.String())
+		}
+		for _, p := range plan.Problems {
+			fmt.Fprintf(&w.out, "  problem: %v\n", p.Err)
 		}
 		if verb == "apply" && plan.Status != nil {
 			w.Job.Status = *plan.Status

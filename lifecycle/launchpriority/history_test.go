@@ -50,7 +50,8 @@ func TestHistories(t *testing.T) {
 // playHistory plays the history of a seed with a controller whose requests a bug may change. It returns what the history violates.
 func playHistory(t *testing.T, seed uint64, bug func(http.RoundTripper) http.RoundTripper) []string {
 	t.Helper()
-	h := &history{cluster: &cluster{}, Rand: rand.New(rand.NewPCG(seed, 0)), pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]map[string]bool{}}
+	h := &history{cluster: &cluster{}, Rand: rand.New(rand.NewPCG(seed, 0))}
+	h.pods, h.ready = map[types.UID]*corev1.Pod{}, map[types.UID]map[string]bool{}
 	fixture.Play(t, configMaps, func(c *fixture.Cluster) {
 		h.setUp(c)
 		config := c.Config(fixture.ControllerUser)
@@ -148,7 +149,8 @@ func (h *history) see(r *fakecluster.Request) {
 	}
 	h.lock.Lock()
 	defer h.lock.Unlock()
-	if pod, err := h.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(h.T.Context(), fixture.Web.Name, metav1.GetOptions{}); err == nil && h.pods[pod.UID] == nil {
+	pod, err := h.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(h.T.Context(), fixture.Web.Name, metav1.GetOptions{})
+	if err == nil && h.pods[pod.UID] == nil {
 		h.pods[pod.UID], h.ready[pod.UID] = pod, map[string]bool{}
 	}
 	switch {
@@ -193,7 +195,8 @@ func (h *history) judge(pod types.UID, keys map[string]string) {
 	for key := range keys {
 		for _, c := range h.pods[pod].Spec.Containers {
 			var begins, priority int
-			if _, err := fmt.Sscan(strings.TrimPrefix(key, "p_")+" "+c.Env[0].Value, &begins, &priority); err != nil || begins < priority && !h.ready[pod][c.Name] {
+			_, err := fmt.Sscan(strings.TrimPrefix(key, "p_")+" "+c.Env[0].Value, &begins, &priority)
+			if err != nil || begins < priority && !h.ready[pod][c.Name] {
 				h.violate("LP-11", "%s begins before %s of %d has been ready", key, c.Name, priority)
 			}
 		}

@@ -34,7 +34,10 @@ const (
 
 // keys are the reasons for which pods of scripts are out of service, by their short names.
 var (
-	keys = map[string]string{"A": keyA, "B": keyB, "C": `{"userAgent":"Lifecycle","key":"preUpdateHook"}`, "O": `{"userAgent":"Other","key":"preUpdateHook"}`}
+	keys = map[string]string{
+		"A": keyA, "B": keyB,
+		"C": `{"userAgent":"Lifecycle","key":"preUpdateHook"}`, "O": `{"userAgent":"Other","key":"preUpdateHook"}`,
+	}
 
 	written = strings.NewReplacer("«A»", keys["A"], "«B»", keys["B"], "«C»", keys["C"], "«O»", keys["O"])
 	short   = strings.NewReplacer(keys["A"], "«A»", keys["B"], "«B»", keys["C"], "«C»", keys["O"], "«O»")
@@ -89,7 +92,9 @@ func (s *script) do(d *datadriven.TestData) string {
 		return s.changes(readiness.Initial(s.patch, s.pod, now))
 	case "withdraw":
 		for _, arg := range d.CmdArgs {
-			s.patch.SetCondition(corev1.PodCondition{Type: corev1.PodConditionType(arg.Key), Status: corev1.ConditionStatus(arg.Vals[0]), LastTransitionTime: metav1.NewTime(now)})
+			closed := corev1.PodCondition{Type: corev1.PodConditionType(arg.Key), Status: corev1.ConditionStatus(arg.Vals[0])}
+			closed.LastTransitionTime = metav1.NewTime(now)
+			s.patch.SetCondition(closed)
 		}
 		readiness.Withdraw(s.patch, s.pod, now)
 		return s.changes(len(s.patch.Conditions) > 0)

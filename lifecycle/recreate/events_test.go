@@ -29,7 +29,8 @@ func settledRequests() map[string]*Snapshot {
 			`sync=[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://m2"}]`,
 		"completed": "completed=0s inactive", "deleting": "phase= deleting",
 	} {
-		request := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s", "label=pod-uid:u", "label=active:true", "deadline=100", "ttl=7200", "unready=5")
+		request := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s",
+			"label=pod-uid:u", "label=active:true", "deadline=100", "ttl=7200", "unready=5")
 		request.Generation = 1
 		all[name] = &Snapshot{Request: fixture.Changed(words, request, strings.Fields(changes)...), Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
 	}

@@ -31,7 +31,8 @@ func TestCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return strconv.Quote(redacted(text, &criv1.AuthConfig{Username: "robot", Password: "pa ss/word", IdentityToken: "identity", RegistryToken: "registry-token"})) + "\n"
+			robot := &criv1.AuthConfig{Username: "robot", Password: "pa ss/word", IdentityToken: "identity", RegistryToken: "registry-token"}
+			return strconv.Quote(redacted(text, robot)) + "\n"
 		case "match":
 			image, err := images.ParseReference(d.CmdArgs[0].String())
 			if err != nil {

@@ -107,7 +107,10 @@ func (p *player) doAboutSecrets(d *datadriven.TestData, args []string) {
 	case "locked":
 		p.locked = true
 	case "fail-secrets":
-		err := map[string]error{"away": apierrors.NewServiceUnavailable("away"), "forbidden": apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "one", errors.New("no"))}[args[0]]
+		err := map[string]error{
+			"away":      apierrors.NewServiceUnavailable("away"),
+			"forbidden": apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "one", errors.New("no")),
+		}[args[0]]
 		p.Server.FailBefore(func(r fakecluster.Request) error {
 			if r.User == p.user() && r.Resource == "secrets" {
 				return err

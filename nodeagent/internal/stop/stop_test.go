@@ -102,8 +102,10 @@ func TestScripts(t *testing.T) {
 // known shows what is known of a container.
 func known(t *testing.T, text string) string {
 	t.Helper()
-	c := &criv1.Container{Id: "c1", PodSandboxId: "s1", Labels: map[string]string{"io.kubernetes.pod.name": "web-0", "io.kubernetes.pod.namespace": "default",
-		"io.kubernetes.pod.uid": "u", "io.kubernetes.container.name": "main"}}
+	c := &criv1.Container{Id: "c1", PodSandboxId: "s1", Labels: map[string]string{
+		"io.kubernetes.pod.name": "web-0", "io.kubernetes.pod.namespace": "default",
+		"io.kubernetes.pod.uid": "u", "io.kubernetes.container.name": "main",
+	}}
 	if err := yaml.Unmarshal([]byte(text), &c.Annotations); err != nil {
 		t.Fatal(err)
 	}
