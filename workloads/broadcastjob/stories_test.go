@@ -24,7 +24,8 @@ import (
 // a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job, "measured" what JobMetrics were told. "inject" has
 // the API server put JSON into a field of the spec of new pods, of those for a node if it is named. Without arguments it does not any more.
 // "cordon" cordons nodes. "left" shows how many pods are left, second by second, while kubelets work.
-// "created" is how many pods the controller has created, and of how many names. "stored" shows the status as the API server has it, without the time of the start.
+// "created" is how many pods the controller has created, and of how many names. "stored" shows the status as the API server has it, without
+// the time of the start.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{Cluster: f}
