@@ -32,7 +32,7 @@ func TestPlainStateIsJSON(t *testing.T) {
 	}
 }
 
-// IP-13: a state with a text that JSON writes otherwise is not one of them.
+// IP-13: a state is not plain if it has a text that JSON writes otherwise.
 func TestOddTextsAreNotPlain(t *testing.T) {
 	for i := range 6 {
 		for _, odd := range []string{"a<b", "a>b", `a"b`, `a\b`, "a&b", "\u2028", "\x00", "\x1f", "\xff"} {

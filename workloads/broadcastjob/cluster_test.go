@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -48,16 +47,6 @@ type finished []string
 
 func (f *finished) Finished(phase v1alpha1.BroadcastJobPhase, succeeded, failed int32, took time.Duration) {
 	*f = append(*f, fmt.Sprintf("%s after %s: %d succeeded, %d failed", phase, took, succeeded, failed))
-}
-
-// inCluster plays a story with BroadcastJobs.
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	c := &cluster{}
-	fixture.Play(t, jobResource, func(f *fixture.Cluster) {
-		c.Cluster = f
-		c.setUp()
-	}, func(t *testing.T) { story(t, c) })
 }
 
 func (c *cluster) setUp() {

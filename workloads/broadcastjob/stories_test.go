@@ -24,7 +24,8 @@ import (
 // a while. "step" is one step of scheduler and kubelets. "outcome" shows the status of the job, "measured" what JobMetrics were told. "inject" has
 // the API server put JSON into a field of the spec of new pods, of those for a node if it is named. Without arguments it does not any more.
 // "cordon" cordons nodes. "left" shows how many pods are left, second by second, while kubelets work.
-// "created" is how many pods the controller has created. "stored" shows the status as the API server has it, without the time of the start.
+// "created" is how many pods the controller has created, and of how many names. "stored" shows the status as the API server has it, without
+// the time of the start.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
 		c := &cluster{Cluster: f}
@@ -51,7 +52,7 @@ func TestStories(t *testing.T) {
 				"stored":   c.stored,
 				"cordon":   func(words ...string) string { c.cordon(words...); return "" },
 				"left":     c.left,
-				"created":  func(...string) string { return fmt.Sprintln(c.Count(fixture.ControllerUser)["create pods"]) },
+				"created":  c.created,
 			},
 		}
 	})
@@ -67,6 +68,18 @@ func (c *cluster) stored(...string) string {
 	status, err := json.Marshal(job.Object["status"])
 	c.Must(err)
 	return string(status) + "\n"
+}
+
+// created shows how many pods the controller has created, and with how many names.
+func (c *cluster) created(...string) string {
+	n, names := 0, map[string]bool{}
+	for _, r := range c.Requests(fixture.ControllerUser) {
+		if r.String() == "create pods" {
+			n++
+			names[fixture.NameIn(r)] = true
+		}
+	}
+	return fmt.Sprintf("%d, with %d names\n", n, len(names))
 }
 
 // left shows how many pods are left, second by second.

@@ -114,7 +114,8 @@ func stateOf(t *testing.T, d *datadriven.TestData) *cronjob.Snapshot {
 			jobs = append(jobs, rest)
 		case "active":
 			of := strings.Fields(rest)
-			active = append(active, corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: "default", Name: of[0], UID: types.UID(of[1]), ResourceVersion: of[2]})
+			active = append(active, corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: "default",
+				Name: of[0], UID: types.UID(of[1]), ResourceVersion: of[2]})
 		case "schedule-note":
 			annotations[cronjob.ScheduleAnnotation] = rest
 		case "refused-at":

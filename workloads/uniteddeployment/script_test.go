@@ -194,7 +194,8 @@ func (w *world) shows(command string) bool {
 	case "workloads":
 		for _, c := range workloadsOf(w.Cluster, w.kind) {
 			partition := string(c.Spec.UpdateStrategy.Partition) + string(c.Spec.UpdateStrategy.RollingUpdate.Partition)
-			w.trace.Note(fmt.Sprintf("%s: %s, %d pods of %s, partition %s, owners %d", c.subset(), c.Name, c.Spec.Replicas, c.image(), partition, len(c.OwnerReferences)))
+			w.trace.Note(fmt.Sprintf("%s: %s, %d pods of %s, partition %s, owners %d",
+				c.subset(), c.Name, c.Spec.Replicas, c.image(), partition, len(c.OwnerReferences)))
 		}
 	case "status":
 		set, err := newClient(w.T, w.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace).Get(w.T.Context(), "web", metav1.GetOptions{})
