@@ -73,6 +73,6 @@ func TestReadWhitelist(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ReadWhitelist(ctx, kube, "kruise-system"); err == nil {
-		t.Error("no error where nobody answers")
+		t.Error("no error if the API server does not answer")
 	}
 }

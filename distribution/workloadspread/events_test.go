@@ -134,7 +134,7 @@ func TestWorkloadsThatMatter(t *testing.T) {
 		{"its template changes", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""},
 		{"another revision", cloneSet("1"), cloneSet("2"), "cloneset cloneset "},
 		{"another status", cloneSet("1"), cloneSet("1"), ""},
-		{"nobody's comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, ""},
+		{"one that no WorkloadSpread names comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, ""},
 	} {
 		got := ""
 		o.workloadChanged(controller.Event{Before: tt.before, After: tt.after}, func(key types.NamespacedName) { got += key.Name + " " })
