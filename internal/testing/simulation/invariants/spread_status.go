@@ -129,8 +129,8 @@ func holderSettled(s *State, even bool) []Violation {
 }
 
 // WorkloadSpreadSettled judges what there is when nothing more happens. Of several WorkloadSpreads that name the same workload, those that
-// do not have it say which one does. Even says of the one that has it that all pods have come from one rollout while every node was there,
-// so that no subset has more than its share. (WS-22)
+// do not have it say which one does. Even says that all pods have come from one rollout while every node was there. Then the one that has
+// the workload has no subset with more than its share. (WS-22)
 func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	s = WithHolder(s)
 	v := violations(holderSettled(s, even))
