@@ -13,9 +13,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MaxConversionBytes is the size of the largest review that a ConversionHandler
+// maxConversionBytes is the size of the largest review that a ConversionHandler
 // reads. A review may hold all objects of a list.
-const MaxConversionBytes = 32 << 20
+const maxConversionBytes = 32 << 20
 
 // ConvertFunc converts an object, a JSON document, to a version (such as
 // apps.kruise.io/v1beta1) and returns the converted document. Of the metadata
@@ -27,13 +27,13 @@ type ConvertFunc func(object []byte, apiVersion string) ([]byte, error)
 //
 // An object that cannot be converted fails the whole review; the answer names
 // the object. What is no conversion review is answered with the HTTP status 405
-// (not POSTed), 415 (not JSON), 413 (larger than MaxConversionBytes) or 400. A
+// (not POSTed), 415 (not JSON), 413 (larger than maxConversionBytes) or 400. A
 // function that panics gives 500 and an entry in the log.
 func ConversionHandler(f ConvertFunc) http.Handler {
 	return protocol[*ConversionReview]{
 		kind:          conversionReviewKind,
 		versionsField: "conversionReviewVersions of the definition",
-		maxBodyBytes:  MaxConversionBytes,
+		maxBodyBytes:  maxConversionBytes,
 		empty:         func() *ConversionReview { return &ConversionReview{} },
 		describe:      describeConversion,
 		respond: func(ctx context.Context, review *ConversionReview) (*ConversionReview, error) {

@@ -11,9 +11,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MaxBodyBytes is the size of the largest review that a Handler reads. The API
+// maxReviewBytes is the size of the largest review that a Handler reads. The API
 // server takes objects of up to 3 MiB, and a review holds two.
-const MaxBodyBytes = 8 << 20
+const maxReviewBytes = 8 << 20
 
 // Func answers an admission request. The request is not nil and is the
 // function's own. The context ends when the API server no longer waits, and
@@ -24,14 +24,14 @@ type Func func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.Admi
 // Handler serves a Func to the API server.
 //
 // What is no admission review is answered with the HTTP status 405 (not
-// POSTed), 415 (not JSON), 413 (larger than MaxBodyBytes) or 400. A function that
+// POSTed), 415 (not JSON), 413 (larger than maxReviewBytes) or 400. A function that
 // panics or answers nil gives 500 and an entry in the log; the API server then
 // acts on the webhook's failurePolicy.
 func Handler(f Func) http.Handler {
 	return protocol[*admissionv1.AdmissionReview]{
 		kind:          admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"),
 		versionsField: "admissionReviewVersions of the webhook",
-		maxBodyBytes:  MaxBodyBytes,
+		maxBodyBytes:  maxReviewBytes,
 		empty:         func() *admissionv1.AdmissionReview { return &admissionv1.AdmissionReview{} },
 		describe:      describe,
 		respond: func(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {

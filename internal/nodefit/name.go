@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// IDLength makes it unlikely that two of many thousand nodes have the same id.
-const IDLength = 10
+// idLength makes it unlikely that two of many thousand nodes have the same id.
+const idLength = 10
 
 // maxPrefix leaves room for the end of the name of a pod, which is its host name too.
-const maxPrefix = 63 - 1 - IDLength
+const maxPrefix = 63 - 1 - idLength
 
 // PodName derives the name of an owner's pod from its node and from the former pod's name. That name is empty if the
 // node had no pod before. So the API server refuses a second pod of the node, whatever the caches show. No pod has the
@@ -31,7 +31,7 @@ func PodName(owner metav1.Object, node, former string, sequence int) string {
 		_, _ = fmt.Fprint(h, "/", sequence)
 	}
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	sum, id := h.Sum64(), make([]byte, IDLength)
+	sum, id := h.Sum64(), make([]byte, idLength)
 	for i := range id {
 		id[i] = alphabet[sum%uint64(len(alphabet))]
 		sum /= uint64(len(alphabet))

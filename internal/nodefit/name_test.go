@@ -13,7 +13,7 @@ func TestPodName(t *testing.T) {
 	web := &metav1.ObjectMeta{Name: "web", UID: "1"}
 	names := map[string]bool{}
 	for _, name := range []string{PodName(web, "a", "", 0), PodName(web, "b", "", 0), PodName(web, "a", "", 1), PodName(web, "a", "1", 0), PodName(&metav1.ObjectMeta{Name: "web", UID: "2"}, "a", "", 0)} {
-		if names[name] || !strings.HasPrefix(name, "web-") || len(name) != len("web-")+IDLength {
+		if names[name] || !strings.HasPrefix(name, "web-") || len(name) != len("web-")+idLength {
 			t.Errorf("the name %s", name)
 		}
 		names[name] = true
