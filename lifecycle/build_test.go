@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/podpatch"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -26,14 +26,14 @@ var (
 )
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // newPod is an available pod of a state, or of "-", for none. Words change it.
 func newPod(changes ...string) *corev1.Pod {
 	if changes[0] = "state=" + changes[0]; changes[0] == "state=-" {
 		changes = changes[1:]
 	}
-	return fixture.Changed(words, &corev1.Pod{}, append([]string{"available"}, changes...)...)
+	return patches.Changed(words, &corev1.Pod{}, append([]string{"available"}, changes...)...)
 }
 
 // lifecycleOf reads hooks in YAML.

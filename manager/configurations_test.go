@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // rebuilding is a program and the configuration that it looks at, with the webhooks of which it has a list.
@@ -48,7 +48,7 @@ func TestRebuild(t *testing.T) {
 	datadriven.RunTest(t, "testdata/rebuild.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "webhook":
-			fixture.Merge(t, &one, d.Input)
+			patches.Merge(t, &one, d.Input)
 			return ""
 		case "program":
 			r.builder = builderOf(d)
@@ -91,10 +91,10 @@ func (r *rebuilding) rebuilt(t *testing.T, one admissionv1.MutatingWebhook, chan
 	if err := yaml.UnmarshalStrict([]byte(changes), &given); err != nil {
 		t.Fatal(err)
 	}
-	webhooks := func(patches []json.RawMessage) (all []admissionv1.MutatingWebhook) {
-		for _, patch := range patches {
+	webhooks := func(changes []json.RawMessage) (all []admissionv1.MutatingWebhook) {
+		for _, patch := range changes {
 			webhook := *one.DeepCopy()
-			fixture.Merge(t, &webhook, string(patch))
+			patches.Merge(t, &webhook, string(patch))
 			all = append(all, webhook)
 		}
 		return all

@@ -21,7 +21,7 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 var start = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -96,7 +96,7 @@ func read(t *testing.T, d *datadriven.TestData) *given {
 		name, patch, _ := strings.Cut(rest, " ")
 		switch word {
 		case "budget":
-			fixture.Merge(t, g.budget, rest)
+			patches.Merge(t, g.budget, rest)
 		case "no-budget":
 			g.budget = nil
 		case "records":
@@ -138,11 +138,11 @@ func merged[T any](t *testing.T, object *T, patch string) *T {
 		if name == "none" {
 			owners = "null"
 		}
-		fixture.Merge(t, object, "{metadata: {ownerReferences: "+owners+"}}")
+		patches.Merge(t, object, "{metadata: {ownerReferences: "+owners+"}}")
 		patch = rest
 	}
 	if patch != "" {
-		fixture.Merge(t, object, patch)
+		patches.Merge(t, object, patch)
 	}
 	return object
 }

@@ -13,12 +13,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestSelect shows which pods are a budget's, how many there should be and are desired, and what it says of that. The lines are those of given.
@@ -103,8 +101,8 @@ func TestConflict(t *testing.T) {
 	datadriven.RunTest(t, "testdata/conflict.txt", func(t *testing.T, d *datadriven.TestData) string {
 		return rows(t, d, func(first, second string) string {
 			var a, b v1alpha1.PodUnavailableBudget
-			fixture.Merge(t, &a, "{spec: "+first+"}")
-			fixture.Merge(t, &b, "{spec: "+second+"}")
+			patches.Merge(t, &a, "{spec: "+first+"}")
+			patches.Merge(t, &b, "{spec: "+second+"}")
 			if budget.Conflict(&a, &b) != budget.Conflict(&b, &a) {
 				t.Errorf("%s: %s and %s: it depends on which comes first", d.Pos, first, second)
 			}
@@ -183,20 +181,7 @@ func TestUpdateOf(t *testing.T) {
 // patched is a copy of a pod with a strategic merge patch.
 func patched(t *testing.T, pod *corev1.Pod, patch string) *corev1.Pod {
 	t.Helper()
-	change, err := yaml.YAMLToJSON([]byte(patch))
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := json.Marshal(pod)
-	if err == nil {
-		whole, err = strategicpatch.StrategicMergePatch(whole, change, pod)
-	}
-	after := &corev1.Pod{}
-	if err == nil {
-		err = json.Unmarshal(whole, after)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", patch, err)
-	}
+	after := pod.DeepCopy()
+	patches.Strategic(t, after, patch)
 	return after
 }

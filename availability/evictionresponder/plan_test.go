@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/evictionresponder"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -117,22 +117,22 @@ func change(t *testing.T, s *evictionresponder.Snapshot, word, rest string) {
 	t.Helper()
 	switch first, second, _ := strings.Cut(rest, " "); {
 	case word == "eviction":
-		fixture.Merge(t, s.Eviction, rest)
+		patches.Merge(t, s.Eviction, rest)
 	case word == "pod" && rest == "null":
 		s.Pod = nil
 	case word == "pod":
-		fixture.Merge(t, s.Pod, rest)
+		patches.Merge(t, s.Pod, rest)
 	case word == "set" && rest == "null":
 		s.Set, s.Pods = nil, nil
 	case word == "set":
-		fixture.Merge(t, s.Set, rest)
+		patches.Merge(t, s.Set, rest)
 	case word == "state":
 		s.Eviction.Status.TargetResponders[0].State = evictionresponder.ResponderState(rest)
 	case word == "report":
-		fixture.Merge(t, &s.Eviction.Status.Responders[0], rest)
+		patches.Merge(t, &s.Eviction.Status.Responders[0], rest)
 	case word == "another":
 		pod := servingPod(first)
-		fixture.Merge(t, pod, cmp.Or(second, "{}"))
+		patches.Merge(t, pod, cmp.Or(second, "{}"))
 		s.Pods = append(s.Pods, pod)
 	case word == "answer":
 		in, err := time.ParseDuration(first)

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own. Shown are how pods are placed, the writes
@@ -237,7 +238,7 @@ func (w *world) place(args []string, change string) {
 		pod.Spec.NodeName, pod.Annotations = "", nil
 		pod.OwnerReferences[0].APIVersion, pod.OwnerReferences[0].Kind = args[0], args[1]
 	})
-	fixture.Merge(w.T, pod, cmp.Or(change, "{}"))
+	patches.Merge(w.T, pod, cmp.Or(change, "{}"))
 	w.ForgetRequests()
 	before, mutated := pod.DeepCopy(), pod.DeepCopy()
 	placed, err := w.webhook.PlacePod(w.T.Context(), pod)

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows what is planned for a ResourceDistribution to the namespaces ns-1 and ns-2, which have their copies. It is of a Secret, or
@@ -38,7 +38,7 @@ func TestPlans(t *testing.T) {
 		}
 		for _, line := range lines {
 			if patch, is := strings.CutPrefix(line, "resource "); is {
-				fixture.Merge(t, resource, patch)
+				patches.Merge(t, resource, patch)
 				distribution.Spec.Resource.Raw = raw(t, resource).Raw
 			}
 		}
@@ -59,14 +59,14 @@ func happen(t *testing.T, s *Snapshot, line string) {
 	case "copy":
 		empty := &Snapshot{Distribution: s.Distribution, Namespaces: s.Namespaces, Now: noon, Sources: s.Sources, Source: s.Source}
 		object := NewPlan(empty).Create[0].(*corev1.Secret)
-		fixture.Merge(t, object, rest)
+		patches.Merge(t, object, rest)
 		s.Copies[0] = stored(object)[0]
 	case "missing":
 		s.Copies = s.Copies[1:]
 	case "nothing":
 		s.Copies[0] = nil
 	case "distribution":
-		fixture.Merge(t, s.Distribution, rest)
+		patches.Merge(t, s.Distribution, rest)
 	case "terminating":
 		terminating(s.Namespaces[:1])
 	case "conflict":
@@ -76,7 +76,7 @@ func happen(t *testing.T, s *Snapshot, line string) {
 		}
 		s.Conflicts = map[string]time.Time{"ns-1": noon.Add(-ago)}
 	case "source":
-		fixture.Merge(t, s.Source.(*corev1.Secret), rest)
+		patches.Merge(t, s.Source.(*corev1.Secret), rest)
 	case "no-source":
 		s.Source = nil
 	case "unread":

@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 const (
@@ -126,7 +126,7 @@ func revisionOf(t *testing.T, hash, text string) *appsv1.ControllerRevision {
 	case text == "bare":
 		pods = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}}}
 	case text != "":
-		fixture.Patch(t, pods, text)
+		patches.Strategic(t, pods, text)
 	}
 	return rev(t, hash, pods)
 }

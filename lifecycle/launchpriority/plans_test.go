@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows what is to be done about pods, and what waits. Two lines follow a plan. The first one is the pod, as podOf reads it, with changes of
@@ -59,13 +59,13 @@ func TestPlans(t *testing.T) {
 }
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", time.Unix(1, 0))
+var words = patches.Read("testdata/words.yaml", time.Unix(1, 0))
 
 // podIn reads a pod and its changes.
 func podIn(t *testing.T, text string) *corev1.Pod {
 	t.Helper()
 	containers, changes, _ := strings.Cut(text, "|")
-	return fixture.Changed(words, podOf(t, containers), strings.Fields(changes)...)
+	return patches.Changed(words, podOf(t, containers), strings.Fields(changes)...)
 }
 
 // configMapIn reads a ConfigMap; nil if there is none.

@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -18,12 +18,12 @@ import (
 var (
 	now = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	// words are those of testdata/words.yaml.
-	words = fixture.ReadWords("testdata/words.yaml", now)
+	words = patches.Read("testdata/words.yaml", now)
 )
 
 // gated is a pod with the gate and without the condition, created a second ago. Words change it.
 func gated(changes ...string) *corev1.Pod {
-	return fixture.Changed(words, &corev1.Pod{}, append([]string{"gated"}, changes...)...)
+	return patches.Changed(words, &corev1.Pod{}, append([]string{"gated"}, changes...)...)
 }
 
 // TestPlans shows what is done about pods, of which words of testdata/words.yaml tell.

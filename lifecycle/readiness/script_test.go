@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -24,7 +24,7 @@ import (
 var (
 	now = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	// words are those of testdata/words.yaml.
-	words = fixture.ReadWords("testdata/words.yaml", now)
+	words = patches.Read("testdata/words.yaml", now)
 )
 
 const (
@@ -45,7 +45,7 @@ var (
 
 // serving is a pod in service, changed by words.
 func serving(changes ...string) *corev1.Pod {
-	return fixture.Changed(words, &corev1.Pod{}, append([]string{"serving"}, changes...)...)
+	return patches.Changed(words, &corev1.Pod{}, append([]string{"serving"}, changes...)...)
 }
 
 // script is a pod, and what is to be patched about it.

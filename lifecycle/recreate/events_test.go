@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -21,18 +21,18 @@ var at = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // settledRequests are snapshots with nothing to do but to wait.
 func settledRequests() map[string]*Snapshot {
-	words := fixture.ReadWords("testdata/words.yaml", at)
-	pod := fixture.Changed(words, &corev1.Pod{}, "running", "restarted")
+	words := patches.Read("testdata/words.yaml", at)
+	pod := patches.Changed(words, &corev1.Pod{}, "running", "restarted")
 	all := map[string]*Snapshot{}
 	for name, changes := range map[string]string{
 		"new": "phase=", "pending": "phase=Pending", "recreating": "phase=Recreating acquired=2024-05-01T12:00:01Z held " +
 			`sync=[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://m2"}]`,
 		"completed": "completed=0s inactive", "deleting": "phase= deleting",
 	} {
-		request := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s",
+		request := patches.Changed(words, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s",
 			"label=pod-uid:u", "label=active:true", "deadline=100", "ttl=7200", "unready=5")
 		request.Generation = 1
-		all[name] = &Snapshot{Request: fixture.Changed(words, request, strings.Fields(changes)...), Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
+		all[name] = &Snapshot{Request: patches.Changed(words, request, strings.Fields(changes)...), Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
 	}
 	return all
 }

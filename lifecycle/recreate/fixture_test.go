@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -27,24 +27,24 @@ const (
 )
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // newRequest is a request as a user creates it, changed by words.
 func newRequest(changes ...string) *v1alpha1.ContainerRecreateRequest {
-	return fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"new"}, changes...)...)
+	return patches.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"new"}, changes...)...)
 }
 
 // request is a request that a node agent works on, created 10 seconds ago.
 func request(changes ...string) *v1alpha1.ContainerRecreateRequest {
 	r := newRequest()
 	recreate.Default(r, runningPod())
-	return fixture.Changed(words, r, append([]string{"begun"}, changes...)...)
+	return patches.Changed(words, r, append([]string{"begun"}, changes...)...)
 }
 
 // runningPod is a pod in service, with the readiness gate. Its containers main
 // and side were started before the request.
 func runningPod(changes ...string) *corev1.Pod {
-	return fixture.Changed(words, &corev1.Pod{}, append([]string{"running"}, changes...)...)
+	return patches.Changed(words, &corev1.Pod{}, append([]string{"running"}, changes...)...)
 }
 
 // status is that of a container that runs.

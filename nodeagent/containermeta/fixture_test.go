@@ -11,8 +11,8 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // now is the time of all snapshots.
@@ -26,11 +26,11 @@ const (
 )
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // newPod returns a pod of a CloneSet with the containers main and side, changed by words.
 func newPod(name string, changes ...string) *corev1.Pod {
-	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"cloned"}, changes...)...)
+	pod := patches.Changed(words, &corev1.Pod{}, append([]string{"cloned"}, changes...)...)
 	pod.Name = name
 	return pod
 }

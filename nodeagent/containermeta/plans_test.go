@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // envHashes are the hashes of the environments that pods of tests have.
@@ -96,7 +96,7 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 				changes = append(changes, word)
 			}
 		}
-		s.Pod = fixture.Changed(words, pod, changes...)
+		s.Pod = patches.Changed(words, pod, changes...)
 	case "container":
 		c := created(line[1], line[2], int64(number(t, line[3], 10)))
 		for _, word := range line[4:] {

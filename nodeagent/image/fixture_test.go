@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // now is the time of all snapshots.
@@ -35,12 +35,12 @@ func newNodeImage(changes ...change) *v1alpha1.NodeImage {
 }
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // wants gives a task, of version 1 and created a minute before now. Words change it.
 func wants(image, tag string, changes ...string) change {
 	return func(n *v1alpha1.NodeImage) {
-		spec := fixture.Changed(words, &v1alpha1.ImageTagSpec{Tag: tag}, append([]string{"task"}, changes...)...)
+		spec := patches.Changed(words, &v1alpha1.ImageTagSpec{Tag: tag}, append([]string{"task"}, changes...)...)
 		if n.Spec.Images == nil {
 			n.Spec.Images = map[string]v1alpha1.ImageSpec{}
 		}

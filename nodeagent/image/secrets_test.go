@@ -22,7 +22,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // named reads "namespace/name".
@@ -72,10 +72,10 @@ func (p *player) doAboutSecrets(d *datadriven.TestData, args []string) {
 		text, err := os.ReadFile("testdata/managers/" + args[0])
 		p.Must(err)
 		p.edit(func(n *v1alpha1.NodeImage) {
-			fixture.Merge(p.T, &n.Spec, strings.ReplaceAll(string(text), "NOW", time.Now().UTC().Format(time.RFC3339)))
+			patches.Merge(p.T, &n.Spec, strings.ReplaceAll(string(text), "NOW", time.Now().UTC().Format(time.RFC3339)))
 		})
 	case "edit":
-		p.edit(func(n *v1alpha1.NodeImage) { fixture.Merge(p.T, n, d.Input) })
+		p.edit(func(n *v1alpha1.NodeImage) { patches.Merge(p.T, n, d.Input) })
 	case "secrets", "refer":
 		for _, secret := range args[1:] {
 			if d.Cmd == "refer" {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -41,7 +41,7 @@ func in(pod string) (namespace, name string) {
 }
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // wants has a pod, perhaps "namespace/pod", probed: its container main, every 10 s, by a command that is the name of the probe. Words change
 // the probe, and "named=other" is the pod's name.
@@ -58,7 +58,7 @@ func wants(pod, probe string, changes ...string) change {
 		})
 		p := &v1alpha1.ContainerProbe{Name: probe, ContainerName: "main", Probe: command(probe)}
 		p.Probe.PeriodSeconds = 10
-		p = fixture.Changed(words, p, changes...)
+		p = patches.Changed(words, p, changes...)
 		for i := range n.Spec.PodProbes {
 			if n.Spec.PodProbes[i].UID == uid {
 				n.Spec.PodProbes[i].Probes = append(n.Spec.PodProbes[i].Probes, *p)
@@ -88,7 +88,7 @@ func says(pod, probe string, state v1alpha1.ProbeState) change {
 
 // knows is what an agent knows of a probe of wants, changed by words.
 func knows(pod, probe string, changes ...string) Probe {
-	return *fixture.Changed(words, &Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}, changes...)
+	return *patches.Changed(words, &Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}, changes...)
 }
 
 // told has the last state that is reported be so old.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -44,9 +44,9 @@ func TestAfter(t *testing.T) {
 		p, spec := Probe{ID: ID{Container: "main"}}, &v1alpha1.ContainerProbe{}
 		for _, arg := range d.CmdArgs {
 			if arg.Key == "was" {
-				p = *fixture.Changed(words, &p, arg.String())
+				p = *patches.Changed(words, &p, arg.String())
 			} else {
-				spec = fixture.Changed(words, spec, arg.String())
+				spec = patches.Changed(words, spec, arg.String())
 			}
 		}
 		for i, word := range strings.Fields(d.Input) {

@@ -10,7 +10,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/internal/heldup"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -33,12 +33,12 @@ const (
 )
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // newRequest returns a request as the webhook leaves it, for main, which was the
 // container m1, and side, which was s1. Words change it.
 func newRequest(name string, changes ...string) *v1alpha1.ContainerRecreateRequest {
-	r := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"filled"}, changes...)...)
+	r := patches.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"filled"}, changes...)...)
 	r.Name = name
 	return r
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	manager "github.com/podwright/podwright/lifecycle/recreate"
@@ -119,7 +120,7 @@ func (n *node) start() {
 // the kubelet run it until it is ready.
 func (n *node) pod(name string, changes ...string) {
 	n.Helper()
-	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"two"}, changes...)...)
+	pod := patches.Changed(words, &corev1.Pod{}, append([]string{"two"}, changes...)...)
 	pod.Name = name
 	_, err := n.kube.CoreV1().Pods("default").Create(n.Context(), pod, metav1.CreateOptions{})
 	n.Must(err)
@@ -193,7 +194,7 @@ func (n *node) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
 // create creates a request as a user does, and the webhook fills it in.
 func (n *node) create(name, pod string, changes ...string) {
 	n.Helper()
-	r := fixture.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"new", "of=" + pod}, changes...)...)
+	r := patches.Changed(words, &v1alpha1.ContainerRecreateRequest{}, append([]string{"new", "of=" + pod}, changes...)...)
 	r.Name = name
 	of := n.getPod(pod)
 	if errs := append(manager.ValidateCreate(r), manager.ValidatePod(r, of)...); len(errs) > 0 {
@@ -218,7 +219,7 @@ func (n *node) forge(name, pod string, changes ...string) {
 // alone runs a pod that the API server does not have, "namespace/name".
 func (n *node) alone(name string, annotations map[string]string) {
 	n.Helper()
-	pod := fixture.Changed(words, &corev1.Pod{}, "alone="+strings.Replace(name, "/", ":", 1))
+	pod := patches.Changed(words, &corev1.Pod{}, "alone="+strings.Replace(name, "/", ":", 1))
 	pod.Annotations = annotations
 	n.Must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
 }

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -202,11 +202,11 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		s.image(words[0], words[1])
 		s.versions[s.set.ResourceVersion] = fmt.Sprintf("R%d", len(s.versions)+1)
 	case "set":
-		fixture.Patch(s.t, s.set, rest)
+		patches.Strategic(s.t, s.set, rest)
 	case "pod":
-		fixture.Patch(s.t, s.pod(named), patch)
+		patches.Strategic(s.t, s.pod(named), patch)
 	case "revision":
-		fixture.Patch(s.t, s.revisions[s.numbers([]string{named})[0]-1], patch)
+		patches.Strategic(s.t, s.revisions[s.numbers([]string{named})[0]-1], patch)
 	case "data":
 		r := s.revisions[s.numbers([]string{named})[0]-1]
 		if old, now, replaces := strings.Cut(patch, " => "); replaces {
@@ -273,7 +273,7 @@ func (s *planScript) status(pod, container, patch string) {
 		*statuses = slices.Delete(*statuses, i, i+1)
 		return
 	}
-	fixture.Patch(s.t, &(*statuses)[i], patch)
+	patches.Strategic(s.t, &(*statuses)[i], patch)
 }
 
 // show shows a part of the plan, or of a pod.

@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows the plans of pods: a line each, as podOf reads it, and "-" for no restart policy. Behind a semicolon stands what
@@ -52,7 +52,7 @@ func snapshotOf(t *testing.T, line string) *Snapshot {
 		changeBy(t, s, key, value)
 	}
 	if patched {
-		fixture.Patch(t, s.Pod, "{"+patch)
+		patches.Strategic(t, s.Pod, "{"+patch)
 	}
 	s.Node = nodes[s.Pod.Spec.NodeName]
 	return s

@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -86,9 +86,9 @@ func allowed(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 // pods is a webhook that is asked about all that is done to pods, after a merge patch in YAML.
 func pods(t *testing.T, patch string) []admissionregistrationv1.ValidatingWebhook {
 	var w admissionregistrationv1.ValidatingWebhook
-	fixture.Merge(t, &w, `{name: hook.example.com, clientConfig: {service: {path: /hook}},
+	patches.Merge(t, &w, `{name: hook.example.com, clientConfig: {service: {path: /hook}},
 		rules: [{operations: ["*"], apiGroups: [""], apiVersions: [v1], resources: [pods, pods/eviction]}]}`)
-	fixture.Merge(t, &w, patch)
+	patches.Merge(t, &w, patch)
 	return []admissionregistrationv1.ValidatingWebhook{w}
 }
 

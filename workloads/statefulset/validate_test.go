@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -56,9 +56,9 @@ func TestMutableOnUpdate(t *testing.T) {
 			continue
 		}
 		set, changed := &v1beta1.StatefulSet{}, &v1beta1.StatefulSet{}
-		fixture.Merge(t, set, specWith("v1beta1", ""))
-		fixture.Merge(t, changed, specWith("v1beta1", ""))
-		fixture.Merge(t, changed, `{"spec":{"`+name+`":`+value+`}}`)
+		patches.Merge(t, set, specWith("v1beta1", ""))
+		patches.Merge(t, changed, specWith("v1beta1", ""))
+		patches.Merge(t, changed, `{"spec":{"`+name+`":`+value+`}}`)
 		got := statefulset.ValidateUpdate(changed, set)
 		if (want == "") != (len(got) == 0) || want != "" && !strings.HasPrefix(got[0].Error(), want) {
 			t.Errorf("change of spec.%s: %v, want %q", name, got, want)

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
@@ -28,7 +28,7 @@ func podOf(t *testing.T, containers []datadriven.CmdArg, patch string) *corev1.P
 		pod.Spec.Containers = append(pod.Spec.Containers, c)
 	}
 	if patch != "" {
-		fixture.Merge(t, pod, patch)
+		patches.Merge(t, pod, patch)
 	}
 	return pod
 }
@@ -50,13 +50,13 @@ func shown(c *corev1.Container) string {
 }
 
 // TestScripts shows what is made of pods. Containers with priorities stand behind "mutate", and what follows is merged into the pod:
-// see fixture.Merge. Shown are the names that it gets, and the environments of its containers. "of" shows the barriers of a container.
+// see patches.Merge. Shown are the names that it gets, and the environments of its containers. "of" shows the barriers of a container.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "of" {
 				c := &corev1.Container{}
-				fixture.Merge(t, c, d.Input)
+				patches.Merge(t, c, d.Input)
 				priority, found := barrier.Priority(c)
 				return fmt.Sprintf("%+v, priority %d, %t\n", barrier.Of(c), priority, found)
 			}

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -30,11 +30,11 @@ func newNode(changes ...func(*corev1.Node)) *corev1.Node {
 }
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now)
+var words = patches.Read("testdata/words.yaml", now)
 
 // newPod returns a pod of the namespace shop on node-1 that is initialized, with the UID uid-NAME. Words change it.
 func newPod(name string, changes ...string) *corev1.Pod {
-	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"initialized", "uid=uid-" + name}, changes...)...)
+	pod := patches.Changed(words, &corev1.Pod{}, append([]string{"initialized", "uid=uid-" + name}, changes...)...)
 	pod.Name = name
 	return pod
 }

@@ -14,27 +14,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/heldup"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var now = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 
 // words are those of testdata/words.yaml.
-var words = fixture.ReadWords("testdata/words.yaml", now.Time)
+var words = patches.Read("testdata/words.yaml", now.Time)
 
 func newMarker(changes ...string) *v1alpha1.PodProbeMarker {
-	return fixture.Changed(words, &v1alpha1.PodProbeMarker{}, append([]string{"games"}, changes...)...)
+	return patches.Changed(words, &v1alpha1.PodProbeMarker{}, append([]string{"games"}, changes...)...)
 }
 
 func newPod(name string, changes ...string) *corev1.Pod {
-	pod := fixture.Changed(words, &corev1.Pod{}, append([]string{"initialized"}, changes...)...)
+	pod := patches.Changed(words, &corev1.Pod{}, append([]string{"initialized"}, changes...)...)
 	pod.Name, pod.UID = name, types.UID("uid-"+name)
 	return pod
 }
 
 func newProbes(node string, changes ...string) *v1alpha1.NodePodProbe {
-	n := fixture.Changed(words, &v1alpha1.NodePodProbe{}, append([]string{"asks"}, changes...)...)
+	n := patches.Changed(words, &v1alpha1.NodePodProbe{}, append([]string{"asks"}, changes...)...)
 	n.Name = node
 	return n
 }

@@ -5,7 +5,6 @@ go 1.26.0
 require github.com/podwright/podwright v0.0.0
 
 require (
-	github.com/cockroachdb/datadriven v1.0.2 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
