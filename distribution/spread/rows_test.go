@@ -125,7 +125,7 @@ func injected(t *testing.T, in Input) string {
 		return "refused: " + decoding.ReplaceAllString(err.Error(), "$1")
 	}
 	if result.Pod == in.Pod {
-		return "as it is"
+		return "unchanged"
 	}
 	if in.Key != "" && result.Counted {
 		again := in

@@ -83,10 +83,10 @@ func TestPatience(t *testing.T) {
 		draining bool
 		want     time.Duration
 	}{
-		{"nobody backs off", Process{}, nil, false, time.Minute},
-		{"somebody does", Process{failures: 1}, nil, false, quietFor},
-		{"somebody does who is told to wait", Process{failures: 1, controller: held}, nil, false, time.Minute},
-		{"somebody does, while a policy stands", Process{failures: 1}, []policy{{}}, false, time.Minute},
+		{"no request has failed", Process{}, nil, false, time.Minute},
+		{"one has failed", Process{failures: 1}, nil, false, quietFor},
+		{"one has failed, and its writer is told to wait", Process{failures: 1, controller: held}, nil, false, time.Minute},
+		{"one has failed, while a policy stands", Process{failures: 1}, []policy{{}}, false, time.Minute},
 		{"users have pushed", Process{}, nil, true, quietFor},
 	} {
 		h := &history{workload: &Subject{Patience: time.Minute}, processes: []*Process{&tt.process}, policies: tt.policies}
