@@ -293,7 +293,7 @@ func TestDrainIsChecked(t *testing.T) {
 		"one may be missing":                    {func(h *story) { going(h, evicted); elsewhere(h, "web-a") }, 1, nil},
 		"deleted":                               {func(h *story) { elsewhere(h, "web-a"); going(h) }, 0, []string{"0 of 10 pods were on the node, and were evicted; not: web-0"}},
 		"nothing is evicted":                    {func(h *story) {}, 0, []string{"0 of 10 pods were on the node, and were evicted; not: web-0"}},
-		"nobody comes":                          {func(h *story) { going(h, evicted) }, 1, []string{"9 of 10 pods are Ready"}},
+		"no pod comes":                          {func(h *story) { going(h, evicted) }, 1, []string{"9 of 10 pods are Ready"}},
 		"another one does not serve in the end": {func(h *story) { elsewhere(h, "web-a"); going(h, evicted); h.change("web-a", ready("False")) }, 1, []string{"9 of 10 pods are Ready; not: web-a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestRecordIsChecked(t *testing.T) {
 	o.see(nil, nil, &stranger, "2", false)
 	c := o.review()
 	if c.ok || !strings.HasPrefix(c.text, "2 changes") || !strings.Contains(c.text, "which no spec asks for") || len(o.history.Changes()) != 1 {
-		t.Errorf("a pod with an image of nobody: %+v; %d changes of pods", c, len(o.history.Changes()))
+		t.Errorf("a pod with an unknown image: %+v; %d changes of pods", c, len(o.history.Changes()))
 	}
 	lines, err := verdict("The update", []check{{true, "this holds"}, c})
 	if err != errChecks || lines[2].text != "  ok      this holds" || !strings.HasPrefix(lines[3].text, "  FAILED  ") {

@@ -58,7 +58,7 @@ func TestDockerfile(t *testing.T) {
 	all := stages(t)
 	build := all["build"]
 	workdir := commands[*instructions.WorkdirCommand](build)[0].Path
-	for name, user := range map[string]string{"manager": fmt.Sprintf("%d:%[1]d", nobody), "nodeagent": ""} {
+	for name, user := range map[string]string{"manager": fmt.Sprintf("%d:%[1]d", anyUser), "nodeagent": ""} {
 		stage, ok := all[name]
 		if !ok || stage.BaseName != "scratch" {
 			t.Errorf("%s is made from %q, want scratch", name, stage.BaseName)

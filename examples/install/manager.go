@@ -13,8 +13,8 @@ import (
 	manager "github.com/podwright/podwright/examples/manager/app"
 )
 
-// nobody is a user who owns no file, of any number but 0.
-const nobody = 65532
+// anyUser is a user who owns no file, of any number but 0.
+const anyUser = 65532
 
 // The names of the ports of a manager.
 const (
@@ -45,7 +45,7 @@ func (o Options) Deployment() (*appsv1.Deployment, error) {
 		PriorityClassName:  "system-cluster-critical",
 		Containers:         []corev1.Container{container},
 		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)), SeccompProfile: runtimeDefault(),
+			RunAsNonRoot: new(true), RunAsUser: new(int64(anyUser)), RunAsGroup: new(int64(anyUser)), SeccompProfile: runtimeDefault(),
 		},
 		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{MatchLabels: labels},

@@ -153,10 +153,10 @@ func TestAlerts(t *testing.T) {
 			kruise_imagelistpulljob_status_completed{namespace="infra",imagelistpulljob="daily"} 0 2x20
 			kruise_imagelistpulljob_status_succeeded{namespace="infra",imagelistpulljob="daily"} 0 1x20`,
 			map[int]string{5: "", 6: `ImageListPullJobFailing{imagelistpulljob="daily", namespace="infra"}`}},
-		{"a request that nobody sees", `
+		{"a request that no controller sees", `
 			kruise_containerrecreaterequest_created{namespace="shop",containerrecreaterequest="restart"} 0x30`,
 			map[int]string{9: "", 10: `ContainerRecreateRequestPending{containerrecreaterequest="restart", namespace="shop"}`}},
-		{"a request that nobody begins", `
+		{"a request that no agent begins", `
 			kruise_containerrecreaterequest_created{namespace="shop",containerrecreaterequest="restart"} 0x30
 			kruise_containerrecreaterequest_status_phase{namespace="shop",containerrecreaterequest="restart",phase="Pending"} 1x30
 			kruise_containerrecreaterequest_status_phase{namespace="shop",containerrecreaterequest="restart",phase="Recreating"} 0x30`,

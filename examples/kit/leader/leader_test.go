@@ -216,7 +216,7 @@ func TestRelease(t *testing.T) {
 			go func() { elector.Run(ctx); close(ended) }()
 			time.Sleep(10 * time.Second)
 			if inner.record.HolderIdentity != "me" {
-				t.Fatalf("nobody leads: %+v", inner.record)
+				t.Fatalf("no replica leads: %+v", inner.record)
 			}
 			if replaced {
 				inner.cut, inner.record = true, resourcelock.LeaderElectionRecord{HolderIdentity: "other"}

@@ -161,7 +161,7 @@ func TestServeV1beta1(t *testing.T) {
 	}
 
 	f.change(definition(name), name, `{"spec":{"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{}}}}}}]}}`)
-	f.reconcile("somebody has applied the definition as it comes", patch)
+	f.reconcile("a user has applied the definition as it comes", patch)
 	f.reconcile("everything stands again")
 	f.change(definition(name), name, `{"spec":{"versions":[]}}`)
 	f.reconcile("a definition that cannot be changed keeps nothing else from working")

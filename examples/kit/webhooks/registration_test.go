@@ -182,7 +182,7 @@ func TestReconcile(t *testing.T) {
 	}
 
 	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
-	f.reconcile("PF-5: somebody has removed the conversion", "patch "+crd)
+	f.reconcile("PF-5: a user has removed the conversion", "patch "+crd)
 	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"scope":"Namespaced"}}`)
 	f.reconcile("something else has changed")
 	converts := f.s.Handlers[conversion.Path]
@@ -221,7 +221,7 @@ func TestReconcile(t *testing.T) {
 func TestReconcileWithoutRegistration(t *testing.T) {
 	f := newFixture(t)
 	f.s.Register = false
-	f.reconcile("PF-5: somebody else registers", "create Secret", "use")
+	f.reconcile("PF-5: another replica registers", "create Secret", "use")
 }
 
 // A definition that may not be read or written keeps nothing else from working.

@@ -143,7 +143,7 @@ func TestManPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if page, err := os.ReadFile(dir + "/kubectl-podwright.1"); err != nil || !strings.Contains(string(page), "$HOME/.kube/cache") {
-		t.Errorf("the page names the folder of somebody: %v\n%s", err, page)
+		t.Errorf("the page names a user's folder: %v\n%s", err, page)
 	}
 	if got := c.run("man"); !strings.Contains(got, "accepts 1 arg(s), received 0") {
 		t.Errorf("without a directory it says\n%s", got)

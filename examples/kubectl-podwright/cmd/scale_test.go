@@ -47,7 +47,7 @@ func TestScaledown(t *testing.T) {
 		{"beside others", ", scaleStrategy: {podsToDelete: [web-b], maxUnavailable: 1}", "--pods=web-a", said + "\n", 4, "[web-b web-a]"},
 		{"named already", ", scaleStrategy: {podsToDelete: [web-b]}", "--pods=web-b", "error: pod web-b is to be deleted already\nexit code 1\n", 5, "[web-b]"},
 		{"named twice", "", "--pods=web-b,web-b", "error: pod web-b is to be deleted already\nexit code 1\n", 5, "<nil>"},
-		{"of somebody else", "", "--pods=web-a,other", "error: pod other is not controlled by cloneset web\nexit code 1\n", 5, "<nil>"},
+		{"of another workload", "", "--pods=web-a,other", "error: pod other is not controlled by cloneset web\nexit code 1\n", 5, "<nil>"},
 		{"unknown", "", "--pods=ghost", "Error from server (NotFound): pods \"ghost\" not found\nexit code 1\n", 5, "<nil>"},
 		{"asked only", "", "--pods=web-a --dry-run=server", said + " (server dry run)\n", 5, "<nil>"},
 		{"asked only here", "", "--pods=web-a --dry-run=client", said + " (dry run)\n", 5, "<nil>"},

@@ -309,7 +309,7 @@ func (w *fixture) handEditIsReverted() {
 // manager tries to renew it.
 func (w *fixture) leaseIsLost(m *manager) {
 	w.Helper()
-	thief := []byte(`{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":10}}`)
+	thief := []byte(`{"spec":{"holderIdentity":"another","leaseDurationSeconds":10}}`)
 	_, err := w.kubernetes.CoordinationV1().Leases("kruise-system").Patch(w.Context(), "kruise-manager", types.MergePatchType, thief, metav1.PatchOptions{})
 	if err != nil {
 		w.Fatal(err)
@@ -322,7 +322,7 @@ func (w *fixture) leaseIsLost(m *manager) {
 	if err == nil || !strings.Contains(err.Error(), "leader election lost") {
 		w.Errorf("PF-4: losing the Lease gives %v", err)
 	}
-	if holder := w.holder(); holder != "somebody-else" {
+	if holder := w.holder(); holder != "another" {
 		w.Errorf("PF-4: the Lease of the next leader was taken away: it is held by %q", holder)
 	}
 }

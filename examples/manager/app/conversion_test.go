@@ -39,7 +39,7 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 		}
 	}
 	install()
-	w.awaitConversion("PF-5: a definition that somebody else has installed")
+	w.awaitConversion("PF-5: a definition that a user has installed")
 	w.createConverted()
 	w.convertsWithoutLoss("PF-5: at first", 1)
 
@@ -50,8 +50,8 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 	}
 
 	w.patchDefinition(`{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
-	w.awaitConversion("PF-5: after somebody has removed it")
-	w.convertsWithoutLoss("PF-5: after somebody has removed it", 2)
+	w.awaitConversion("PF-5: after a user has removed it")
+	w.convertsWithoutLoss("PF-5: after a user has removed it", 2)
 
 	w.patchSecret(`{"data":{"ca-key.pem":null,"cert.pem":null}}`)
 	w.awaitNewAuthority(replica, before)
@@ -60,7 +60,7 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 	before = w.definition()
 	w.patchSecret(`{"data":null}`)
 	w.awaitNewAuthority(replica, before)
-	w.convertsWithoutLoss("PF-5: with a new authority that nobody could know", 4)
+	w.convertsWithoutLoss("PF-5: with a new authority that no API server knows yet", 4)
 	if err := replica.stop(); err != nil {
 		t.Errorf("an orderly end gives %v", err)
 	}
@@ -71,7 +71,7 @@ func (w *fixture) somebodyElseLeads() {
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: w.config.LeaderElection.ID},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("somebody-else"), LeaseDurationSeconds: ptr.To[int32](3600),
+			HolderIdentity: ptr.To("another"), LeaseDurationSeconds: ptr.To[int32](3600),
 			AcquireTime: ptr.To(metav1.NowMicro()), RenewTime: ptr.To(metav1.NowMicro()),
 		},
 	}

@@ -80,7 +80,7 @@ func TestWrongFlags(t *testing.T) {
 		"gate":                  {[]string{"--feature-gates=X=true"}, onNode, "--feature-gates=X=true"},
 		"two sockets":           {[]string{"--socket-file=a", "--cri-endpoint=/b"}, onNode, "--socket-file=a: want either this or --cri-endpoint"},
 		"no socket":             {[]string{"--cri-endpoint=tcp://x"}, onNode, "--cri-endpoint=tcp://x: want the path of a socket"},
-		"pods of nobody":        {[]string{"--pods=x"}, onNode, "--pods=x: want apiserver, kubelet or auto"},
+		"pods of no one":        {[]string{"--pods=x"}, onNode, "--pods=x: want apiserver, kubelet or auto"},
 		"a limit below 0":       {[]string{"--max-grace-period=-1s"}, onNode, "--max-grace-period=-1s: want 0 or more"},
 		"no workers":            {[]string{"--concurrency=0"}, onNode, "--concurrency=0: want at least 1"},
 		"no workers to restart": {[]string{"--restart-concurrency=0"}, onNode, "--restart-concurrency=0: want at least 1"},

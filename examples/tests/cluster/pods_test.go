@@ -90,7 +90,7 @@ func TestReadinessGates(t *testing.T) {
 	}
 	pod = eventuallyPod(t, namespace, pod.Name, "held by its gate", closed)
 	if gate := condition(pod, "example.com/gate"); gate.Type != "" {
-		t.Errorf("somebody has set the gate: %v", gate)
+		t.Errorf("the gate is set: %v", gate)
 	}
 	setGate := func(status corev1.ConditionStatus) {
 		t.Helper()

@@ -30,7 +30,7 @@ func TestPersistentPodState(t *testing.T) {
 	for _, test := range []struct{ name, spec, want string }{
 		{"required", web + required, ""},
 		{"preferred", web + preferred, ""},
-		{"both, annotations, and a policy that nobody knows", web + required + preferred + "\npersistentPodAnnotations: [{key: a}]\npersistentPodStateRetentionPolicy: Any", ""},
+		{"both, annotations, and an unknown policy", web + required + preferred + "\npersistentPodAnnotations: [{key: a}]\npersistentPodStateRetentionPolicy: Any", ""},
 		{"no keys", web + "\nrequiredPersistentTopology: {nodeTopologyKeys: []}", ""},
 		{"no topology", web, "spec: give requiredPersistentTopology, preferredPersistentTopology or both"},
 		{"no preferred topology", web + "\npreferredPersistentTopology: []", "spec: give requiredPersistentTopology, preferredPersistentTopology or both"},

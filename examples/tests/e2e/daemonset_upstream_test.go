@@ -124,7 +124,7 @@ var daemonGuarantees = []daemonGuarantee{
 		p.settled("a web:2", "b web:2", "c web:2")
 		p.unavailableAtMost(0)
 	}},
-	{"OnDelete", "with OnDelete pods are updated when somebody deletes them", `{updateStrategy: {type: OnDelete}}`, func(p *daemonPlay) {
+	{"OnDelete", "with OnDelete pods are updated when a user deletes them", `{updateStrategy: {type: OnDelete}}`, func(p *daemonPlay) {
 		p.begin()
 		p.change(`{template: {spec: {containers: [{name: main, image: "web:2"}]}}}`)
 		p.settled("a web:1", "b web:1", "c web:1")

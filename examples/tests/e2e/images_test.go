@@ -137,7 +137,7 @@ func TestImagePullJob(t *testing.T) {
 	if err := jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.AwaitAsking("IMG-2.3: nobody needs the tasks any more", func() string {
+	s.AwaitAsking("IMG-2.3: no pull needs the tasks any more", func() string {
 		list, err := s.client.List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()

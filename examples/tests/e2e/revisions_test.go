@@ -81,7 +81,7 @@ func TestStatefulSetAdoptsOrphans(t *testing.T) {
 	s.run(statefulSet(2, s.spec(parallelInPlace)))
 	before, revisions := s.owned("web"), testbed.Names(s.Revisions.All())
 	s.deleteSet("web", metav1.DeletePropagationOrphan)
-	s.Await("nobody owns the pods", func() string {
+	s.Await("no workload owns the pods", func() string {
 		if owned := s.owned("web"); len(owned) > 0 {
 			return fmt.Sprint(testbed.Names(owned))
 		}

@@ -67,7 +67,7 @@ var claims = append(retention(), []guarantee{
 	},
 	{
 		name:    "a claim that is there already",
-		promise: "A claim of the right name is used, whoever created it, and not changed.",
+		promise: "A claim of the right name is used and not changed, whatever created it.",
 		spec:    []string{withClaims, `{replicas: 1}`},
 		play: func(p *play) {
 			p.createClaim("data-web-0")

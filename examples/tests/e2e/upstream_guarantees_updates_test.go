@@ -175,7 +175,7 @@ var updates = []guarantee{
 	{
 		name: "a bad image is contained",
 		promise: "A rollout stops at the first pod that does not become Ready, and goes back when the template does. With OrderedReady, " +
-			"somebody must delete the pod in Kubernetes; here it is replaced.",
+			"a user must delete the pod in Kubernetes; here it is replaced.",
 		play: func(p *play) {
 			p.begin(3)
 			p.forget()

@@ -46,7 +46,7 @@ func main() {
 type way string
 
 const (
-	nobody     way = "no one is asked"
+	noWebhook  way = "no one is asked"
 	letsAllGo  way = "a budget lets all go"
 	letsNoneGo way = "a budget lets none go"
 )
@@ -63,7 +63,7 @@ func run(ctx context.Context, o options, table, log io.Writer) (err error) {
 		}
 	}()
 	var lines []result
-	for _, w := range []way{nobody, letsAllGo, letsNoneGo} {
+	for _, w := range []way{noWebhook, letsAllGo, letsNoneGo} {
 		of, err := r.measureWay(ctx, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w, err)

@@ -56,7 +56,7 @@ func (r *bench) measureWay(ctx context.Context, w way) (of []result, err error) 
 	if err := r.fill(ctx); err != nil {
 		return nil, err
 	}
-	if w != nobody {
+	if w != noWebhook {
 		stop, err := r.protect(ctx, w)
 		if err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func (r *bench) measure(ctx context.Context, w way, dryRun bool) (result, error)
 			of.denied++
 		}
 	}
-	if of.webhook = r.times.take(); w != nobody && len(of.webhook) != r.pods {
+	if of.webhook = r.times.take(); w != noWebhook && len(of.webhook) != r.pods {
 		return of, fmt.Errorf("the webhook was asked %d times about %d evictions", len(of.webhook), r.pods)
 	}
 	if want := map[way]int{letsNoneGo: r.pods}[w]; of.denied != want {

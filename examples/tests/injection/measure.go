@@ -26,7 +26,7 @@ import (
 type way string
 
 const (
-	nobody     way = "not"
+	noWebhook  way = "not"
 	byPolicies way = "by policies"
 	byWebhook  way = "by the webhook"
 )
@@ -130,7 +130,7 @@ func check(made *corev1.Pod, sets []*v1alpha1.SidecarSet) error {
 func (r *bench) measure(ctx context.Context, o options, sets []*v1alpha1.SidecarSet) (result, error) {
 	pods := r.Core.CoreV1().Pods(namespace)
 	took := make([]time.Duration, o.pods)
-	of := result{way: nobody, pods: o.pods}
+	of := result{way: noWebhook, pods: o.pods}
 	var lock sync.Mutex
 	creating, creatingCtx := errgroup.WithContext(ctx)
 	creating.SetLimit(o.parallel)

@@ -95,7 +95,7 @@ func TestPods(t *testing.T) {
 			"Forbidden: the agent of node node-1 may not write to pod shop/web-0, of node"},
 		{"a token without a node", podStatus(agentOf(""), reported),
 			"Forbidden: the token names no node: want one that is bound to a pod or a node, which has the claim authentication.kubernetes.io/node-name"},
-		{"somebody else", podStatus(&user.DefaultInfo{Name: "admin"}, func(p *corev1.Pod) { p.Labels = nil }), ""},
+		{"another user", podStatus(&user.DefaultInfo{Name: "admin"}, func(p *corev1.Pod) { p.Labels = nil }), ""},
 		{"another ServiceAccount of that name", podStatus(&user.DefaultInfo{Name: "system:serviceaccount:shop:podwright-nodeagent"}, reported), ""},
 		{"a condition", podStatus(own, func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionTrue }), only + "status would change"},
 		{"the address", podStatus(own, reported, func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.8" }), only + "status would change"},
@@ -168,7 +168,7 @@ func TestContainerRecreateRequests(t *testing.T) {
 			{"of no node", unlabelled, "Forbidden: the agent of node node-1 may not write to ContainerRecreateRequest shop/restart, of node"},
 			{"no node in the token", change(agentOf(""), announced),
 				"Forbidden: the token names no node: want one that is bound to a pod or a node, which has the claim authentication.kubernetes.io/node-name"},
-			{"somebody else", change(&user.DefaultInfo{Name: "admin"}, set("x", "spec", "podName")), ""},
+			{"another user", change(&user.DefaultInfo{Name: "admin"}, set("x", "spec", "podName")), ""},
 			{"given to another node", change(own, set("node-2", "metadata", "labels", "crr.apps.kruise.io/node-name")), only + "labels would change"},
 			{"no longer active", change(own, set(map[string]any{"crr.apps.kruise.io/node-name": "node-1"}, "metadata", "labels")), only + "labels would change"},
 			{"another annotation", change(own, set("2020-01-01T00:00:00Z", "metadata", "annotations", "crr.apps.kruise.io/unready-acquired")), only + "another annotation would change"},
@@ -215,11 +215,11 @@ func TestEvents(t *testing.T) {
 		{"one more of it", event("node-1", "node-1"), event("node-1", "node-1"), agentOf("node-1"), ""},
 		{"as another node", event("node-2", "node-2"), nil, agentOf("node-1"), as},
 		{"half as another node", event("node-1", "node-2"), nil, agentOf("node-1"), as},
-		{"as nobody", event("", ""), nil, agentOf("node-1"), as},
+		{"as no node", event("", ""), nil, agentOf("node-1"), as},
 		{"another node's", event("node-1", "node-1"), event("node-2", "node-2"), agentOf("node-1"), "Forbidden: event shop/web-0.1 was not recorded on node node-1"},
 		{"the scheduler's", event("node-1", "node-1"), event("", ""), agentOf("node-1"), "Forbidden: event shop/web-0.1 was not recorded on node node-1"},
 		{"no node", event("node-1", "node-1"), nil, agentOf(""), "Forbidden: the token names no node: want one that is bound to a pod or a node, which has the claim authentication.kubernetes.io/node-name"},
-		{"somebody else's", event("", ""), nil, &user.DefaultInfo{Name: "admin"}, ""},
+		{"another user's", event("", ""), nil, &user.DefaultInfo{Name: "admin"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := request{resource: "events", kind: test.object.GroupVersionKind(), name: "web-0.1", object: test.object, user: test.agent}

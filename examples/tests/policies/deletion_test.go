@@ -191,7 +191,7 @@ func TestDeletionPolicyOfTheLabel(t *testing.T) {
 				{"Always", "none", true, tenant, false},
 				{"Always", "none", false, admin, false},
 				{"Always", "Cascading", false, admin, false},
-				{"Always", "none", false, &user.DefaultInfo{Name: "nobody"}, true},
+				{"Always", "none", false, &user.DefaultInfo{Name: "stranger"}, true},
 			} {
 				t.Run(fmt.Sprintf("%s/%s/%s to %s by %s", name, subresource, test.before, test.after, test.user.GetName()), func(t *testing.T) {
 					want := ""

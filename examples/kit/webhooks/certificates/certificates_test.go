@@ -151,7 +151,7 @@ func TestRenewKeepsTheFormerAuthorityBesideTheNewOne(t *testing.T) {
 				t.Errorf("accepts the other server: %v, want %v", got, c.acceptsOther)
 			}
 			if !renewed.Accepts(renewed, now) || (Bundle{}).Accepts(renewed, now) {
-				t.Error("a bundle accepts itself, and an empty one nobody")
+				t.Error("a bundle accepts itself, and an empty one no server")
 			}
 			if err := renewed.Check(host, now, 0); err != nil {
 				t.Errorf("the renewed bundle is not good: %v", err)

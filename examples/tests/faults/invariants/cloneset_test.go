@@ -30,7 +30,7 @@ func TestCloneSetsAreJudged(t *testing.T) {
 		{"a pod beyond maxSurge", edits(func(s *spec) { s.surge = 1 }), objects(a, b, c, pod("web-d", out)), none, pod("web-e", out), false, breaks(invariants.Surge)},
 		{"a pod in the place of one that goes", nil, objects(a, b, pod("web-c", leaving)), none, pod("web-d", out), false, nil},
 		{"a pod of an old image that is still there", edits(held), objects(a, b), none, pod("web-c", out), false, nil},
-		{"a pod of an image that nobody wants", edits(web2), objects(a, b), none, pod("web-c", out, at("web:3")), false, breaks(invariants.Partition)},
+		{"a pod of an image that no spec has", edits(web2), objects(a, b), none, pod("web-c", out, at("web:3")), false, breaks(invariants.Partition)},
 
 		{"taken out up to maxUnavailable", edits(web2), objects(a, b), c, pod("web-c", out), false, nil},
 		{"taken out beyond maxUnavailable", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), false, breaks(invariants.Availability)},
@@ -68,7 +68,7 @@ func TestCloneSetsAreJudged(t *testing.T) {
 		{"gone in the end", nil, objects(a, b), pod("web-c", leaving), none, false, nil},
 
 		{"updated", edits(web2), objects(a, b), c, pod("web-c", told("web:2")), false, nil},
-		{"updated to what nobody wants", edits(web2), objects(a, b), c, pod("web-c", told("web:3")), false, breaks(invariants.Needless)},
+		{"updated to what no spec has", edits(web2), objects(a, b), c, pod("web-c", told("web:3")), false, breaks(invariants.Needless)},
 		{"updated back", edits(web2, func(*spec) {}), objects(a, b), pod("web-c", at("web:2")), pod("web-c", at("web:2"), told("web:1")), false, nil},
 		{"updated against the partition", edits(held), objects(a, b), c, pod("web-c", told("web:2")), false, breaks(invariants.Partition)},
 		{"updated while paused", edits(stopped), objects(a, b), c, pod("web-c", told("web:2")), false, breaks(invariants.Paused)},
@@ -121,7 +121,7 @@ func TestPodsAreJudged(t *testing.T) {
 		{"a stranger is deleted", nil, nil, stranger(), stranger(leaving), false, breaks(invariants.Ownership)},
 		{"a stranger is gone", nil, nil, stranger(), none, true, breaks(invariants.Ownership)},
 		{"a claim of a stranger is deleted", nil, nil, claim("x", ofStranger), claim("x", ofStranger, going), false, breaks(invariants.Ownership)},
-		{"nobody's pod is deleted", nil, nil, pod("x", func(p *corev1.Pod) { p.OwnerReferences = nil }), none, false, nil},
+		{"a pod without an owner is deleted", nil, nil, pod("x", func(p *corev1.Pod) { p.OwnerReferences = nil }), none, false, nil},
 	} {
 		s.check(t, (*spec).cloneSet)
 	}

@@ -69,7 +69,7 @@ func TestDaemonSetsAreJudged(t *testing.T) {
 		{"two for one node", []Change{{New: set}, {New: a}, {New: pod("web-b", pinned("a"))}}, breaks(invariants.Surge)},
 		{"a second one while the first goes", []Change{{New: set}, {New: a}, {Old: a, New: pod("web-a", on("a"), leaving)}, {New: pod("web-b", pinned("a"))}}, breaks(invariants.Surge)},
 		{"a second one beside one that has ended", []Change{{New: set}, {New: pod("web-a", on("a"), endedAs(corev1.PodFailed))}, {New: pod("web-b", pinned("a"))}}, nil},
-		{"an image that nobody wants", []Change{{New: set}, {New: pod("web-a", on("a"), at("web:2"))}}, breaks(invariants.Partition)},
+		{"an image that no spec has", []Change{{New: set}, {New: pod("web-a", on("a"), at("web:2"))}}, breaks(invariants.Partition)},
 		{"nodes that never served", []Change{{New: set}, {New: pod("web-a", pinned("a"))}, {New: pod("web-b", pinned("b"))}}, nil},
 		{"one is deleted", slices.Concat(serve, []Change{{Old: a, New: pod("web-a", on("a"), leaving)}}), nil},
 		{"two are deleted", slices.Concat(serve, []Change{{Old: a, New: pod("web-a", on("a"), leaving)}, {Old: b, New: pod("web-b", on("b"), leaving)}}), breaks(invariants.Availability)},

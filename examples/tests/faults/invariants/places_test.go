@@ -67,7 +67,7 @@ func TestWorkloadsOfSubsetsAreJudged(t *testing.T) {
 		{"one too many", []Change{{New: first}, {New: of("a", 3)}}, breaks(invariants.Placement)},
 		{"scaled as the spec says", append(there, Change{New: united(2, 6)}, Change{Old: of("a", 1), New: of("a", 3)}), nil},
 		{"scaled as a spec said before", append(there, Change{New: united(2, 6)}, Change{New: united(3, 3)}, Change{Old: of("a", 1), New: of("a", 3)}), nil},
-		{"scaled by nobody's wish", append(there, Change{Old: of("a", 1), New: of("a", 3)}), breaks(invariants.Placement)},
+		{"scaled, and no spread asks for it", append(there, Change{Old: of("a", 1), New: of("a", 3)}), breaks(invariants.Placement)},
 		{"other than its own number", append(there, Change{New: fixed}, Change{Old: of("a", 1), New: of("a", 2)}), nil}, // by the spec before
 		{"nothing is left for it", []Change{{New: fixed}, {New: of("b", 0)}}, nil},
 		{"more than is left for it", []Change{{New: fixed}, {New: of("b", 1)}}, breaks(invariants.Placement)},

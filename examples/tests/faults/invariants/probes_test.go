@@ -59,7 +59,7 @@ func TestProbesAreJudged(t *testing.T) {
 	}{
 		{"asked", there, nil},
 		{"asked about a pod of another node", append(there, Change{New: asked("node-1", "web-a")}), breaks(invariants.Placement)},
-		{"asked about a pod that nobody selects", append(there, Change{New: pod("web-b", other)}, Change{New: asked("node-0", "web-b")}), breaks(invariants.Placement)},
+		{"asked about a pod that no marker selects", append(there, Change{New: pod("web-b", other)}, Change{New: asked("node-0", "web-b")}), breaks(invariants.Placement)},
 		{"asked twice", append(there, Change{New: asked("node-0", "web-a", "web-a")}), breaks(invariants.Identity)},
 		{"a NodePodProbe goes", append(there, Change{Old: asked("node-0")}), breaks(invariants.Needless)},
 		{"written", append(reported, Change{Old: pod("web-a"), New: pod("web-a", yes)}), nil},
@@ -83,7 +83,7 @@ func TestProbesAreJudged(t *testing.T) {
 		{"as it should be", says(asked("node-0", "web-a"), lifecyclev1alpha1.ProbeSucceeded), pod("web-a", yes), probes(1), nil},
 		{"another result", says(asked("node-0", "web-a"), lifecyclev1alpha1.ProbeFailed), pod("web-a", yes), probes(1), breaks(invariants.Settled)},
 		{"no result", says(asked("node-0", "web-a"), lifecyclev1alpha1.ProbeFailed), pod("web-a"), probes(1), breaks(invariants.Settled)},
-		{"nobody is asked", asked("node-0"), pod("web-a"), probes(1), breaks(invariants.Settled)},
+		{"no node is asked", asked("node-0"), pod("web-a"), probes(1), breaks(invariants.Settled)},
 		{"asked about a pod that is gone", says(asked("node-0", "web-a", "web-b"), lifecyclev1alpha1.ProbeSucceeded), pod("web-a", yes), probes(1), breaks(invariants.Settled)},
 		{"it counts wrongly", says(asked("node-0", "web-a"), lifecyclev1alpha1.ProbeSucceeded), pod("web-a", yes), probes(2), breaks(invariants.Status)},
 	} {

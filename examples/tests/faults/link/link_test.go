@@ -229,6 +229,6 @@ func TestClose(t *testing.T) {
 	l.Heal() // too late
 	if connection, err := net.Dial("tcp", l.Address()); err == nil {
 		connection.Close()
-		t.Errorf("expected nobody at %s, observed a connection", l.Address())
+		t.Errorf("expected no listener at %s, observed a connection", l.Address())
 	}
 }
