@@ -152,12 +152,9 @@ func (j *jobJudge) parallelism(s *State) (int, bool) {
 func (j *jobJudge) checkCreation() {
 	_, pod := j.pods()
 	name, policy := nodeOf(pod), j.job.Spec.FailurePolicy.Type
-	if !j.owned(pod) {
-		j.add(Ownership, "creates pod %s, which is not the job's", pod.Name)
-	}
-	if !takes(j.Known.Nodes[name], &j.job.Spec.Template.Spec) {
-		j.add(Placement, "creates pod %s for node %q, which does not take it", pod.Name, name)
-	}
+	j.never(!j.owned(pod), Ownership, "creates pod %s, which is not the job's", pod.Name)
+	j.never(!takes(j.Known.Nodes[name], &j.job.Spec.Template.Spec), Placement,
+		"creates pod %s for node %q, which does not take it", pod.Name, name)
 	for _, other := range j.on(j.Known, name) {
 		j.add(Placement, "creates pod %s on node %s, which has pod %s", pod.Name, name, other.Name)
 	}

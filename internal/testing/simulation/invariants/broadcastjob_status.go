@@ -147,9 +147,7 @@ func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
 
 // checkCompleted: a job is complete when every node that takes its pod has a result. (BJ-13, BJ-15)
 func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
-	if !j.always() {
-		j.add(Status, "a job is completed that never ends")
-	}
+	j.never(!j.always(), Status, "a job is completed that never ends")
 	for name, node := range j.Observed.Nodes {
 		if after.Status.NodeResults[name] != "" {
 			continue
@@ -158,9 +156,7 @@ func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
 			j.add(Status, "the job is completed, and node %s has no result, a pod runs there: %t", name, runs)
 		}
 	}
-	if len(after.Status.NodeResults) == 0 {
-		j.add(Status, "the job is completed without a result")
-	}
+	j.never(len(after.Status.NodeResults) == 0, Status, "the job is completed without a result")
 }
 
 // BroadcastJobSettled judges a job that has settled: its pods have ended that could, and
@@ -186,9 +182,7 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 		j.checkOver(s)
 	case status.Phase == v1alpha1.PhaseFailed:
 	case job.Spec.Paused || status.Phase == v1alpha1.PhasePaused && job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause && status.Failed > 0:
-		if status.Phase != v1alpha1.PhasePaused {
-			v.add(Settled, "the job is to pause, and its phase is %s", status.Phase)
-		}
+		v.never(status.Phase != v1alpha1.PhasePaused, Settled, "the job is to pause, and its phase is %s", status.Phase)
 	case status.Phase != v1alpha1.PhaseRunning:
 		v.add(Settled, "the job has phase %q, nothing says why", status.Phase)
 	default:
@@ -213,9 +207,8 @@ func (j *jobJudge) checkOver(s *State) {
 		if !j.owned(pod) || pod.DeletionTimestamp != nil || s.refuses("delete", "pods") {
 			continue
 		}
-		if j.active(pod) && j.job.Status.Phase == v1alpha1.PhaseFailed || j.result(pod) == v1alpha1.NodeFailed && !ended(pod) {
-			j.add(Settled, "the job is over, and pod %s goes on", pod.Name)
-		}
+		j.never(j.active(pod) && j.job.Status.Phase == v1alpha1.PhaseFailed || j.result(pod) == v1alpha1.NodeFailed && !ended(pod), Settled,
+			"the job is over, and pod %s goes on", pod.Name)
 	}
 }
 
@@ -231,9 +224,8 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 		}
 		if status.NodeResults[name] == "" && takes(node, &j.job.Spec.Template.Spec) {
 			missing++
-			if !runs && len(j.on(s, name)) == 0 && more && !s.refuses("create", "pods") && !s.refuses("delete", "pods") {
-				j.add(Placement, "node %s has neither a pod nor a result", name)
-			}
+			j.never(!runs && len(j.on(s, name)) == 0 && more && !s.refuses("create", "pods") && !s.refuses("delete", "pods"), Placement,
+				"node %s has neither a pod nor a result", name)
 		}
 	}
 	running := 0
@@ -249,9 +241,8 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 			j.add(Placement, "pod %s is left on node %s, which does not take it", pod.Name, nodeOf(pod))
 		}
 	}
-	if j.always() && missing == 0 && running == 0 && len(status.NodeResults) > 0 {
-		j.add(Settled, "every node has a result, and the job is not over")
-	}
+	j.never(j.always() && missing == 0 && running == 0 && len(status.NodeResults) > 0, Settled,
+		"every node has a result, and the job is not over")
 	if d := j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds; j.always() && d != nil && status.StartTime != nil &&
 		status.StartTime.Add(time.Duration(*d)*time.Second).Before(s.Now.Add(-time.Minute)) {
 		j.add(Settled, "the deadline is over since a minute")

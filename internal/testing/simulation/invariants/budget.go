@@ -85,17 +85,15 @@ func (p *Past) checkLink(v *violations, w *Write) {
 		return
 	}
 	checkOnlyNamed(v, before, after)
-	if budgetOf(before) != "" && budgetOf(after) != budgetOf(before) {
-		v.add(Ownership, "changes pod %s, which names budget %q, more than it may", before.Name, budgetOf(before))
-	}
+	v.never(budgetOf(before) != "" && budgetOf(after) != budgetOf(before), Ownership,
+		"changes pod %s, which names budget %q, more than it may", before.Name, budgetOf(before))
 	known, _ := w.spec().(*v1alpha1.PodUnavailableBudget)
 	if known == nil || w.Known == nil {
 		return
 	}
 	view := viewBudget(known, w.Known, p.budgets.annotated)
-	if view.pod(before.Name) == nil || budgetOf(after) != known.Name {
-		v.add(Ownership, "tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
-	}
+	v.never(view.pod(before.Name) == nil || budgetOf(after) != known.Name, Ownership,
+		"tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
 }
 
 // checkOnlyNamed: nothing of a pod changes but the budget that it names. (PUB-24)
@@ -106,9 +104,8 @@ func checkOnlyNamed(v *violations, before, after *corev1.Pod) {
 	if budgetOf(after) == "" {
 		delete(want.Annotations, v1alpha1.RelatedPubAnnotation)
 	}
-	if !equality.Semantic.DeepEqual(want, after) {
-		v.add(Ownership, "changes more of pod %s than the budget that it names", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(want, after), Ownership,
+		"changes more of pod %s than the budget that it names", before.Name)
 }
 
 // checkCount: a status says what its author saw, and forgets no pod that was booked while that
@@ -170,9 +167,7 @@ func (p *Past) checkBooking(v *violations, w *Write) {
 	}
 	old, booked := recordsOf(&before.Status), recordsOf(&after.Status)
 	for name := range old {
-		if booked[name].kind == "" {
-			v.add(Availability, "forgets pod %s", name)
-		}
+		v.never(booked[name].kind == "", Availability, "forgets pod %s", name)
 	}
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(booked)) {
@@ -180,9 +175,7 @@ func (p *Past) checkBooking(v *violations, w *Write) {
 			names = append(names, name)
 		}
 	}
-	if len(names) != 1 {
-		v.add(Status, "books %d pods at once: %q", len(names), names)
-	}
+	v.never(len(names) != 1, Status, "books %d pods at once: %q", len(names), names)
 	for _, name := range names {
 		checkSince(v, name, old[name], booked[name])
 		p.book(v, w, after, name, booked[name])
@@ -206,9 +199,7 @@ func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, n
 		v.add(Identity, "books pod %s without a UID, so that the next one of its name may go too", name)
 		return
 	}
-	if r.at.After(now) {
-		v.add(Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
-	}
+	v.never(r.at.After(now), Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
 	var wrong violations
 	gone := p.budgets.bookings[b.UID]
 	if gone == nil {
@@ -266,9 +257,7 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 	view.checkSaysDead(&v, b, s)
 	if !s.refuses("patch", "pods") {
 		for _, pod := range view.pods {
-			if budgetOf(pod) != b.Name {
-				v.add(Settled, "pod %s does not know of its budget", pod.Name)
-			}
+			v.never(budgetOf(pod) != b.Name, Settled, "pod %s does not know of its budget", pod.Name)
 		}
 	}
 	return v

@@ -97,9 +97,7 @@ func (a *Answer) checkDenial(v *violations) {
 			return
 		}
 	}
-	if !a.may(false) {
-		v.add(Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
-	}
+	v.never(!a.may(false), Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
 }
 
 // bookedWithin is how long it may take to let a pod go: what is left until that is forgotten is for the client that asked.

@@ -259,18 +259,14 @@ func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetSta
 		}
 	}
 	for name := range records {
-		if bookings[name].kind == "" {
-			v.add(Status, "pod %s is in the records, and was not booked or its time is over", name)
-		}
+		v.never(bookings[name].kind == "", Status, "pod %s is in the records, and was not booked or its time is over", name)
 	}
 	for name := range s.BookedSince { // of those that wait
 		if _, found := records[name]; !found {
 			records[name] = podRecord{}
 		}
 	}
-	if len(s.PodUIDs) != len(records) {
-		v.add(Status, "%d UIDs of %d pods", len(s.PodUIDs), len(records))
-	}
+	v.never(len(s.PodUIDs) != len(records), Status, "%d UIDs of %d pods", len(s.PodUIDs), len(records))
 }
 
 // budgetCount is what was seen when a budget was counted.
@@ -320,9 +316,8 @@ func (c *budgetCount) checkLast(v *violations, name string, marked bool, gone ma
 	if marked {
 		spare = all - c.desired
 	}
-	if spare <= 0 {
-		v.add(Availability, "books pod %s, and of %d pods that serve and were not booked %d have to stay; %d in all", name, all, c.desired, c.total)
-	}
+	v.never(spare <= 0, Availability,
+		"books pod %s, and of %d pods that serve and were not booked %d have to stay; %d in all", name, all, c.desired, c.total)
 }
 
 // BudgetServing judges what became of the pods of a budget when their users asked to take some of them down at once. It judges by the pods

@@ -85,9 +85,8 @@ func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
 		v.add(Ownership, "takes budget %q off pod %s, whose ReplicaSet %s a Deployment may adopt", budgetOf(pod), pod.Name, rs.Name)
 	}
 	for _, b := range s.budgets() {
-		if s.matches(b, pod) {
-			v.add(Ownership, "takes budget %q off pod %s, and budget %s is about it", budgetOf(pod), pod.Name, b.Name)
-		}
+		v.never(s.matches(b, pod), Ownership,
+			"takes budget %q off pod %s, and budget %s is about it", budgetOf(pod), pod.Name, b.Name)
 	}
 }
 

@@ -30,12 +30,10 @@ func (j *cloneSetJudge) checkClaim() {
 func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
 	isOf := func(t corev1.PersistentVolumeClaim) bool { return claim.Name == t.Name+"-"+j.set.Name+"-"+id }
-	if id == "" || !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, isOf) {
-		j.add(Claims, "creates claim %s with the instance id %q, which is of no template", claim.Name, id)
-	}
-	if !metav1.IsControlledBy(claim, j.set) {
-		j.add(Claims, "creates claim %s, which does not belong to the CloneSet", claim.Name)
-	}
+	j.never(id == "" || !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, isOf), Claims,
+		"creates claim %s with the instance id %q, which is of no template", claim.Name, id)
+	j.never(!metav1.IsControlledBy(claim, j.set), Claims,
+		"creates claim %s, which does not belong to the CloneSet", claim.Name)
 }
 
 // checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whatever
@@ -43,9 +41,8 @@ func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 // is excused: no client can look and delete at once.
 func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) {
 	for _, pod := range j.Truth.Pods {
-		if active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod) {
-			j.add(Claims, "deletes claim %s, which pod %s mounts", claim.Name, pod.Name)
-		}
+		j.never(active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod), Claims,
+			"deletes claim %s, which pod %s mounts", claim.Name, pod.Name)
 	}
 	j.checkUnused(claim, "deletes")
 }
@@ -58,9 +55,8 @@ func (j *cloneSetJudge) checkUnused(claim *corev1.PersistentVolumeClaim, verb st
 	}
 	for _, pod := range j.Truth.Pods {
 		known := j.Known.Pods[pod.Name]
-		if known != nil && known.UID == pod.UID && j.owned(known) && uses(known, claim) && j.owned(pod) && active(pod) {
-			j.add(Claims, "%s claim %s, whose pod %s is there", verb, claim.Name, pod.Name)
-		}
+		j.never(known != nil && known.UID == pod.UID && j.owned(known) && uses(known, claim) && j.owned(pod) && active(pod), Claims,
+			"%s claim %s, whose pod %s is there", verb, claim.Name, pod.Name)
 	}
 }
 
@@ -79,9 +75,7 @@ func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClai
 		before = before.DeepCopy()
 		metav1.SetMetaDataAnnotation(&before.ObjectMeta, v1alpha1.CloneSetClaimReusedAnnotation, reused)
 	}
-	if !equality.Semantic.DeepEqual(before, rest) {
-		j.add(Claims, "changes more of claim %s than its owners", before.Name)
-	}
+	j.never(!equality.Semantic.DeepEqual(before, rest), Claims, "changes more of claim %s than its owners", before.Name)
 	if controls(j.set.UID, before) && !controls(j.set.UID, after) {
 		j.checkUnused(before, "releases")
 	}
@@ -122,9 +116,8 @@ func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
 			j.add(Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, claim.Name)
 		}
 		for _, other := range j.Known.Pods {
-			if other.Name != pod.Name && mounts(other, source.ClaimName) {
-				j.add(Claims, "creates pod %s, which mounts claim %s of pod %s", pod.Name, source.ClaimName, other.Name)
-			}
+			j.never(other.Name != pod.Name && mounts(other, source.ClaimName), Claims,
+				"creates pod %s, which mounts claim %s of pod %s", pod.Name, source.ClaimName, other.Name)
 		}
 	}
 }
@@ -135,9 +128,8 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 		return
 	}
 	for name, claim := range j.Known.Claims {
-		if mounts(before, name) && controls(j.set.UID, claim) && claim.DeletionTimestamp == nil {
-			j.add(Claims, "releases pod %s, and keeps its claim %s", before.Name, name)
-		}
+		j.never(mounts(before, name) && controls(j.set.UID, claim) && claim.DeletionTimestamp == nil, Claims,
+			"releases pod %s, and keeps its claim %s", before.Name, name)
 	}
 }
 
@@ -155,13 +147,11 @@ func (j *cloneSetJudge) checkOwners(s *State) {
 			}
 			used = true
 			orphaned := len(claim.OwnerReferences) == 0 && j.past.wasReleased(claim.UID)
-			if j.owned(pod) && !mine && !orphaned && !owns(pod.UID, claim) && claim.DeletionTimestamp == nil {
-				j.add(Claims, "claim %s of pod %s belongs to %v", name, pod.Name, ownerNames(claim))
-			}
+			j.never(j.owned(pod) && !mine && !orphaned && !owns(pod.UID, claim) && claim.DeletionTimestamp == nil, Claims,
+				"claim %s of pod %s belongs to %v", name, pod.Name, ownerNames(claim))
 		}
 		waits := s.refuses("create", "pods") && j.counts.total < j.limits.replicas+j.limits.surge // for a pod that is refused
-		if mine && !used && !waits && claim.DeletionTimestamp == nil && j.set.Spec.ScaleStrategy.DisablePVCReuse {
-			j.add(Claims, "claim %s is left without a pod, scaleStrategy.disablePVCReuse", name)
-		}
+		j.never(mine && !used && !waits && claim.DeletionTimestamp == nil && j.set.Spec.ScaleStrategy.DisablePVCReuse, Claims,
+			"claim %s is left without a pod, scaleStrategy.disablePVCReuse", name)
 	}
 }

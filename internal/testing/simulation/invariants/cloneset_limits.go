@@ -144,9 +144,8 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 			better++
 		}
 	}
-	if better >= total-j.limits.replicas {
-		j.add(Order, "deletes pod %s, %d of %d are left over, and %d of its revision go before it", pod.Name, total-j.limits.replicas, total, better)
-	}
+	j.never(better >= total-j.limits.replicas, Order,
+		"deletes pod %s, %d of %d are left over, and %d of its revision go before it", pod.Name, total-j.limits.replicas, total, better)
 }
 
 // checkTurn: pods that do not serve are updated before those that do. A strategy may say otherwise, and the reconcile
@@ -168,9 +167,8 @@ func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 		}
 	}
 	most := max(j.limits.unavailable+max(total-j.limits.replicas, 0), 1)
-	if better >= most {
-		j.add(Order, "%s pod %s, %d pods that do not serve wait, at most %d can be updated at once", verb, pod.Name, better, most)
-	}
+	j.never(better >= most, Order,
+		"%s pod %s, %d pods that do not serve wait, at most %d can be updated at once", verb, pod.Name, better, most)
 }
 
 // updateRank is 0 for pods that do not run, 1 for those that are not ready.

@@ -53,9 +53,8 @@ func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	if was == is || was == "" || !j.reads(j.Observed.Revisions[was]) {
 		return
 	}
-	if is != after.UpdateRevision {
-		j.add(Status, "currentRevision goes from %s to %s, the update revision is %s", was, is, after.UpdateRevision)
-	}
+	j.never(is != after.UpdateRevision, Status,
+		"currentRevision goes from %s to %s, the update revision is %s", was, is, after.UpdateRevision)
 	if may, why := j.mayAdvance(j.Observed); !may {
 		j.add(Status, "currentRevision goes from %s to %s, though %s", was, is, why)
 	}
@@ -115,9 +114,8 @@ func (j *cloneSetJudge) checkSameClaims(known, after *corev1.Pod) {
 	}
 	was, before := claimHash(from)
 	is, now := claimHash(to)
-	if before && now && was != is {
-		j.add(Needless, "updates pod %s in place, and the claim templates of its revisions differ: %q, %q", known.Name, was, is)
-	}
+	j.never(before && now && was != is, Needless,
+		"updates pod %s in place, and the claim templates of its revisions differ: %q, %q", known.Name, was, is)
 }
 
 // revisionOf is the revision of a pod as it was observed, nil if it was not.
@@ -152,7 +150,6 @@ func (j *cloneSetJudge) checkReason(s *v1alpha1.CloneSetStatus) {
 	case c.reason != "ProgressDeadlineExceeded":
 		want = "CloneSetUpdated"
 	}
-	if want != "" && c.reason != want || (c.status == "True") == (want == "") {
-		j.add(Status, "condition Progressing is %s %s, the numbers beside it say %q", c.status, c.reason, want)
-	}
+	j.never(want != "" && c.reason != want || (c.status == "True") == (want == ""), Status,
+		"condition Progressing is %s %s, the numbers beside it say %q", c.status, c.reason, want)
 }

@@ -84,9 +84,8 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 	}
 	if stuck := j.terminating(s); c.total < wanted && c.total+len(stuck) >= wanted {
 		says := conditionOf(&j.set.Status, heldUp)
-		if says == nil || !slices.ContainsFunc(stuck, func(name string) bool { return strings.Contains(says.message, name) }) {
-			j.add(Status, "%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
-		}
+		j.never(says == nil || !slices.ContainsFunc(stuck, func(name string) bool { return strings.Contains(says.message, name) }), Status,
+			"%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
 		return
 	}
 	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
@@ -223,9 +222,8 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 	}
-	if out && !told {
-		j.add(Status, "a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
-	}
+	j.never(out && !told, Status,
+		"a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
 }
 
 // anyOld tells whether there is such a pod at an old revision.

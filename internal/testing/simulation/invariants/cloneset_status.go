@@ -116,9 +116,8 @@ func (j *cloneSetJudge) checkObserved(before, after *v1alpha1.CloneSetStatus, ge
 	if held {
 		want = before.ObservedGeneration
 	}
-	if after.ObservedGeneration != want {
-		j.add(Status, "observedGeneration %d of a spec of generation %d, expected %d", after.ObservedGeneration, generation, want)
-	}
+	j.never(after.ObservedGeneration != want, Status,
+		"observedGeneration %d of a spec of generation %d, expected %d", after.ObservedGeneration, generation, want)
 }
 
 // checkConsumers: who goes by conditions waits as long as the numbers beside them say so. (CS-S5)

@@ -33,9 +33,8 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	checkInPlace(&v, w, hooks)
 	checkGraceful(&v, w)
 	checkOwnership(&v, w, set.UID, j.mayTouch)
-	if set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create") {
-		v.add(Needless, "%s of %s %s, the DaemonSet is being deleted", w.Verb, w.Resource, w.name())
-	}
+	v.never(set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create"), Needless,
+		"%s of %s %s, the DaemonSet is being deleted", w.Verb, w.Resource, w.name())
 	j.checkNames()
 	switch w.Resource {
 	case "pods":

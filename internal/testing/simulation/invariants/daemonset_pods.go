@@ -19,9 +19,8 @@ func (j *daemonSetJudge) checkPod() {
 	known := j.knownPod()
 	switch {
 	case j.broken:
-		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
-		}
+		j.never(before == nil || j.Verb == "delete" || updated(before, after), Spec,
+			"%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 	case before == nil:
 		j.checkCreation(after)
 	case known == nil: // the ownership is judged
@@ -45,9 +44,8 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 		j.add(Placement, "creates pod %s on node %s, which should not run it", pod.Name, n.Name)
 		return
 	}
-	if !metav1.IsControlledBy(pod, j.set) || !matches(j.set.Spec.Selector, pod.Labels) {
-		j.add(Ownership, "creates pod %s, which is not the DaemonSet's", pod.Name)
-	}
+	j.never(!metav1.IsControlledBy(pod, j.set) || !matches(j.set.Spec.Selector, pod.Labels), Ownership,
+		"creates pod %s, which is not the DaemonSet's", pod.Name)
 	switch {
 	case n.endsUpdated(j), n.old == nil && len(n.ended) > 0, n.orphan, j.maxSurge == 0 && (len(n.live) > 0 || n.leaving), n.fresh != nil:
 		j.add(Placement, "creates pod %s on node %s, which has another one", pod.Name, n.Name)
@@ -73,9 +71,8 @@ func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 			surging = append(surging, other.Name)
 		}
 	}
-	if len(surging) > j.maxSurge && !j.unserved(n.old) {
-		j.add(Surge, "creates pod %s beside pod %s, nodes %v surge then, maxSurge %d", pod.Name, n.old.Name, surging, j.maxSurge)
-	}
+	j.never(len(surging) > j.maxSurge && !j.unserved(n.old), Surge,
+		"creates pod %s beside pod %s, nodes %v surge then, maxSurge %d", pod.Name, n.old.Name, surging, j.maxSurge)
 }
 
 // unserved tells whether a pod may never have been ready.
@@ -166,9 +163,8 @@ func (j *daemonSetJudge) surplus(n *daemonNode, pod *corev1.Pod) bool {
 		return false
 	}
 	replaced := j.maxSurge > 0 && j.old(pod) && n.fresh != nil && j.available(n.fresh) // by an updated one
-	if j.available(pod) && !slices.ContainsFunc(others, j.available) && !replaced {
-		j.add(Availability, "deletes pod %s, the only one of node %s that is available", pod.Name, n.Name)
-	}
+	j.never(j.available(pod) && !slices.ContainsFunc(others, j.available) && !replaced, Availability,
+		"deletes pod %s, the only one of node %s that is available", pod.Name, n.Name)
 	return true
 }
 
@@ -180,9 +176,7 @@ func (j *daemonSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	if !j.old(known) {
 		return // it has the present template by another name
 	}
-	if !j.inPlace() {
-		j.add(Needless, "updates pod %s in place, which the strategy does not say", known.Name)
-	}
+	j.never(!j.inPlace(), Needless, "updates pod %s in place, which the strategy does not say", known.Name)
 	j.checkUpdates(known, "updates")
 	if n := j.nodes[nodeOf(known)]; n != nil {
 		j.checkTaken(n, known)

@@ -111,9 +111,8 @@ func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State)
 		{"numberUnavailable", desired - isAvailable, status.NumberUnavailable},
 		{"updatedNumberScheduled", updated, status.UpdatedNumberScheduled},
 	})
-	if status.DaemonSetHash != j.update {
-		j.add(Status, "daemonSetHash is %q, the template is that of %q", status.DaemonSetHash, j.update)
-	}
+	j.never(status.DaemonSetHash != j.update, Status,
+		"daemonSetHash is %q, the template is that of %q", status.DaemonSetHash, j.update)
 }
 
 // checkCurrent: the current revision moves to the update revision, and to no other. It does so when no node has an
@@ -214,9 +213,8 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	v.compareGeneration(status.ObservedGeneration, set.Generation)
 	j.checkFacts(status, s)
 	consumersOf(status).checkReached(&v, j.reached(s))
-	if j.complete(s) && shortHash(status.CurrentRevision) != j.update {
-		v.add(Status, "currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
-	}
+	v.never(j.complete(s) && shortHash(status.CurrentRevision) != j.update, Status,
+		"currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
 	j.history().checkLeft(&v, s)
 	j.checkSaysDead(s)
 	j.checkPlaced(s)
@@ -231,9 +229,8 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 func (j *daemonSetJudge) checkSaysDead(s *State) {
 	told := conditionOf(&j.set.Status, heldUp)
 	for _, n := range running(j.nodes) {
-		if dead(s.Nodes[n.Name]) && !j.serving(n) && j.partition == 0 && told == nil {
-			j.add(Status, "node %s is dead, and no condition HeldUp says so", n.Name)
-		}
+		j.never(dead(s.Nodes[n.Name]) && !j.serving(n) && j.partition == 0 && told == nil, Status,
+			"node %s is dead, and no condition HeldUp says so", n.Name)
 	}
 }
 
@@ -322,9 +319,7 @@ func (j *daemonSetJudge) checkConverged() {
 			updated++
 		}
 		for _, pod := range n.live {
-			if !j.available(pod) && !excused(pod) {
-				j.add(Settled, "pod %s on node %s is not available", pod.Name, n.Name)
-			}
+			j.never(!j.available(pod) && !excused(pod), Settled, "pod %s on node %s is not available", pod.Name, n.Name)
 		}
 	}
 	if wanted := min(j.limit(), at); j.rolling != nil && updated < wanted {
@@ -347,8 +342,6 @@ func (j *daemonSetJudge) checkConverged() {
 				continue
 			}
 		}
-		if !excusedBy {
-			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
-		}
+		j.never(!excusedBy, Status, "condition %s: %s", condition.Type, condition.Message)
 	}
 }

@@ -139,14 +139,10 @@ func (d *distributing) checkSecret(v *violations, w *Write) {
 		return
 	}
 	if w.Verb == "delete" {
-		if d.selects(before.Namespace) {
-			v.add(Placement, "the copy in %s is deleted, which is to have one", before.Namespace)
-		}
+		v.never(d.selects(before.Namespace), Placement, "the copy in %s is deleted, which is to have one", before.Namespace)
 		return
 	}
-	if !d.selects(after.Namespace) {
-		v.add(Placement, "%s of a copy in %s, which is to have none", w.Verb, after.Namespace)
-	}
+	v.never(!d.selects(after.Namespace), Placement, "%s of a copy in %s, which is to have none", w.Verb, after.Namespace)
 	if wrong := d.copied(after); after.Name != d.template.Name || wrong != "" {
 		v.add(Spec, "%s of the copy in %s: %s", w.Verb, after.Namespace, wrong)
 	}
@@ -174,9 +170,7 @@ func checkDistributionStatus(v *violations, w *Write) {
 		v.add(Ownership, "the status of another one is written")
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion == "" {
-		v.add(Status, "the status is written whatever it has become")
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
 	d.checkStatus(v, &after.Status)
 }
 
@@ -187,15 +181,13 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 	var types []v1alpha1.ResourceDistributionConditionType
 	for i, c := range status.Conditions {
 		if c.Type == v1alpha1.ResourceDistributionHeldUp {
-			if c.Status != "True" || i != len(status.Conditions)-1 {
-				v.add(Status, "HeldUp is %s at place %d of %d", c.Status, i+1, len(status.Conditions))
-			}
+			v.never(c.Status != "True" || i != len(status.Conditions)-1, Status,
+				"HeldUp is %s at place %d of %d", c.Status, i+1, len(status.Conditions))
 			continue
 		}
 		types = append(types, c.Type)
-		if (c.Status == "True") != (len(c.FailedNamespaces) > 0) {
-			v.add(Status, "%s is %s in %v", c.Type, c.Status, c.FailedNamespaces)
-		}
+		v.never((c.Status == "True") != (len(c.FailedNamespaces) > 0), Status,
+			"%s is %s in %v", c.Type, c.Status, c.FailedNamespaces)
 		for _, name := range c.FailedNamespaces {
 			if c.Type == "DeleteResourceFailed" {
 				continue
@@ -205,9 +197,7 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 			}
 		}
 	}
-	if !slices.Equal(types, conditionTypes) {
-		v.add(Status, "the conditions are %v", types)
-	}
+	v.never(!slices.Equal(types, conditionTypes), Status, "the conditions are %v", types)
 	v.compare([]counter{{"desired", int32(len(targets)), status.Desired}, {"failed", int32(len(failed)), status.Failed},
 		{"succeeded", int32(len(targets) - len(failed)), status.Succeeded}})
 }
@@ -256,9 +246,8 @@ func ResourceDistributionSettled(s *State, _ bool) []Violation {
 	}
 	for name, secret := range d.secrets {
 		_, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]
-		if labelled && d.lives(name) && owned(secret, d.Name) && !d.selects(name) && !s.refuses("delete", "secrets") {
-			v.add(Settled, "there is a copy in %s", name)
-		}
+		v.never(labelled && d.lives(name) && owned(secret, d.Name) && !d.selects(name) && !s.refuses("delete", "secrets"), Settled,
+			"there is a copy in %s", name)
 	}
 	return v
 }

@@ -155,23 +155,16 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 		v.add(Ownership, "containers are injected into whatever pod has the name %s", before.Name)
 		return
 	}
-	if d.Status.CompletionTime != nil || d.DeletionTimestamp != nil || d.overdue() {
-		v.add(Needless, "pod %s gets containers of a job that is over", before.Name)
-	}
-	if d.Spec.Paused {
-		v.add(Paused, "pod %s gets containers of a job that is paused", before.Name)
-	}
-	if !active(known) || !matches(d.Spec.Selector, known.Labels) {
-		v.add(Placement, "pod %s gets containers, and the job is not for it", before.Name)
-	}
-	if len(d.own(before)) > 0 {
-		v.add(Identity, "pod %s gets containers of a run a second time", before.Name)
-	}
+	v.never(d.Status.CompletionTime != nil || d.DeletionTimestamp != nil || d.overdue(), Needless,
+		"pod %s gets containers of a job that is over", before.Name)
+	v.never(d.Spec.Paused, Paused, "pod %s gets containers of a job that is paused", before.Name)
+	v.never(!active(known) || !matches(d.Spec.Selector, known.Labels), Placement,
+		"pod %s gets containers, and the job is not for it", before.Name)
+	v.never(len(d.own(before)) > 0, Identity, "pod %s gets containers of a run a second time", before.Name)
 	rest := after.DeepCopy()
 	rest.ResourceVersion, rest.ManagedFields, rest.Generation, rest.Spec.EphemeralContainers = before.ResourceVersion, before.ManagedFields, before.Generation, before.Spec.EphemeralContainers
-	if !equality.Semantic.DeepEqual(rest, before) {
-		v.add(Spec, "more of pod %s is written than ephemeral containers", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(rest, before), Spec,
+		"more of pod %s is written than ephemeral containers", before.Name)
 	if new, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)); new != own || own != len(d.Spec.Template.EphemeralContainers) {
 		v.add(Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, new, own, len(d.Spec.Template.EphemeralContainers))
 	}
@@ -179,9 +172,8 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	if !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }) {
 		all, n = all+1, n+1
 	}
-	if d.Spec.Replicas != nil && all > d.limit() {
-		v.add(Placement, "%d pods have containers of a job that is for %d", all, d.limit())
-	}
+	v.never(d.Spec.Replicas != nil && all > d.limit(), Placement,
+		"%d pods have containers of a job that is for %d", all, d.limit())
 	if limit := int(ptr.Deref(d.Spec.Parallelism, 1)); n > limit {
 		v.add(Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
 	}
@@ -195,14 +187,11 @@ func checkJobStatus(v *violations, w *Write) {
 		v.add(Ownership, "the status of another job is written")
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion == "" {
-		v.add(Status, "the status is written whatever it has become")
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
 	v.compareGeneration(after.Status.ObservedGeneration, d.Generation)
 	if was := d.Status.CompletionTime; was != nil {
-		if !was.Equal(after.Status.CompletionTime) || after.Status.Phase != d.Status.Phase {
-			v.add(History, "a job that has finished is %s now, at %v", after.Status.Phase, after.Status.CompletionTime)
-		}
+		v.never(!was.Equal(after.Status.CompletionTime) || after.Status.Phase != d.Status.Phase, History,
+			"a job that has finished is %s now, at %v", after.Status.Phase, after.Status.CompletionTime)
 		return
 	}
 	d.checkCounts(v, &after.Status)
@@ -234,9 +223,8 @@ func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStat
 	if over := ended || d.overdue() && !d.Spec.Paused; over != (status.CompletionTime != nil) {
 		v.add(Status, "of %d pods %d have ended, overdue %t, and the completion time is %v", status.Matches, status.Succeeded+status.Failed, d.overdue(), status.CompletionTime)
 	}
-	if ended && (status.Failed > 0) != (status.Phase == v1alpha1.EphemeralJobFailed) {
-		v.add(Status, "the job has ended as %s, and %d pods have failed", status.Phase, status.Failed)
-	}
+	v.never(ended && (status.Failed > 0) != (status.Phase == v1alpha1.EphemeralJobFailed), Status,
+		"the job has ended as %s, and %d pods have failed", status.Phase, status.Failed)
 }
 
 // checkFinalizer judges that the job gets or loses a finalizer. (EJ-2, EJ-20)
@@ -249,19 +237,14 @@ func (d *debugging) checkFinalizer(v *violations, w *Write) {
 		is = after.GetFinalizers()
 	}
 	removed := slices.ContainsFunc(was, own) && !slices.ContainsFunc(is, own)
-	if removed && d.DeletionTimestamp == nil {
-		v.add(Spec, "a job that stays loses its finalizer")
-	}
-	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)) {
-		v.add(Ownership, "the finalizers %v become %v", was, is)
-	}
+	v.never(removed && d.DeletionTimestamp == nil, Spec, "a job that stays loses its finalizer")
+	v.never(!slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)), Ownership,
+		"the finalizers %v become %v", was, is)
 }
 
 // checkEnd judges that a job is deleted. (EJ-19)
 func (d *debugging) checkEnd(v *violations, w *Write) {
-	if w.Asked != nil && w.Asked.UID != string(d.UID) {
-		v.add(Ownership, "whatever job has the name is deleted")
-	}
+	v.never(w.Asked != nil && w.Asked.UID != string(d.UID), Ownership, "whatever job has the name is deleted")
 	ttl := ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)
 	if end := d.Status.CompletionTime; !expired(end, &ttl, d.state.Now) {
 		v.add(Needless, "a job that finished at %v is deleted", end)
@@ -277,14 +260,11 @@ func EphemeralJobSettled(s *State, pushed bool) []Violation {
 	case d == nil:
 		return nil
 	case d.DeletionTimestamp != nil:
-		if slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
-			v.add(Settled, "a job that is being deleted keeps its finalizer")
-		}
+		v.never(slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer), Settled,
+			"a job that is being deleted keeps its finalizer")
 		return v
 	}
-	if !slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
-		v.add(Settled, "the job has no finalizer")
-	}
+	v.never(!slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer), Settled, "the job has no finalizer")
 	v.compareGeneration(d.Status.ObservedGeneration, d.Generation)
 	if d.Status.CompletionTime != nil {
 		return v
@@ -293,8 +273,6 @@ func EphemeralJobSettled(s *State, pushed bool) []Violation {
 	if held := d.Spec.Paused || ptr.Deref(d.Spec.Parallelism, 1) <= 0 || s.refuses("patch", "pods"); !held && len(d.free) > 0 && len(d.injected) < d.limit() {
 		v.add(Settled, "%d pods have no containers, %d have, and the job is for %d", len(d.free), len(d.injected), d.limit())
 	}
-	if pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 && d.ended() {
-		v.add(Settled, "the job goes on")
-	}
+	v.never(pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 && d.ended(), Settled, "the job goes on")
 	return v
 }

@@ -51,8 +51,6 @@ func (m *JobMoves) BroadcastJob(w *Write) []Violation {
 		}
 		return gone
 	})
-	if gone > most {
-		v.add(Availability, "%d pods are deleted in %v, and at most %d may be", gone, fewWithin, most)
-	}
+	v.never(gone > most, Availability, "%d pods are deleted in %v, and at most %d may be", gone, fewWithin, most)
 	return v
 }

@@ -76,27 +76,17 @@ func (c consumers) wait() bool { return c.reconciling || c.stalled }
 
 // check: they are told one thing, and something as long as no controller has read the spec. (CS-S5, STS-S3, DS-20)
 func (c consumers) check(v *violations, observedGeneration int64) {
-	if c.reconciling && c.stalled {
-		v.add(Status, "it is both reconciling and stalled")
-	}
-	if observedGeneration == 0 && !c.wait() {
-		v.add(Status, "nothing is observed yet, and no condition says so")
-	}
+	v.never(c.reconciling && c.stalled, Status, "it is both reconciling and stalled")
+	v.never(observedGeneration == 0 && !c.wait(), Status, "nothing is observed yet, and no condition says so")
 }
 
 // checkReached: they wait until the spec is reached, and no longer. (CS-S5, STS-S3, DS-20)
 func (c consumers) checkReached(v *violations, reached bool) {
-	if reached == c.wait() {
-		v.add(Status, "the spec is reached: %v; a condition says that it is not: %v", reached, c.wait())
-	}
+	v.never(reached == c.wait(), Status, "the spec is reached: %v; a condition says that it is not: %v", reached, c.wait())
 }
 
 // checkUnreadable: if the spec cannot be understood, they fail, and users are told why.
 func (c consumers) checkUnreadable(v *violations) {
-	if !c.problems {
-		v.add(Status, "the spec cannot be read, and no condition says so")
-	}
-	if !c.stalled {
-		v.add(Status, "the spec cannot be read, and consumers wait for it")
-	}
+	v.never(!c.problems, Status, "the spec cannot be read, and no condition says so")
+	v.never(!c.stalled, Status, "the spec cannot be read, and consumers wait for it")
 }

@@ -38,15 +38,13 @@ func (h *history) unused(s *State, needed map[string]string) (names []string) {
 // checkWrite: a new revision belongs to the workload. One goes in the state that was seen, when nothing needs it, the oldest first, and no more
 // than the limit asks for.
 func (h *history) checkWrite(v *violations, w *Write) {
-	if w.Before == nil && !controls(h.uid, w.After) {
-		v.add(Ownership, "creates revision %s, which does not belong to the workload", w.name())
-	}
+	v.never(w.Before == nil && !controls(h.uid, w.After), Ownership,
+		"creates revision %s, which does not belong to the workload", w.name())
 	if w.Verb != "delete" {
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion == "" {
-		v.add(History, "deletes revision %s whatever has become of it since", w.name())
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", History,
+		"deletes revision %s whatever has become of it since", w.name())
 	needed, hash := h.needed(w.Known), shortHash(w.name())
 	if why := needed[hash]; why != "" {
 		v.add(History, "deletes revision %s, which is that of %s", w.name(), why)

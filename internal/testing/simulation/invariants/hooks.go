@@ -54,9 +54,7 @@ func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle, selecto
 	}
 	if w.Verb == "delete" {
 		lost := newborn(known, w.Known.Now) && !matches(selector, known.Labels) // it is none of the workload, and nothing ran that a hook could end
-		if holds(l.PreDelete, known) && !lost {
-			v.add(Hooks, "deletes pod %s, which its preDelete hook holds", before.Name)
-		}
+		v.never(holds(l.PreDelete, known) && !lost, Hooks, "deletes pod %s, which its preDelete hook holds", before.Name)
 		return
 	}
 	if after == nil {
@@ -74,13 +72,10 @@ func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle, selecto
 func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle) {
 	switch stateOf(pod) {
 	case lifecyclev1alpha1.StatePreparingNormal:
-		if !met(l.PreNormal, pod) {
-			v.add(Hooks, "pod %s becomes Normal, its preNormal hook is not met", pod.Name)
-		}
+		v.never(!met(l.PreNormal, pod), Hooks, "pod %s becomes Normal, its preNormal hook is not met", pod.Name)
 	case lifecyclev1alpha1.StateUpdating, lifecyclev1alpha1.StateUpdated:
-		if !met(l.InPlaceUpdate, pod) {
-			v.add(Hooks, "pod %s becomes Normal after its update, its inPlaceUpdate hook is not met", pod.Name)
-		}
+		v.never(!met(l.InPlaceUpdate, pod), Hooks,
+			"pod %s becomes Normal after its update, its inPlaceUpdate hook is not met", pod.Name)
 	}
 }
 
@@ -97,8 +92,7 @@ func checkPrepared(v *violations, s *State, asked func(*corev1.Pod) bool, status
 	for _, pod := range s.Pods {
 		excused := unreadable(pod) && strings.Contains(said, "is not readable") ||
 			s.refuses("delete", "pods") && (strings.Contains(said, "delete pod "+pod.Name+":") || unspelt.MatchString(said))
-		if asked(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused {
-			v.add(Settled, "pod %s is prepared for an update for good, and the conditions say %q", pod.Name, said)
-		}
+		v.never(asked(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused, Settled,
+			"pod %s is prepared for an update for good, and the conditions say %q", pod.Name, said)
 	}
 }

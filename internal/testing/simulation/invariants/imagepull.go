@@ -159,15 +159,13 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	}
 	after, _ := w.After.(*v1alpha1.ImagePullJob)
 	if after == nil {
-		if !expired(p.Status.CompletionTime, p.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now) {
-			v.add(Needless, "deletes the job, whose TTL is not over")
-		}
+		v.never(!expired(p.Status.CompletionTime, p.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now), Needless,
+			"deletes the job, whose TTL is not over")
 		return
 	}
 	status := &after.Status
-	if before.Status.CompletionTime != nil && !before.Status.CompletionTime.Equal(status.CompletionTime) {
-		v.add(Status, "completionTime was %v, and is %v", before.Status.CompletionTime, status.CompletionTime)
-	}
+	v.never(before.Status.CompletionTime != nil && !before.Status.CompletionTime.Equal(status.CompletionTime), Status,
+		"completionTime was %v, and is %v", before.Status.CompletionTime, status.CompletionTime)
 	if before.Status.CompletionTime != nil || sameCounts(&before.Status, status) {
 		return
 	}
@@ -191,13 +189,11 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 		name             string
 		before, now, got int32
 	}{{"desired", desired, desired, status.Desired}, {"active", pulls, nowPulls, status.Active}, {"succeeded", succeeded, nowSucceeded, status.Succeeded}, {"failed", failed, nowFailed, status.Failed}} {
-		if c.got < min(c.before, c.now) || c.got > max(c.before, c.now) {
-			v.add(Status, "%s is %d, and there are %d, or %d", c.name, c.got, c.before, c.now)
-		}
+		v.never(c.got < min(c.before, c.now) || c.got > max(c.before, c.now), Status,
+			"%s is %d, and there are %d, or %d", c.name, c.got, c.before, c.now)
 	}
-	if int(status.Failed) != len(status.FailedNodes) {
-		v.add(Status, "failedNodes are %v, and %d have failed", status.FailedNodes, status.Failed)
-	}
+	v.never(int(status.Failed) != len(status.FailedNodes), Status,
+		"failedNodes are %v, and %d have failed", status.FailedNodes, status.Failed)
 	if all := status.Succeeded+status.Failed == status.Desired; status.CompletionTime != nil && (seen.Spec.CompletionPolicy.Type == v1alpha1.Never || !all) {
 		v.add(Status, "the job ends, and %d of %d have succeeded and %d failed", status.Succeeded, status.Desired, status.Failed)
 	}
@@ -240,9 +236,8 @@ func ImagePullJobSettled(s *State, pushed bool) []Violation {
 	var v violations
 	for name, object := range s.Further["nodeimages"] {
 		image := object.(*v1alpha1.NodeImage)
-		if s.Nodes[name] == nil && !s.refuses("delete", "nodeimages") {
-			v.add(Settled, "NodeImage %s is left, and its node is gone", name)
-		}
+		v.never(s.Nodes[name] == nil && !s.refuses("delete", "nodeimages"), Settled,
+			"NodeImage %s is left, and its node is gone", name)
 		for of, spec := range image.Spec.Images {
 			for _, task := range spec.Tags {
 				if phase := phaseOf(image, of, &task); phase != v1alpha1.ImagePhaseSucceeded && phase != v1alpha1.ImagePhaseFailed && !s.refuses("patch", "nodeimages") {
@@ -260,8 +255,7 @@ func ImagePullJobSettled(s *State, pushed bool) []Violation {
 			v.add(Settled, "node %s has no NodeImage", name) // IMG-2.1
 		}
 	}
-	if p.Spec.CompletionPolicy.Type != v1alpha1.Never && p.Status.CompletionTime == nil {
-		v.add(Settled, "the job has no end: %s", p.Status.Message)
-	}
+	v.never(p.Spec.CompletionPolicy.Type != v1alpha1.Never && p.Status.CompletionTime == nil, Settled,
+		"the job has no end: %s", p.Status.Message)
 	return v
 }

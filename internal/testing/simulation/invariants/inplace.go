@@ -74,9 +74,8 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 		}
 	}
 	for _, key := range keys {
-		if !allowed[key] {
-			v.add(InPlace, "changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
-		}
+		v.never(!allowed[key], InPlace,
+			"changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
 	}
 }
 
@@ -101,14 +100,12 @@ func checkSpecOfPod(v *violations, w *Write) {
 			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
 				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))
 		}
-		if hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && (known == nil || !updating(known)) {
-			v.add(InPlace, "gives container %s of pod %s another image while the pod is in service", c.Name, before.Name)
-		}
+		v.never(hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && (known == nil || !updating(known)), InPlace,
+			"gives container %s of pod %s another image while the pod is in service", c.Name, before.Name)
 		c.Image = old
 	}
-	if !equality.Semantic.DeepEqual(before.Spec, rest.Spec) {
-		v.add(InPlace, "changes more of the spec of pod %s than images", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(before.Spec, rest.Spec), InPlace,
+		"changes more of the spec of pod %s than images", before.Name)
 }
 
 // checkTakenBack: a pod whose update is given up has the images of the revision that it
@@ -150,9 +147,8 @@ func hasGate(pod *corev1.Pod, condition corev1.PodConditionType) bool {
 func checkPodStatus(v *violations, before, after *corev1.Pod) {
 	rest := after.Status.DeepCopy()
 	rest.Conditions = before.Status.Conditions
-	if !equality.Semantic.DeepEqual(before.Status, *rest) {
-		v.add(InPlace, "changes more of the status of pod %s than conditions", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(before.Status, *rest), InPlace,
+		"changes more of the status of pod %s than conditions", before.Name)
 	for i := range after.Status.Conditions {
 		is := &after.Status.Conditions[i]
 		was := condition(before, is.Type)
@@ -162,9 +158,8 @@ func checkPodStatus(v *violations, before, after *corev1.Pod) {
 		switch is.Type {
 		case inplacev1alpha1.InPlaceUpdateReady, lifecyclev1alpha1.KruisePodReady:
 		case corev1.PodReady:
-			if is.Status == corev1.ConditionTrue {
-				v.add(InPlace, "makes pod %s Ready, which only its kubelet may", before.Name)
-			}
+			v.never(is.Status == corev1.ConditionTrue, InPlace,
+				"makes pod %s Ready, which only its kubelet may", before.Name)
 		default:
 			v.add(InPlace, "writes the condition %s of pod %s", is.Type, before.Name)
 		}

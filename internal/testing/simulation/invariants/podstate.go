@@ -127,9 +127,8 @@ func sameState(a, b v1alpha1.PodState) bool {
 // checkStatus judges a status, which says what is recorded and what of it is lost. (PPS-9, PPS-17, PPS-18)
 func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodStateStatus) {
 	want := r.recorded()
-	if !maps.EqualFunc(status.PodStates, want, sameState) {
-		v.add(Status, "the states are %v, and should be %v", status.PodStates, want)
-	}
+	v.never(!maps.EqualFunc(status.PodStates, want, sameState), Status,
+		"the states are %v, and should be %v", status.PodStates, want)
 	if len(want) > 0 && status.WorkloadUID != r.set.UID {
 		v.add(Status, "the states are said to be of workload %q, and are of %q", status.WorkloadUID, r.set.UID)
 	}
@@ -159,9 +158,7 @@ func PersistentPodState(w *Write) []Violation {
 			v.add(Ownership, "the status of another one is written, or of generation %d", r.Generation)
 			return v
 		}
-		if w.Asked != nil && w.Asked.ResourceVersion == "" {
-			v.add(Status, "the status is written whatever it has become")
-		}
+		v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
 		r.checkStatus(&v, &after.Status)
 	case w.Resource == "pods" && w.Verb == "delete" && before != nil:
 		r.checkDeletion(&v, w)
@@ -190,22 +187,18 @@ func (r *remembering) checkDeletion(v *violations, w *Write) {
 		v.add(Ownership, "pod %s is deleted, which is none of the StatefulSet", before.Name)
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion != pod.ResourceVersion {
-		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion != pod.ResourceVersion, Ownership,
+		"pod %s is deleted whatever has become of it", before.Name)
 	injected := r.injected(pod)
-	if pod.Spec.NodeName != "" || !active(pod) || len(injected) == 0 || r.exists(injected) {
-		v.add(Needless, "pod %s on node %q is deleted, which was sent to %v", pod.Name, pod.Spec.NodeName, injected)
-	}
+	v.never(pod.Spec.NodeName != "" || !active(pod) || len(injected) == 0 || r.exists(injected), Needless,
+		"pod %s on node %q is deleted, which was sent to %v", pod.Name, pod.Spec.NodeName, injected)
 	since := pod.CreationTimestamp.Time
 	for _, c := range r.Status.Conditions {
 		if c.Type == v1alpha1.TopologyLostCondition && c.Status == metav1.ConditionTrue && c.LastTransitionTime.After(since) {
 			since = c.LastTransitionTime.Time
 		}
 	}
-	if r.state.Now.Sub(since) < gaveUp {
-		v.add(Needless, "pod %s is deleted after %v", pod.Name, r.state.Now.Sub(since))
-	}
+	v.never(r.state.Now.Sub(since) < gaveUp, Needless, "pod %s is deleted after %v", pod.Name, r.state.Now.Sub(since))
 }
 
 // PersistentPodStatePlaced judges what becomes of a new pod, by what the caches show of whom it asked. restores says that pods get
@@ -278,9 +271,7 @@ func PersistentPodStateSettled(s *State, pushed bool) []Violation {
 		if injected := r.injected(pod); waits && len(injected) > 0 && !r.exists(injected) && !s.refuses("delete", "pods") && s.Now.Sub(pod.CreationTimestamp.Time) > 2*gaveUp {
 			v.add(Settled, "pod %s waits for a node with %v", pod.Name, injected)
 		}
-		if pushed && !ready(pod) {
-			v.add(Settled, "pod %s is not ready, and there are nodes for all", pod.Name)
-		}
+		v.never(pushed && !ready(pod), Settled, "pod %s is not ready, and there are nodes for all", pod.Name)
 	}
 	return v
 }

@@ -283,16 +283,10 @@ func PodProbes(w *Write) []Violation {
 // checkNodePodProbe judges a write of a NodePodProbe. (PPM-3.1, PPM-3.2)
 func (p probing) checkNodePodProbe(v *violations, w *Write) {
 	node := p.Nodes[w.name()]
-	if w.Verb == "create" && p.virtual(w.name()) {
-		v.add(Needless, "virtual node %s gets a NodePodProbe", w.name())
-	}
+	v.never(w.Verb == "create" && p.virtual(w.name()), Needless, "virtual node %s gets a NodePodProbe", w.name())
 	if w.Verb == "delete" {
-		if node != nil {
-			v.add(Needless, "NodePodProbe %s is deleted, whose node is there", w.name())
-		}
-		if w.Asked != nil && w.Asked.UID == "" {
-			v.add(Ownership, "NodePodProbe %s is deleted whichever it is", w.name())
-		}
+		v.never(node != nil, Needless, "NodePodProbe %s is deleted, whose node is there", w.name())
+		v.never(w.Asked != nil && w.Asked.UID == "", Ownership, "NodePodProbe %s is deleted whichever it is", w.name())
 		return
 	}
 	after, _ := w.After.(*v1alpha1.NodePodProbe)
@@ -318,17 +312,14 @@ func (p probing) checkMarker(v *violations, w *Write) {
 		if m.DeletionTimestamp != nil { // both stay
 			matched, generation = m.Status.MatchedPods, m.Status.ObservedGeneration
 		}
-		if after.Status.MatchedPods != matched || after.Status.ObservedGeneration != generation {
-			v.add(Status, "marker %s says %+v, and should %d pods in generation %d", m.Name, after.Status, matched, generation)
-		}
+		v.never(after.Status.MatchedPods != matched || after.Status.ObservedGeneration != generation, Status,
+			"marker %s says %+v, and should %d pods in generation %d", m.Name, after.Status, matched, generation)
 		return
 	}
 	if after != nil && slices.Contains(after.Finalizers, v1alpha1.PodProbeMarkerFinalizer) {
 		return
 	}
-	if m.DeletionTimestamp == nil {
-		v.add(Ownership, "marker %s loses its finalizer", m.Name)
-	}
+	v.never(m.DeletionTimestamp == nil, Ownership, "marker %s loses its finalizer", m.Name)
 	for name := range p.Further["nodepodprobes"] {
 		if n := p.node(name); n.DeletionTimestamp == nil && p.has(n, m) {
 			v.add(Ownership, "marker %s goes, and node %s has probes of it", m.Name, name)
@@ -374,9 +365,7 @@ func PodProbesSettled(s *State, pushed bool) []Violation {
 		}
 	}
 	for name := range s.Further["nodepodprobes"] {
-		if s.Nodes[name] == nil {
-			v.add(Settled, "there is a NodePodProbe of node %s, which is gone", name)
-		}
+		v.never(s.Nodes[name] == nil, Settled, "there is a NodePodProbe of node %s, which is gone", name)
 	}
 	for _, pod := range s.Pods {
 		want := p.result(pod)

@@ -42,9 +42,7 @@ func checkResize(v *violations, w *Write, before, after *corev1.Container, targe
 		return
 	}
 	pod, _ := w.pods()
-	if w.Subresource != "resize" {
-		v.add(InPlace, "changes resources of pod %s by %s", pod.Name, w.Subresource)
-	}
+	v.never(w.Subresource != "resize", InPlace, "changes resources of pod %s by %s", pod.Name, w.Subresource)
 	if target != nil {
 		for i := range target.Spec.Containers {
 			if c := &target.Spec.Containers[i]; c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources) {
@@ -54,9 +52,8 @@ func checkResize(v *violations, w *Write, before, after *corev1.Container, targe
 		}
 	}
 	for _, p := range before.ResizePolicy {
-		if p.RestartPolicy == corev1.RestartContainer && hasGate(pod, "InPlaceUpdateReady") && !updating(pod) {
-			v.add(InPlace, "resizes container %s of pod %s, which restarts for it, while the pod is in service", before.Name, pod.Name)
-		}
+		v.never(p.RestartPolicy == corev1.RestartContainer && hasGate(pod, "InPlaceUpdateReady") && !updating(pod), InPlace,
+			"resizes container %s of pod %s, which restarts for it, while the pod is in service", before.Name, pod.Name)
 	}
 	after.Resources = before.Resources
 }

@@ -164,12 +164,10 @@ func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
 			serving++
 		}
 	}
-	if at >= len(order)-j.partition {
-		j.add(Order, "updates pod %s, of %d pods %v go before it, partition %d", pod.Name, len(order), names, j.partition)
-	}
-	if inService(order[at]) && serving >= j.maxUnavailable {
-		j.add(Order, "updates pod %s, which serves, %v go before it and %d of them serve, maxUnavailable %d", pod.Name, names, serving, j.maxUnavailable)
-	}
+	j.never(at >= len(order)-j.partition, Order,
+		"updates pod %s, of %d pods %v go before it, partition %d", pod.Name, len(order), names, j.partition)
+	j.never(inService(order[at]) && serving >= j.maxUnavailable, Order,
+		"updates pod %s, which serves, %v go before it and %d of them serve, maxUnavailable %d", pod.Name, names, serving, j.maxUnavailable)
 }
 
 // inTurn tells whether nothing holds back the update of a pod but the order: no update before,
@@ -287,9 +285,8 @@ func (j *sidecarSetJudge) checkOut(pod *corev1.Pod, verb string, but func(*corev
 			out = append(out, other.Name)
 		}
 	}
-	if len(out) >= j.maxUnavailable {
-		j.add(Availability, "%s pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", verb, pod.Name, out, j.maxUnavailable)
-	}
+	j.never(len(out) >= j.maxUnavailable, Availability,
+		"%s pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", verb, pod.Name, out, j.maxUnavailable)
 }
 
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out
@@ -326,7 +323,6 @@ func (j *sidecarSetJudge) checkLeft(pod *corev1.Pod) {
 			left++
 		}
 	}
-	if left < j.partition {
-		j.add(Partition, "updates pod %s, and leaves %d pods that are not updated, partition %d", pod.Name, left, j.partition)
-	}
+	j.never(left < j.partition, Partition,
+		"updates pod %s, and leaves %d pods that are not updated, partition %d", pod.Name, left, j.partition)
 }

@@ -212,18 +212,16 @@ func (p *Past) SidecarSetInjected(cached *State, before, after *corev1.Pod) []Vi
 	var v violations
 	set, ok := cached.Workload.(*v1alpha1.SidecarSet)
 	if !ok {
-		if !equality.Semantic.DeepEqual(before, after) {
-			v.add(Ownership, "pod %s is changed, and no SidecarSet is known", before.Name)
-		}
+		v.never(!equality.Semantic.DeepEqual(before, after), Ownership,
+			"pod %s is changed, and no SidecarSet is known", before.Name)
 		return v
 	}
 	j := p.newSidecarSetJudge(&v, &Write{Known: cached, Truth: cached, Observed: cached}, set)
 	inNamespace := after.DeepCopy()
 	inNamespace.Namespace = "default" // that of the request, which pods need not name
 	if j.broken || set.Spec.InjectionStrategy.Paused || !j.selects(inNamespace, cached) {
-		if !equality.Semantic.DeepEqual(before, after) {
-			v.add(Ownership, "pod %s is changed, and the SidecarSet that is known does not inject into it", before.Name)
-		}
+		v.never(!equality.Semantic.DeepEqual(before, after), Ownership,
+			"pod %s is changed, and the SidecarSet that is known does not inject into it", before.Name)
 		return v
 	}
 	revision := set.Status.LatestRevision
@@ -274,12 +272,9 @@ func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision stri
 	for _, c := range after.Spec.Containers {
 		has[c.Name] = c.Image
 	}
-	if !maps.Equal(want, has) {
-		j.add(InPlace, "pod %s is created with the images %v, want %v", before.Name, has, want)
-	}
-	if !maps.Equal(before.Labels, after.Labels) {
-		j.add(InPlace, "pod %s is created with the labels %v, want %v", before.Name, after.Labels, before.Labels)
-	}
+	j.never(!maps.Equal(want, has), InPlace, "pod %s is created with the images %v, want %v", before.Name, has, want)
+	j.never(!maps.Equal(before.Labels, after.Labels), InPlace,
+		"pod %s is created with the labels %v, want %v", before.Name, after.Labels, before.Labels)
 	record := j.record(after, v1alpha1.SidecarSetHashAnnotation)
 	if len(j.set.Spec.Containers) > 0 && (!j.listed(after) || record.SidecarSetHash != j.hash || record.SidecarSetControllerRevision != revision) {
 		j.add(History, "pod %s is created with the record %+v, want hash %s of revision %q", before.Name, record, j.hash, revision)
@@ -344,13 +339,10 @@ func SidecarsOfTwo(mark string) func(*Write) []Violation {
 		}
 		for _, c := range append(append([]corev1.Container(nil), before.Spec.InitContainers...), before.Spec.Containers...) {
 			is := image(&after.Spec, c.Name)
-			if is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-") {
-				v.add(Ownership, "gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)
-			}
+			v.never(is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-"), Ownership,
+				"gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)
 		}
-		if len(after.Spec.Volumes) != len(before.Spec.Volumes) {
-			v.add(Ownership, "changes the volumes of pod %s", before.Name)
-		}
+		v.never(len(after.Spec.Volumes) != len(before.Spec.Volumes), Ownership, "changes the volumes of pod %s", before.Name)
 		return v
 	}
 }

@@ -156,9 +156,8 @@ func (j *sidecarSetJudge) checkNames(of v1alpha1.SidecarSetConditionType, value 
 // checkCondition: a condition stands with a value, and its message begins as it should.
 func (j *sidecarSetJudge) checkCondition(of v1alpha1.SidecarSetConditionType, value corev1.ConditionStatus, begins string) {
 	c := conditionOf(&j.set.Status, of)
-	if c == nil || c.status != string(value) || !strings.HasPrefix(c.message, begins) {
-		j.add(Status, "condition %s is %+v, want %s and a message that begins with %q", of, c, value, begins)
-	}
+	j.never(c == nil || c.status != string(value) || !strings.HasPrefix(c.message, begins), Status,
+		"condition %s is %+v, want %s and a message that begins with %q", of, c, value, begins)
 }
 
 // checkUpgradable: a pod says something else than before of the SidecarSet, which is so, or what a SidecarSet has said that is gone goes. Of the
@@ -167,9 +166,8 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 	if strategy := &j.set.Spec.UpdateStrategy; strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
 		j.add(Needless, "says of pod %s whether it can be updated, and nothing is", before.Name)
 	}
-	if !j.matches(before, j.Known) {
-		j.add(Ownership, "says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
-	}
+	j.never(!j.matches(before, j.Known), Ownership,
+		"says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
 	is, was := upgradability(after), upgradability(before)
 	said := len(was)
 	maps.DeleteFunc(was, func(name string, _ bool) bool { return j.gone(j.Known, name) })
@@ -189,9 +187,8 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 	if slices.Contains(slices.Collect(maps.Values(is)), false) {
 		want = corev1.ConditionFalse
 	}
-	if !maps.Equal(is, was) || c == nil || c.Status != want {
-		j.add(Status, "says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
-	}
+	j.never(!maps.Equal(is, was) || c == nil || c.Status != want, Status,
+		"says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
 	rest := after.DeepCopy()
 	rest.Status.Conditions, rest.ResourceVersion, rest.ManagedFields = before.Status.Conditions, before.ResourceVersion, before.ManagedFields
 	if !equality.Semantic.DeepEqual(before, rest) || !slices.EqualFunc(otherConditions(before), otherConditions(after), sameCondition) {
@@ -209,9 +206,8 @@ func (j *sidecarSetJudge) checkSaid(s *State) {
 		able := j.isUpdated(pod) || j.upgradable(pod)
 		said, is := upgradability(pod)[j.set.Name]
 		for name := range upgradability(pod) {
-			if j.gone(s, name) {
-				j.add(Settled, "pod %s goes on to say what SidecarSet %s has said, which is gone", pod.Name, name)
-			}
+			j.never(j.gone(s, name), Settled,
+				"pod %s goes on to say what SidecarSet %s has said, which is gone", pod.Name, name)
 		}
 		if chosen := j.chosen.Matches(labels.Set(pod.Labels)); able && is && !said || !able && chosen && (!is || said) {
 			j.add(Settled, "pod %s says that it can be updated, %t, want %t", pod.Name, said, able)

@@ -28,9 +28,8 @@ func (j *sidecarSetJudge) checkStatus() {
 	if !j.broken {
 		j.checkCounts(&after.Status, j.Observed)
 	}
-	if after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID {
-		j.add(Status, "observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
-	}
+	j.never(after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID, Status,
+		"observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
 }
 
 // checkCounts: the counters are those of a state. (SCS-21)
@@ -107,9 +106,8 @@ func (j *sidecarSetJudge) checkHistory(s *State) {
 			unneeded++
 		}
 	}
-	if n > j.historyLimit() && unneeded > 0 {
-		j.add(History, "%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
-	}
+	j.never(n > j.historyLimit() && unneeded > 0, History,
+		"%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
 }
 
 // checkEmptied: hot containers that do not work are emptied once all others serve, unless that is held

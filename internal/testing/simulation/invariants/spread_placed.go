@@ -60,9 +60,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 		return nil
 	}
 	if !f.selects(before) {
-		if !equality.Semantic.DeepEqual(before, after) {
-			v.add(Placement, "pod %s%s is changed, and the selector does not select it", before.GenerateName, before.Name)
-		}
+		v.never(!equality.Semantic.DeepEqual(before, after), Placement,
+			"pod %s%s is changed, and the selector does not select it", before.GenerateName, before.Name)
 		return v
 	}
 	p.sent = slices.DeleteFunc(p.sent, func(s sent) bool { return cached.Now.Sub(s.at) > p.Counts })
@@ -71,9 +70,7 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 		checkGiven(&v, &f.Spec.Subsets[i], before, after)
 	}
 	if f.isOnly() {
-		if i != 0 {
-			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
-		}
+		v.never(i != 0, Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
 		return v
 	}
 	// One that was assigned before keeps its subset; and of more than its controller wants some were refused, and it is
@@ -83,9 +80,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	if first := least.choose(f, before); !again && slices.Equal(least.all, most.all) && slices.Equal(least.same, most.same) && least.loose == most.loose && i != first {
 		v.add(Placement, "pod %s%s of revision %s goes to subset %d, not %d: there are %v, of its revision %v", before.GenerateName, before.Name, hashOf(before), i, first, least.all, least.same)
 	}
-	if !again && i >= 0 && !least.mayTake(f, i, before) {
-		v.add(Placement, "pod %s%s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, before.Name, i, least.all, least.same)
-	}
+	v.never(!again && i >= 0 && !least.mayTake(f, i, before), Placement,
+		"pod %s%s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, before.Name, i, least.all, least.same)
 	if i >= 0 {
 		it := says(after)
 		p.sent = append(p.sent, sent{name: before.Name, key: it.UID, subset: it.Subset, hash: hashOf(before), owner: ref.UID, spread: f.UID, at: cached.Now})
@@ -226,22 +222,19 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	}
 	for i := range had {
 		for _, e := range had[i].MatchExpressions {
-			if len(has) != len(had) || !requires(has[i], e) {
-				v.add(Placement, "pod %s%s of subset %s does not require %s of its node any more", pod.GenerateName, pod.Name, subset.Name, e.Key)
-			}
+			v.never(len(has) != len(had) || !requires(has[i], e), Placement,
+				"pod %s%s of subset %s does not require %s of its node any more", pod.GenerateName, pod.Name, subset.Name, e.Key)
 		}
 	}
 	for _, t := range subset.Tolerations {
-		if !slices.Contains(pod.Spec.Tolerations, t) {
-			v.add(Placement, "pod %s%s of subset %s has no toleration of %s", pod.GenerateName, pod.Name, subset.Name, t.Key)
-		}
+		v.never(!slices.Contains(pod.Spec.Tolerations, t), Placement,
+			"pod %s%s of subset %s has no toleration of %s", pod.GenerateName, pod.Name, subset.Name, t.Key)
 	}
 	labels, annotations := patchedMetadata(subset.Patch.Raw)
 	for _, patched := range []struct{ want, have map[string]string }{{labels, pod.Labels}, {annotations, pod.Annotations}} {
 		for key, value := range patched.want {
-			if patched.have[key] != value {
-				v.add(Placement, "pod %s%s of subset %s has not %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
-			}
+			v.never(patched.have[key] != value, Placement,
+				"pod %s%s of subset %s has not %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
 		}
 	}
 	if subset.RequiredNodeSelectorTerm == nil {
@@ -253,9 +246,8 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	}
 	for _, term := range has {
 		for _, e := range subset.RequiredNodeSelectorTerm.MatchExpressions {
-			if !requires(term, e) {
-				v.add(Placement, "pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
-			}
+			v.never(!requires(term, e), Placement,
+				"pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
 		}
 	}
 }

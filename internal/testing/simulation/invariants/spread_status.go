@@ -48,9 +48,8 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 	has := f.counts(active)
 	for i := range f.Spec.Subsets {
 		s := &status.SubsetStatuses[i]
-		if s.Name != f.Spec.Subsets[i].Name || len(s.DeletingPods) > 0 {
-			v.add(Status, "subset %d is %s in the status, which keeps %d pods that are deleted", i, s.Name, len(s.DeletingPods))
-		}
+		v.never(s.Name != f.Spec.Subsets[i].Name || len(s.DeletingPods) > 0, Status,
+			"subset %d is %s in the status, which keeps %d pods that are deleted", i, s.Name, len(s.DeletingPods))
 		toCome := f.toCome(v, s)
 		if someFailed {
 			continue
@@ -145,9 +144,8 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 		v.compareGeneration(f.Status.ObservedGeneration, f.Generation)
 		f.checkStatus(&v, &f.Status, false, 0)
 		f.checkConditions(&v)
-		if f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName() {
-			v.add(Status, "%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
-		}
+		v.never(f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName(), Status,
+			"%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
 	}
 	return v
 }
@@ -249,17 +247,14 @@ func (f *spreading) checkCosts(v *violations) {
 		}
 	}
 	for i := range n {
-		if len(beyond[i]) > 0 && len(silent) > 0 {
-			v.add(Order, "pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
-		}
+		v.never(len(beyond[i]) > 0 && len(silent) > 0, Order,
+			"pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
 		if surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0); surplus != len(beyond[i]) {
 			v.add(Order, "%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
 		}
 		for _, out := range beyond[i] {
 			for _, in := range within[i] {
-				if rank(f, out) > rank(f, in) {
-					v.add(Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)
-				}
+				v.never(rank(f, out) > rank(f, in), Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)
 			}
 		}
 		if f.inPercent() {
@@ -293,9 +288,7 @@ func (f *spreading) checkPlaces(v *violations, i int, pods []*corev1.Pod, costs 
 	}
 	slices.Sort(has)
 	slices.Sort(want)
-	if !slices.Equal(has, want) {
-		v.add(Order, "the pods of subset %d with %d %% cost %v, not %v", i, weight, has, want)
-	}
+	v.never(!slices.Equal(has, want), Order, "the pods of subset %d with %d %% cost %v, not %v", i, weight, has, want)
 }
 
 // weight is the percentage of a subset; 0 for one that gets nothing.

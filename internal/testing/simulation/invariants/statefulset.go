@@ -193,9 +193,8 @@ func (j *statefulSetJudge) checkIdentity() {
 	if j.Resource != "pods" || pod == nil || j.Verb == "delete" {
 		return
 	}
-	if before == nil && !j.isWanted(pod.Name) && j.Known != nil {
-		j.add(Identity, "creates pod %s, wanted are %v", pod.Name, j.wanted)
-	}
+	j.never(before == nil && !j.isWanted(pod.Name) && j.Known != nil, Identity,
+		"creates pod %s, wanted are %v", pod.Name, j.wanted)
 	if before == nil && (pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Spec.Hostname != pod.Name) {
 		j.add(Identity, "pod %s has the label %q and the hostname %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Spec.Hostname)
 	}

@@ -79,9 +79,8 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 		j.add(Status, "updateRevision is %s, the template is that of %q", status.UpdateRevision, j.update)
 		return
 	}
-	if j.advances() && shortHash(status.CurrentRevision) != j.update {
-		j.add(Status, "currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
-	}
+	j.never(j.advances() && shortHash(status.CurrentRevision) != j.update, Status,
+		"currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
 	j.history().checkLeft(j.violations, s)
 }
 
@@ -179,9 +178,8 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			spoilt++
 		}
 	}
-	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing+obstructed < len(j.wanted)-j.partition {
-		j.add(Settled, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
-	}
+	j.never(j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing+obstructed < len(j.wanted)-j.partition, Settled,
+		"%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
 	if n := int(j.set.Status.Replicas); n != len(j.wanted)-missing {
 		j.add(Settled, "%d pods, wanted are %v", n, j.wanted)
 	}
@@ -194,16 +192,14 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 				continue
 			}
 		}
-		if lacking+spoilt+obstructed == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
-			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
-		}
+		j.never(lacking+spoilt+obstructed == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod, Status,
+			"condition %s: %s", condition.Type, condition.Message)
 	}
 	if j.rolling != nil && j.rolling.UnorderedUpdate != nil { // they may be those that stay
 		obstructed = max(obstructed-j.partition, 0)
 	}
-	if lacking+obstructed > 0 && !consumersOf(&j.set.Status).problems {
-		j.add(Status, "%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
-	}
+	j.never(lacking+obstructed > 0 && !consumersOf(&j.set.Status).problems, Status,
+		"%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
 }
 
 // mayStay tells whether a pod that does not serve may have to stay at an old revision. The user has taken it out of the

@@ -105,9 +105,8 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 	if !equality.Semantic.DeepEqual(after.Spec.Resources, template.Spec.Resources) || requested(after) < requested(before) && !failedToGrow(before) {
 		j.add(Claims, "claim %s asks for %v, its template for %v, and it asked for %v", after.Name, after.Spec.Resources, template.Spec.Resources, before.Spec.Resources)
 	}
-	if after.Annotations["apps.kruise.io/owned-by-asts"] != j.set.Name {
-		j.add(Claims, "resizes claim %s without an annotation", after.Name)
-	}
+	j.never(after.Annotations["apps.kruise.io/owned-by-asts"] != j.set.Name, Claims,
+		"resizes claim %s without an annotation", after.Name)
 	before.Spec.Resources, after.Spec.Resources = corev1.VolumeResourceRequirements{}, corev1.VolumeResourceRequirements{}
 	pod := j.at(ordinal)
 	switch {
@@ -224,7 +223,6 @@ func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, 
 		}
 		want = append(want, counts)
 	}
-	if j.features.ResizeClaims && !slices.Equal(want, status.VolumeClaims) {
-		j.add(Status, "volumeClaims are %v, want %v", status.VolumeClaims, want)
-	}
+	j.never(j.features.ResizeClaims && !slices.Equal(want, status.VolumeClaims), Status,
+		"volumeClaims are %v, want %v", status.VolumeClaims, want)
 }

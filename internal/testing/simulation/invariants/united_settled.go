@@ -24,9 +24,8 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 		return
 	}
 	if u.held && before != nil { // it keeps what it says of revisions that there are
-		if !sameFacts(before.Status, after.Status) {
-			v.add(Status, "it changes while the revision of the template is refused, from %+v to %+v", before.Status, after.Status)
-		}
+		v.never(!sameFacts(before.Status, after.Status), Status,
+			"it changes while the revision of the template is refused, from %+v to %+v", before.Status, after.Status)
 		return
 	}
 	if after.Status.ObservedGeneration != u.Generation {
@@ -42,18 +41,16 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	c := conditionOf(status, v1alpha1.SubsetFailure)
 	failure := c != nil && c.status == "True"
 	if wrong := !readable || u.resource == ""; wrong || failure {
-		if wrong != failure {
-			v.add(Status, "the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
-		}
+		v.never(wrong != failure, Status,
+			"the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
 		return
 	}
 	selector := "app=web"
 	if u.labelsReserved() {
 		selector += "," + v1alpha1.ReservedPodLabel + "=false"
 	}
-	if status.Selector != selector || status.LabelSelector != status.Selector {
-		v.add(Status, "the selector is %q, want %q", status.Selector, selector)
-	}
+	v.never(status.Selector != selector || status.LabelSelector != status.Selector, Status,
+		"the selector is %q, want %q", status.Selector, selector)
 	u.checkUpdatedCondition(v, status)
 	partitions := map[string]int32{}
 	var has, can int32
@@ -158,9 +155,8 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 			u.checkRecovered(&v)
 		}
 	}
-	if len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()) {
-		v.add(Placement, "the subsets are to have %d pods, and there are to be %d", sum, u.wants())
-	}
+	v.never(len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()), Placement,
+		"the subsets are to have %d pods, and there are to be %d", sum, u.wants())
 	for i := range u.children {
 		c := &u.children[i]
 		if chosen := u.childOf(c.subset); u.controls(c) && c.GetDeletionTimestamp() == nil && c.subset != "" &&
@@ -194,9 +190,7 @@ func (u *united) checkUpdated(v *violations) {
 
 // checkHistory: the present revision is there, and no more are than are used or to be kept. (UD-R5, UD-12.3)
 func (u *united) checkHistory(v *violations, updated string) {
-	if u.state.Revisions[updated] == nil {
-		v.add(History, "the revision %s of the template is not there", updated)
-	}
+	v.never(u.state.Revisions[updated] == nil, History, "the revision %s of the template is not there", updated)
 	if u.Status.UpdatedReadyReplicas == u.Status.Replicas && u.Status.Replicas == u.wants() && u.Status.CurrentRevision != updated {
 		v.add(Status, "currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
 	}

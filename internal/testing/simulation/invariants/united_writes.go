@@ -95,9 +95,7 @@ func (p *UnitedPast) checkChildWrite(v *violations, u *united, w *Write) {
 		if had := u.childOf(after.subset); had != nil {
 			v.add(Identity, "%s %s is created for subset %s, which has %s", w.Resource, w.name(), after.subset, had.GetName())
 		}
-		if !u.controls(w.After) {
-			v.add(Ownership, "%s %s is created, which has no controller", w.Resource, w.name())
-		}
+		v.never(!u.controls(w.After), Ownership, "%s %s is created, which has no controller", w.Resource, w.name())
 		u.checkChild(v, &after)
 		u.checkMade(v, &after)
 	case w.After == nil || w.After.GetDeletionTimestamp() != nil && w.Before.GetDeletionTimestamp() == nil:
@@ -164,9 +162,7 @@ func (u *united) checkChange(v *violations, w *Write) {
 		v.add(Ownership, "%s %s is changed, which is that of no subset", w.Resource, w.name())
 		return
 	}
-	if before.paused != after.paused {
-		v.add(Spec, "%s %s is paused or not, which no template says", w.Resource, w.name())
-	}
+	v.never(before.paused != after.paused, Spec, "%s %s is paused or not, which no template says", w.Resource, w.name())
 	if before.subset == after.subset { // a user may have changed it meanwhile
 		after.subset = c.subset
 	}
@@ -206,12 +202,10 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 			v.add(Spec, "%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
 		}
 	}
-	if !equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers) {
-		v.add(Spec, "%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
-	}
-	if !slices.Equal(c.pods.Spec.Tolerations, append(slices.Clone(u.pods.Spec.Tolerations), subset.Tolerations...)) {
-		v.add(Spec, "%s %s has the tolerations %v", c.resource, c.GetName(), c.pods.Spec.Tolerations)
-	}
+	v.never(!equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers), Spec,
+		"%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
+	v.never(!slices.Equal(c.pods.Spec.Tolerations, append(slices.Clone(u.pods.Spec.Tolerations), subset.Tolerations...)), Spec,
+		"%s %s has the tolerations %v", c.resource, c.GetName(), c.pods.Spec.Tolerations)
 	terms := requiredTerms(&c.pods.Spec)
 	if e := subset.NodeSelectorTerm.MatchExpressions; len(e) > 0 && (len(terms) != 1 || !equality.Semantic.DeepEqual(terms[0].MatchExpressions, e)) || len(e) == 0 && len(terms) > 0 {
 		v.add(Spec, "%s %s restricts its pods to %v", c.resource, c.GetName(), terms)
@@ -263,9 +257,8 @@ func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
 
 // checkRevisionWrite: revisions are its own, and stay while they are used. (UD-R3, UD-R5)
 func (u *united) checkRevisionWrite(v *violations, w *Write) {
-	if w.Before != nil && !u.controls(w.Before) && (metav1.GetControllerOfNoCopy(w.Before) != nil || w.Verb == "delete") {
-		v.add(Ownership, "%s of revision %s, which is not its own", w.Verb, w.name())
-	}
+	v.never(w.Before != nil && !u.controls(w.Before) && (metav1.GetControllerOfNoCopy(w.Before) != nil || w.Verb == "delete"), Ownership,
+		"%s of revision %s, which is not its own", w.Verb, w.name())
 	u.history().checkWrite(v, w)
 }
 

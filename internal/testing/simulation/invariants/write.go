@@ -248,6 +248,13 @@ func (v *violations) add(invariant Invariant, format string, args ...any) {
 	*v = append(*v, Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)})
 }
 
+// never says what is wrong if something is the case that must not be.
+func (v *violations) never(wrong bool, invariant Invariant, format string, args ...any) {
+	if wrong {
+		v.add(invariant, format, args...)
+	}
+}
+
 type counter struct {
 	name      string
 	want, got int32
@@ -256,9 +263,7 @@ type counter struct {
 // compare judges the numbers of a status.
 func (v *violations) compare(all []counter) {
 	for _, c := range all {
-		if c.got != c.want {
-			v.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
-		}
+		v.never(c.got != c.want, Status, "%s is %d, and there are %d", c.name, c.got, c.want)
 	}
 }
 
@@ -274,9 +279,7 @@ func sameFacts[T any](a, b T) bool {
 
 // compareGeneration judges which generation a status says that it is about.
 func (v *violations) compareGeneration(observed, generation int64) {
-	if observed != generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", observed, generation)
-	}
+	v.never(observed != generation, Status, "observedGeneration is %d, the generation %d", observed, generation)
 }
 
 // checkOwnership: nothing is touched that the workload does not control. What it
@@ -298,9 +301,8 @@ func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, aft
 // checkPrecise: a write names the UID of the object that its author saw, so that
 // no other one of the same name is hit.
 func checkPrecise(v *violations, w *Write) {
-	if w.Before != nil && w.Asked != nil && w.Asked.UID == "" {
-		v.add(Ownership, "%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
-	}
+	v.never(w.Before != nil && w.Asked != nil && w.Asked.UID == "", Ownership,
+		"%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
 }
 
 func (w *Write) knownObject() metav1.Object {
