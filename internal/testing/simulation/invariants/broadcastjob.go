@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -103,23 +104,11 @@ func (j *jobJudge) active(pod *corev1.Pod) bool {
 	return j.owned(pod) && pod.DeletionTimestamp == nil && j.result(pod) == ""
 }
 
-func (j *jobJudge) countActive(s *State) (n int) {
-	for _, pod := range s.Pods {
-		if j.active(pod) {
-			n++
-		}
-	}
-	return n
-}
+func (j *jobJudge) countActive(s *State) int { return len(among(maps.Values(s.Pods), j.active)) }
 
 // on lists the job's pods on a node, or for it.
-func (j *jobJudge) on(s *State, node string) (pods []*corev1.Pod) {
-	for _, pod := range s.Pods {
-		if j.owned(pod) && nodeOf(pod) == node {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
+func (j *jobJudge) on(s *State, node string) []*corev1.Pod {
+	return among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && nodeOf(pod) == node })
 }
 
 // former tells whether a pod ran on another node of the name. (BJ-15)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -16,26 +15,15 @@ import (
 // checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9
 // to BJ-13, BJ-19, BJ-20)
 func (j *jobJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.BroadcastJob)
-	after, _ := j.After.(*v1alpha1.BroadcastJob)
-	seen, _ := j.Observed.Workload.(*v1alpha1.BroadcastJob)
-	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		j.add(Spec, "%s of the BroadcastJob changes more than the status", j.Verb)
-		return
-	}
-	if seen == nil || seen.UID != after.UID {
+	_, after, seen, judged := statusWrite[*v1alpha1.BroadcastJob](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	j.compareGeneration(after.Status.ObservedGeneration, seen.Generation)
 	j.checkCounts(&after.Status)
 	// If less is left than the status counts, it is written before pods are created.
-	left := len(after.Status.NodeResults)
-	for _, pod := range j.Observed.Pods {
-		if j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) {
-			left++
-		}
-	}
-	first := int(seen.Status.Active)+len(seen.Status.NodeResults) > left
+	left := among(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool { return j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) })
+	first := int(seen.Status.Active)+len(seen.Status.NodeResults) > len(after.Status.NodeResults)+len(left)
 	if most := j.mostActive(); int(after.Status.Active) > most && !first {
 		j.add(Status, "active is %d, and %d pods are or were", after.Status.Active, most)
 	}
@@ -73,11 +61,13 @@ func (j *jobJudge) mostActive() (n int) {
 
 // checkCounts: succeeded and failed count the results. (BJ-19)
 func (j *jobJudge) checkCounts(status *v1alpha1.BroadcastJobStatus) {
-	counts := map[v1alpha1.BroadcastJobNodeResult]int32{}
+	want := *status
+	want.Succeeded, want.Failed = 0, 0
 	for _, result := range status.NodeResults {
-		counts[result]++
+		count(&want.Succeeded, result == v1alpha1.NodeSucceeded)
+		count(&want.Failed, result == v1alpha1.NodeFailed)
 	}
-	j.compare([]counter{{"succeeded", counts[v1alpha1.NodeSucceeded], status.Succeeded}, {"failed", counts[v1alpha1.NodeFailed], status.Failed}})
+	j.compare(status, &want)
 }
 
 // seenResult is how the job's pods on a node have ended, as the author saw them. (BJ-22)
@@ -251,11 +241,6 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 
 // checkSaysDead: a job that waits for pods on dead nodes names the nodes. Of those that terminate another condition tells. (BJ-28, BJ-31)
 func (j *jobJudge) checkSaysDead(s *State) {
-	var waits []*corev1.Pod
-	for _, pod := range s.Pods {
-		if j.owned(pod) && pod.DeletionTimestamp == nil && j.active(pod) && j.job.Status.NodeResults[nodeOf(pod)] == "" {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.active(pod) && j.job.Status.NodeResults[nodeOf(pod)] == "" })
 	checkDead(j.violations, s, waits, &j.job.Status, nodeOf)
 }

@@ -159,8 +159,7 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 // budget was counted last and were not booked since. The pods that replace those that are marked for deletion let no others go;
 // one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
-	before, _ := w.Before.(*v1alpha1.PodUnavailableBudget)
-	after, _ := w.After.(*v1alpha1.PodUnavailableBudget)
+	before, after := objects[*v1alpha1.PodUnavailableBudget](w)
 	if before == nil || after == nil {
 		v.add(Ownership, "%s of the budget", w.Verb)
 		return
@@ -169,12 +168,7 @@ func (p *Past) checkBooking(v *violations, w *Write) {
 	for name := range old {
 		v.never(booked[name].kind == "", Availability, "forgets pod %s", name)
 	}
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(booked)) {
-		if booked[name] != old[name] {
-			names = append(names, name)
-		}
-	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(booked)), func(name string) bool { return booked[name] == old[name] })
 	v.never(len(names) != 1, Status, "books %d pods at once: %q", len(names), names)
 	for _, name := range names {
 		checkSince(v, name, old[name], booked[name])
@@ -268,11 +262,6 @@ func (view *budgetView) checkSaysDead(v *violations, b *v1alpha1.PodUnavailableB
 	if b.Status.UnavailableAllowed > 0 || view.desired == 0 || view.desired >= view.total {
 		return
 	}
-	var waits []*corev1.Pod
-	for _, pod := range view.pods {
-		if !servesBudget(pod) {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(slices.Values(view.pods), func(pod *corev1.Pod) bool { return !servesBudget(pod) })
 	checkDead(v, s, waits, &b.Status, (*corev1.Pod).GetName)
 }

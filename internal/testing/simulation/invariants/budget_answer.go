@@ -28,7 +28,7 @@ type BudgetFeatures struct {
 func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	var v violations
 	if a.Allowed && !a.DryRun {
-		for _, pod := range versions[*corev1.Pod](a.Truth("pods", a.Name)) {
+		for _, pod := range a.truePods() {
 			if pod == nil {
 				continue
 			}
@@ -92,10 +92,8 @@ func (a *Answer) checkDenial(v *violations) {
 			return
 		}
 	}
-	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
-		if b == nil { // it is gone before anything could be booked
-			return
-		}
+	if slices.Contains(a.trueBudgets(), nil) { // it is gone before anything could be booked
+		return
 	}
 	v.never(!a.may(false), Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
 }
@@ -130,10 +128,15 @@ func (a *Answer) harmless() bool {
 	return before == nil || after == nil || budgetOf(after) == "" || !disrupts(before, after)
 }
 
-// budgets are what the author may have known of the budget, nil for none.
-func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
-	return versions[*v1alpha1.PodUnavailableBudget](a.Cached(budgetResource, a.Budget))
+// budgets are what the author may have known of the budget, nil for none, and trueBudgets what there was. The same is of pods.
+func (a *Answer) budgets() []*podBudget {
+	return versions[*podBudget](a.Cached(budgetResource, a.Budget))
 }
+func (a *Answer) trueBudgets() []*podBudget {
+	return versions[*podBudget](a.Truth(budgetResource, a.Budget))
+}
+func (a *Answer) cachedPods() []*corev1.Pod { return versions[*corev1.Pod](a.Cached("pods", a.Name)) }
+func (a *Answer) truePods() []*corev1.Pod   { return versions[*corev1.Pod](a.Truth("pods", a.Name)) }
 
 // evicts tells whether a webhook is asked about an eviction: no webhook judges the pod again, which may turn ready before. (PUB-14.3)
 func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
@@ -156,23 +159,23 @@ func (a *Answer) unready() bool {
 }
 
 func (a *Answer) everReady() bool {
-	return slices.ContainsFunc(versions[*corev1.Pod](a.Cached("pods", a.Name)), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
+	return slices.ContainsFunc(a.cachedPods(), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
 }
 
 // pods are what the author has to know of the pod. A webhook may not take the pod for unready or unprotected because its
 // cache is behind. (PUB-33)
 func (a *Answer) pods() []*corev1.Pod {
 	if a.Itself {
-		return versions[*corev1.Pod](a.Cached("pods", a.Name))
+		return a.cachedPods()
 	}
-	return versions[*corev1.Pod](a.Truth("pods", a.Name))
+	return a.truePods()
 }
 
 // free tells whether the pod may go without being booked. Its budget does not protect it from the operation, or has
 // allowed it to go this very moment, or there is no budget. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
-		if pod != nil && budgetOf(pod) == a.Budget && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !isAbout(b, pod) }) {
+		if pod != nil && budgetOf(pod) == a.Budget && slices.ContainsFunc(a.budgets(), func(b *podBudget) bool { return b != nil && !isAbout(b, pod) }) {
 			return true
 		}
 		if pod != nil && (pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod)) {
@@ -182,17 +185,12 @@ func (a *Answer) free() bool {
 	if a.ended() || a.uncounted() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), neverCounted)) {
 		return true
 	}
-	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
-		if b == nil || a.open(b) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(a.budgets(), a.letGo)
+	return slices.ContainsFunc(a.budgets(), a.letGo) || slices.ContainsFunc(a.trueBudgets(), func(b *podBudget) bool { return b == nil || a.open(b) })
 }
 
 // mayBeTold tells whether a pod that names no budget belongs to it, so that it may be told of it before it is evicted. (PUB-14.1)
 func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+	return slices.ContainsFunc(a.budgets(), func(b *podBudget) bool {
 		switch owner := metav1.GetControllerOfNoCopy(pod); {
 		case b == nil:
 			return false
@@ -204,7 +202,7 @@ func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
 }
 
 // isAbout tells whether a budget may be about a pod: it selects it, or something controls the pod. (PUB-35)
-func isAbout(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func isAbout(b *podBudget, pod *corev1.Pod) bool {
 	if b.Spec.TargetReference != nil {
 		return metav1.GetControllerOfNoCopy(pod) != nil
 	}
@@ -212,18 +210,18 @@ func isAbout(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 }
 
 // neverCounted tells that no controller has counted a budget yet, so that nothing can be booked.
-func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
+func neverCounted(b *podBudget) bool {
 	return b != nil && b.Status.ObservedGeneration == 0
 }
 
 // open tells whether a budget lets all pods go without booking them. That it did so once is not enough: a cache that is behind
 // does not know what holds now. (PUB-34)
-func (a *Answer) open(b *v1alpha1.PodUnavailableBudget) bool {
+func (a *Answer) open(b *podBudget) bool {
 	return b != nil && (!a.protects(b) || b.Status.ObservedGeneration == b.Generation && b.Status.DesiredAvailable == 0)
 }
 
 // letGo tells whether a budget has let the pod go this very moment.
-func (a *Answer) letGo(b *v1alpha1.PodUnavailableBudget) bool {
+func (a *Answer) letGo(b *podBudget) bool {
 	if b == nil {
 		return false
 	}
@@ -235,26 +233,23 @@ func (a *Answer) letGo(b *v1alpha1.PodUnavailableBudget) bool {
 // what it booked before does not count. (PUB-25)
 func (a *Answer) freeSince(version int64) bool {
 	all := a.budgets()
-	first := slices.IndexFunc(all, func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && versionOf(b) > version })
-	return first >= 0 && slices.ContainsFunc(all[first:], func(b *v1alpha1.PodUnavailableBudget) bool { return b == nil || a.open(b) || a.letGo(b) })
+	first := slices.IndexFunc(all, func(b *podBudget) bool { return b != nil && versionOf(b) > version })
+	return first >= 0 && slices.ContainsFunc(all[first:], func(b *podBudget) bool { return b == nil || a.open(b) || a.letGo(b) })
 }
 
 // may tells whether the author may have known the pod in service, and a state of the budget that allows the pod to go.
 // With spared false it is a state that does not allow that.
 func (a *Answer) may(spared bool) bool {
-	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
-		if pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+	return slices.ContainsFunc(a.cachedPods(), func(pod *corev1.Pod) bool {
+		return pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *podBudget) bool {
 			return b != nil && (a.spares(b, pod) == spared || a.worn(b, pod))
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // worn tells whether a pod may have been allowed to go for a minute, again and again. Then it has to stand in line again. worn also holds if
 // the pod was allowed to go once, more than a minute ago, and the controller has not counted since. (PUB-14.8)
-func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func (a *Answer) worn(b *podBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	since, found := b.Status.BookedSince[pod.Name]
 	if !found {
@@ -267,7 +262,7 @@ func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 const bookedAgain = time.Minute
 
 // spares tells whether a budget would let a pod go. (PUB-14)
-func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func (a *Answer) spares(b *podBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	switch s := &b.Status; {
 	case !isAbout(b, pod):
@@ -284,7 +279,7 @@ func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool 
 
 // protects tells whether a budget protects from what the answer is about. From a resize one that lists nothing does as far as it
 // does from updates. (PUB-14.5, PUB-19)
-func (a *Answer) protects(b *v1alpha1.PodUnavailableBudget) bool {
+func (a *Answer) protects(b *podBudget) bool {
 	return protects(b, a.Operation) || a.Operation == "RESIZE" && !a.resizesAlone && protects(b, "UPDATE")
 }
 

@@ -246,12 +246,8 @@ func availableToBudget(pod *corev1.Pod, now time.Time) bool {
 func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, bookings map[string]podRecord) {
 	left := view.count()
 	maps.DeleteFunc(left.seen, func(uid types.UID, _ bool) bool { return bookings[view.byUID(uid).Name].kind != "" })
-	v.compare([]counter{
-		{"currentAvailable", int32(len(left.seen)), s.CurrentAvailable},
-		{"desiredAvailable", view.desired, s.DesiredAvailable},
-		{"totalReplicas", view.total, s.TotalReplicas},
-		{"unavailableAllowed", max(left.spare(nil), 0), s.UnavailableAllowed},
-	})
+	v.compare(s, &v1alpha1.PodUnavailableBudgetStatus{CurrentAvailable: int32(len(left.seen)), DesiredAvailable: view.desired,
+		TotalReplicas: view.total, UnavailableAllowed: max(left.spare(nil), 0)})
 	records := recordsOf(s)
 	for name, want := range bookings {
 		if got := records[name]; got.kind != want.kind || got.at.Unix() != want.at.Unix() && !want.at.After(got.at) || got.uid == "" {

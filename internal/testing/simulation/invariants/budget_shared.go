@@ -41,7 +41,7 @@ func (b *SharedBudgets) Answer(a *Answer) []Violation {
 		b.idle = map[types.UID]bool{}
 	}
 	idle := map[types.UID]bool{}
-	for _, pod := range versions[*corev1.Pod](a.Truth("pods", a.Name)) {
+	for _, pod := range a.truePods() {
 		if pod != nil && pod.DeletionTimestamp == nil {
 			idle[pod.UID] = idle[pod.UID] || !servesBudget(pod) || budgetOf(pod) == ""
 		}

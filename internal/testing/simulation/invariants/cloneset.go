@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -105,11 +106,6 @@ func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features 
 
 func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
 	leaving := preparingDelete(pod)
-	count := func(n *int, yes bool) {
-		if yes {
-			*n++
-		}
-	}
 	old, countedOld, counts := j.old(pod), j.countedOld(pod), !leaving || !exclude
 	c.all++
 	count(&c.total, counts)
@@ -199,13 +195,8 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 }
 
 // countPods counts such pods of the CloneSet in a state that are there to stay.
-func (j *cloneSetJudge) countPods(s *State, is func(*corev1.Pod) bool) (n int) {
-	for _, pod := range s.Pods {
-		if j.owned(pod) && active(pod) && is(pod) {
-			n++
-		}
-	}
-	return n
+func (j *cloneSetJudge) countPods(s *State, is func(*corev1.Pod) bool) int {
+	return len(among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && active(pod) && is(pod) }))
 }
 
 // checkInstance: no two pods have one instance id. (CS-18)
@@ -313,8 +304,7 @@ func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 
 // checkSpec: of the spec, only names of pods that are gone are dropped from podsToDelete.
 func (j *cloneSetJudge) checkSpec() {
-	before, _ := j.Before.(*v1alpha1.CloneSet)
-	after, _ := j.After.(*v1alpha1.CloneSet)
+	before, after := objects[*v1alpha1.CloneSet](j.Write)
 	if before == nil || after == nil {
 		j.add(Spec, "%s of the CloneSet", j.Verb)
 		return

@@ -14,8 +14,7 @@ import (
 
 // checkClaim judges a write of a claim. (CS-20, CS-24, CS-36)
 func (j *cloneSetJudge) checkClaim() {
-	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
-	after, _ := j.After.(*corev1.PersistentVolumeClaim)
+	before, after := objects[*corev1.PersistentVolumeClaim](j.Write)
 	switch {
 	case before == nil:
 		j.checkNewClaim(after)

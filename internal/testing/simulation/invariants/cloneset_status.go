@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -19,13 +18,8 @@ import (
 // checkStatus: what the status says is the case in the eyes of its author, if
 // the write says anything of it.
 func (j *cloneSetJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.CloneSet)
-	after, _ := j.After.(*v1alpha1.CloneSet)
-	seen, _ := j.Observed.Workload.(*v1alpha1.CloneSet)
-	if before == nil || after == nil || seen == nil || seen.UID != after.UID {
-		return
-	}
-	if equality.Semantic.DeepEqual(before.Status, after.Status) { // it asks whether the CloneSet is still there, and says nothing
+	before, after, seen, judged := statusWrite[*v1alpha1.CloneSet](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	if !j.limits.broken && j.set.DeletionTimestamp == nil {
@@ -51,44 +45,24 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 	if selector, err := metav1.LabelSelectorAsSelector(j.set.Spec.Selector); err != nil || selector.String() != status.LabelSelector {
 		j.add(Status, "labelSelector is %q, the selector %q", status.LabelSelector, selector)
 	}
-	var replicas, isReady, isAvailable, updated, updatedReady, updatedAvailable int32
+	want := v1alpha1.CloneSetStatus{ExpectedUpdatedReplicas: int32(j.limits.replicas - j.limits.partition)}
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || !active(pod) {
 			continue
 		}
-		replicas++
-		r := readyNow(pod)
-		isReady += r
-		isNow := available(pod, j.set.Spec.MinReadySeconds, of.Now)
-		if isNow {
-			isAvailable++
-		}
-		if !j.old(pod) {
-			updated++
-			updatedReady += r
-			if isNow {
-				updatedAvailable++
-			}
-		}
+		isUpdated, isReady, isAvailable := !j.old(pod), readyNow(pod), available(pod, j.set.Spec.MinReadySeconds, of.Now)
+		want.Replicas++
+		count(&want.ReadyReplicas, isReady)
+		count(&want.AvailableReplicas, isAvailable)
+		count(&want.UpdatedReplicas, isUpdated)
+		count(&want.UpdatedReadyReplicas, isUpdated && isReady)
+		count(&want.UpdatedAvailableReplicas, isUpdated && isAvailable)
 	}
-	j.compare([]counter{
-		{"replicas", replicas, status.Replicas},
-		{"readyReplicas", isReady, status.ReadyReplicas},
-		{"availableReplicas", isAvailable, status.AvailableReplicas},
-		{"updatedReplicas", updated, status.UpdatedReplicas},
-		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
-		{"updatedAvailableReplicas", updatedAvailable, status.UpdatedAvailableReplicas},
-		{"expectedUpdatedReplicas", int32(j.limits.replicas - j.limits.partition), status.ExpectedUpdatedReplicas},
-	})
+	j.compare(status, &want)
 }
 
-// readyNow is 1 for a pod that is ready and not being updated, whatever its hooks.
-func readyNow(pod *corev1.Pod) int32 {
-	if ready(pod) && !updating(pod) {
-		return 1
-	}
-	return 0
-}
+// readyNow tells whether a pod is ready and not being updated, whatever its hooks.
+func readyNow(pod *corev1.Pod) bool { return ready(pod) && !updating(pod) }
 
 // withCreated is what the author observed, and the pods that it has created since, as far as it knows.
 func (j *cloneSetJudge) withCreated() *State {
@@ -175,8 +149,7 @@ func counted(b, a *v1alpha1.CloneSetStatus) bool {
 // it. (CS-S4)
 func (p *Past) CloneSetProgress(w *Write) []Violation {
 	var v violations
-	before, _ := w.Before.(*v1alpha1.CloneSet)
-	after, _ := w.After.(*v1alpha1.CloneSet)
+	before, after := objects[*v1alpha1.CloneSet](w)
 	if w.Observed == nil || before == nil || after == nil || before.UID != after.UID {
 		return nil
 	}

@@ -113,12 +113,8 @@ func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 // checkProgress: if pods are created by and by, no more nodes have an updated one than
 // the partition lets. (DS-6)
 func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
-	have := 1
-	for _, n := range running(j.nodes) {
-		if slices.ContainsFunc(n.live, func(pod *corev1.Pod) bool { return !j.old(pod) }) {
-			have++
-		}
-	}
+	updated := func(pod *corev1.Pod) bool { return !j.old(pod) }
+	have := 1 + len(among(slices.Values(running(j.nodes)), func(n *daemonNode) bool { return slices.ContainsFunc(n.live, updated) }))
 	if have > j.limit() || j.old(pod) {
 		j.add(Partition, "creates pod %s of revision %s, of %d nodes %d have an updated one then, partition %d", pod.Name, pod.Labels[revisionLabel], j.desired, have, j.partition)
 	}
@@ -301,12 +297,9 @@ func (j *daemonSetJudge) checkNames() {
 func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	before, _ := j.pods()
 	isAvailable := j.available(pod)
-	without := 1
-	for _, other := range running(j.nodes) {
-		if other.Name != n.Name && j.surelyInTurn(other.Name, n.Name) && !j.serving(other) {
-			without++
-		}
-	}
+	without := 1 + len(among(slices.Values(running(j.nodes)), func(other *daemonNode) bool {
+		return other.Name != n.Name && j.surelyInTurn(other.Name, n.Name) && !j.serving(other)
+	}))
 	if without > j.maxUnavailable {
 		switch {
 		case isAvailable:

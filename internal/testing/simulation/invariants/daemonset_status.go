@@ -3,10 +3,10 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -15,14 +15,8 @@ import (
 // checkStatus: what the status says is the case in the eyes of its author, if
 // the write says anything of it. The spec is the user's.
 func (j *daemonSetJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.DaemonSet)
-	after, _ := j.After.(*v1alpha1.DaemonSet)
-	seen, _ := j.Observed.Workload.(*v1alpha1.DaemonSet)
-	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		j.add(Spec, "%s of the DaemonSet changes more than the status", j.Verb)
-		return
-	}
-	if seen == nil || seen.UID != after.UID {
+	before, after, seen, judged := statusWrite[*v1alpha1.DaemonSet](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	told := consumersOf(&after.Status)
@@ -83,34 +77,22 @@ func (j *daemonSetJudge) deferred(nodes map[string]*daemonNode) int {
 
 // checkFacts compares the status with the nodes and pods of a state. (DS-17)
 func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State) {
-	var desired, current, misscheduled, isReady, isAvailable, updated int32
-	count := func(n *int32, yes bool) {
-		if yes {
-			*n++
-		}
-	}
+	var want v1alpha1.DaemonSetStatus
 	for _, n := range j.survey(of) {
 		shown := append(slices.Clone(n.live), n.ended...)
 		has := len(shown) > 0 || n.leaving
-		count(&desired, n.runs)
-		count(&current, n.runs && has)
-		count(&misscheduled, !n.runs && has)
+		count(&want.DesiredNumberScheduled, n.runs)
+		count(&want.CurrentNumberScheduled, n.runs && has)
+		count(&want.NumberMisscheduled, !n.runs && has)
 		if !n.runs || len(shown) == 0 {
 			continue
 		}
-		count(&isReady, !ended(shown[0]) && readyNow(shown[0]) == 1)
-		count(&isAvailable, available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
-		count(&updated, !j.old(shown[0]))
+		count(&want.NumberReady, !ended(shown[0]) && readyNow(shown[0]))
+		count(&want.NumberAvailable, available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
+		count(&want.UpdatedNumberScheduled, !j.old(shown[0]))
 	}
-	j.compare([]counter{
-		{"desiredNumberScheduled", desired, status.DesiredNumberScheduled},
-		{"currentNumberScheduled", current, status.CurrentNumberScheduled},
-		{"numberMisscheduled", misscheduled, status.NumberMisscheduled},
-		{"numberReady", isReady, status.NumberReady},
-		{"numberAvailable", isAvailable, status.NumberAvailable},
-		{"numberUnavailable", desired - isAvailable, status.NumberUnavailable},
-		{"updatedNumberScheduled", updated, status.UpdatedNumberScheduled},
-	})
+	want.NumberUnavailable = want.DesiredNumberScheduled - want.NumberAvailable
+	j.compare(status, &want)
 	j.never(status.DaemonSetHash != j.update, Status,
 		"daemonSetHash is %q, the template is that of %q", status.DaemonSetHash, j.update)
 }
@@ -149,23 +131,15 @@ func (j *daemonSetJudge) complete(s *State) bool {
 }
 
 func (j *daemonSetJudge) revisionOfAny(hash string) bool {
-	for _, pod := range j.Observed.Pods {
-		if shortHash(pod.Labels[revisionLabel]) == hash {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool { return shortHash(pod.Labels[revisionLabel]) == hash })
 }
 
 // olderPods tells whether the author saw a pod of another revision that there is.
 func (j *daemonSetJudge) olderPods() bool {
 	templates := templatesOf(j.revisions(j.set.UID, j.set.Spec.Selector))
-	for _, pod := range j.Observed.Pods {
-		if hash := shortHash(pod.Labels[revisionLabel]); j.owned(pod) && j.old(pod) && templates[hash] != nil {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool {
+		return j.owned(pod) && j.old(pod) && templates[shortHash(pod.Labels[revisionLabel])] != nil
+	})
 }
 
 func (j *daemonSetJudge) history() *history {

@@ -75,12 +75,7 @@ func (d *distributing) targets() (names []string) {
 	for _, included := range d.Spec.Targets.IncludedNamespaces.List {
 		all[included.Name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if d.selects(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return among(slices.Values(slices.Sorted(maps.Keys(all))), d.selects)
 }
 
 // lives tells whether something can be created in a namespace.
@@ -132,8 +127,7 @@ func ResourceDistribution(w *Write) []Violation {
 
 // checkSecret judges a write of a Secret. (RD-6 to RD-9)
 func (d *distributing) checkSecret(v *violations, w *Write) {
-	before, _ := w.Before.(*corev1.Secret)
-	after, _ := w.After.(*corev1.Secret)
+	before, after := objects[*corev1.Secret](w)
 	if before != nil && !owned(before, d.Name) {
 		v.add(Ownership, "%s of Secret %s/%s, which is no copy", w.Verb, before.Namespace, before.Name)
 		return
@@ -198,8 +192,8 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 		}
 	}
 	v.never(!slices.Equal(types, conditionTypes), Status, "the conditions are %v", types)
-	v.compare([]counter{{"desired", int32(len(targets)), status.Desired}, {"failed", int32(len(failed)), status.Failed},
-		{"succeeded", int32(len(targets) - len(failed)), status.Succeeded}})
+	n, bad := int32(len(targets)), int32(len(failed))
+	v.compare(status, &v1alpha1.ResourceDistributionStatus{Desired: n, Failed: bad, Succeeded: n - bad})
 }
 
 // ResourceDistributionSettled judges what there is when nothing more happens.

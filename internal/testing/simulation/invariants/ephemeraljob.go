@@ -52,13 +52,10 @@ func debuggingOf(s *State) *debugging {
 }
 
 // own are the ephemeral containers of a pod that this run of the job has injected. (EJ-7)
-func (d *debugging) own(pod *corev1.Pod) (own []corev1.EphemeralContainer) {
-	for _, c := range pod.Spec.EphemeralContainers {
-		if slices.Contains(c.Env, corev1.EnvVar{Name: v1alpha1.EphemeralJobEnv, Value: string(d.UID)}) {
-			own = append(own, c)
-		}
-	}
-	return own
+func (d *debugging) own(pod *corev1.Pod) []corev1.EphemeralContainer {
+	return among(slices.Values(pod.Spec.EphemeralContainers), func(c corev1.EphemeralContainer) bool {
+		return slices.Contains(c.Env, corev1.EnvVar{Name: v1alpha1.EphemeralJobEnv, Value: string(d.UID)})
+	})
 }
 
 // taken tells whether a pod has a container of a name of the template. (EJ-5)
@@ -200,24 +197,24 @@ func checkJobStatus(v *violations, w *Write) {
 // checkCounts judges what a status says of pods, and whether the job is over.
 func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStatus) {
 	targets := min(len(d.injected)+len(d.free), d.limit())
-	v.compare([]counter{{"match", int32(targets), status.Matches}})
+	want := *status
+	want.Matches = int32(targets)
 	if len(d.injected) <= targets {
-		var failed, succeeded, running, waiting int32
+		want.Failed, want.Succeeded, want.Running, want.Waiting = 0, 0, 0, 0
 		for _, pod := range d.injected {
-			switch f, s, r, w := d.far(pod); {
-			case f:
-				failed++
-			case s:
-				succeeded++
-			case r:
-				running++
-			case w:
-				waiting++
+			switch failed, succeeded, running, waiting := d.far(pod); {
+			case failed:
+				want.Failed++
+			case succeeded:
+				want.Succeeded++
+			case running:
+				want.Running++
+			case waiting:
+				want.Waiting++
 			}
 		}
-		v.compare([]counter{{"failed", failed, status.Failed}, {"succeeded", succeeded, status.Succeeded},
-			{"running", running, status.Running}, {"waiting", waiting, status.Waiting}})
 	}
+	v.compare(status, &want)
 	d.Status.StartTime = status.StartTime
 	ended := status.Matches > 0 && status.Succeeded+status.Failed == status.Matches
 	if over := ended || d.overdue() && !d.Spec.Paused; over != (status.CompletionTime != nil) {

@@ -3,8 +3,11 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -44,12 +47,7 @@ func (m *JobMoves) BroadcastJob(w *Write) []Violation {
 	}
 	j := newJobJudge(&v, w, job)
 	gone, most := m.few.delete(w.By+string(job.UID), w.Truth.Now, func(gone int) int {
-		for _, pod := range j.Known.Pods {
-			if j.owned(pod) && pod.DeletionTimestamp == nil {
-				gone++
-			}
-		}
-		return gone
+		return gone + len(among(maps.Values(j.Known.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && pod.DeletionTimestamp == nil }))
 	})
 	v.never(gone > most, Availability, "%d pods are deleted in %v, and at most %d may be", gone, fewWithin, most)
 	return v

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,12 +42,9 @@ func pullingOf(s *State) *pulling {
 // selects tells whether a job is for a node. (IMG-1.3)
 func (p *pulling) selects(image *v1alpha1.NodeImage) bool {
 	if p.Spec.PodSelector != nil {
-		for _, pod := range p.state.Pods {
-			if pod.Spec.NodeName == image.Name && active(pod) && matches(p.Spec.PodSelector, pod.Labels) {
-				return true
-			}
-		}
-		return false
+		return anyOf(maps.Values(p.state.Pods), func(pod *corev1.Pod) bool {
+			return pod.Spec.NodeName == image.Name && active(pod) && matches(p.Spec.PodSelector, pod.Labels)
+		})
 	}
 	s := p.Spec.Selector
 	switch {

@@ -253,12 +253,7 @@ func replacing(pod *corev1.Pod) (names []string) {
 	if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) != nil {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(state.LastContainerStatuses)) {
-		if !took(pod, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(state.LastContainerStatuses)), func(name string) bool { return took(pod, name) })
 }
 
 // longestSidecar is how long an update waits for that of a sidecar. (IP-33)

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,26 @@ const (
 	revisionLabel     = "controller-revision-hash"
 	templateHashLabel = "pod-template-hash"
 )
+
+// among are those of some for which something holds, in their order.
+func among[T any](all iter.Seq[T], holds func(T) bool) (found []T) {
+	for each := range all {
+		if holds(each) {
+			found = append(found, each)
+		}
+	}
+	return found
+}
+
+// anyOf tells whether something holds for one of some.
+func anyOf[T any](all iter.Seq[T], holds func(T) bool) bool { return len(among(all, holds)) > 0 }
+
+func namesOfPods(pods []*corev1.Pod) (names []string) {
+	for _, pod := range pods {
+		names = append(names, pod.Name)
+	}
+	return names
+}
 
 func stateOf(pod *corev1.Pod) lifecyclev1alpha1.StateType {
 	return lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel])

@@ -33,11 +33,7 @@ func rememberingOf(s *State) *remembering {
 	if r.set, _ = s.Beside["statefulsets"].(*appsv1.StatefulSet); r.set == nil {
 		return r
 	}
-	for _, pod := range s.Pods {
-		if metav1.IsControlledBy(pod, r.set) {
-			r.pods = append(r.pods, pod)
-		}
-	}
+	r.pods = among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, r.set) })
 	return r
 }
 
@@ -69,12 +65,8 @@ func withKeys(from map[string]string, keys []string) map[string]string {
 
 // exists tells whether a node has labels.
 func (r *remembering) exists(labels map[string]string) bool {
-	for _, node := range r.state.Nodes {
-		if maps.Equal(withKeys(node.Labels, slices.Collect(maps.Keys(labels))), labels) {
-			return true
-		}
-	}
-	return false
+	keys := slices.Collect(maps.Keys(labels))
+	return anyOf(maps.Values(r.state.Nodes), func(node *corev1.Node) bool { return maps.Equal(withKeys(node.Labels, keys), labels) })
 }
 
 // recorded is what the status should say, given what it says. (PPS-4 to PPS-8)
@@ -134,11 +126,10 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 	}
 	lost := int32(0)
 	for _, s := range status.PodStates {
-		if labels := withKeys(s.NodeTopologyLabels, r.required()); len(labels) > 0 && !r.exists(labels) {
-			lost++
-		}
+		labels := withKeys(s.NodeTopologyLabels, r.required())
+		count(&lost, len(labels) > 0 && !r.exists(labels))
 	}
-	v.compare([]counter{{"pods", int32(len(want)), status.Pods}, {"lost", lost, status.Lost}})
+	v.compare(status, &v1alpha1.PersistentPodStateStatus{Pods: int32(len(want)), Lost: lost})
 	if c := conditionOf(status, v1alpha1.TopologyLostCondition); (c != nil && c.status == "True") != (lost > 0) {
 		v.add(Status, "TopologyLost is %v, and %d pods are", c, lost)
 	}

@@ -334,13 +334,8 @@ func (p probing) has(n *v1alpha1.NodePodProbe, m *v1alpha1.PodProbeMarker) bool 
 	})
 }
 
-func (p probing) matched(m *v1alpha1.PodProbeMarker) (pods int64) {
-	for _, pod := range p.Pods {
-		if p.selects(m, pod) {
-			pods++
-		}
-	}
-	return pods
+func (p probing) matched(m *v1alpha1.PodProbeMarker) int64 {
+	return int64(len(among(maps.Values(p.Pods), func(pod *corev1.Pod) bool { return p.selects(m, pod) })))
 }
 
 // PodProbesSettled judges what there is when nothing more happens. Every node has the probes of its pods, every pod has the results

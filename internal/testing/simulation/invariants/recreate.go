@@ -63,8 +63,7 @@ func Recreate(w *Write) []Violation {
 	var v violations
 	truth := recreatingOf(w.Truth)
 	known := recreatingOf(w.asKnown())
-	before, _ := w.Before.(*v1alpha1.ContainerRecreateRequest)
-	after, _ := w.After.(*v1alpha1.ContainerRecreateRequest)
+	before, after := objects[*v1alpha1.ContainerRecreateRequest](w)
 	checkPrecise(&v, w)
 	switch {
 	case known == nil:

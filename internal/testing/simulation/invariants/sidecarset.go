@@ -273,8 +273,7 @@ func (j *sidecarSetJudge) named(s *State, among func(*appsv1.ControllerRevision)
 
 // checkRevision judges a write of a revision. (SCS-R1 to SCS-R5)
 func (j *sidecarSetJudge) checkRevision() {
-	before, _ := j.Before.(*appsv1.ControllerRevision)
-	after, _ := j.After.(*appsv1.ControllerRevision)
+	before, after := objects[*appsv1.ControllerRevision](j.Write)
 	switch {
 	case before == nil:
 		j.never(!metav1.IsControlledBy(after, j.set) || after.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name, Ownership,

@@ -29,13 +29,11 @@ func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 
 // gone counts the pods that are to be adopted and that are not there any more, as the author does not know yet. They count until it sees
 // that. (WS-20)
-func (f *spreading) gone(truth *State) (n int32) {
-	for _, pod := range f.pods {
-		if there := truth.Pods[pod.Name]; active(pod) && pod.Spec.NodeName != "" && f.subsetOf(pod) == nowhere && (there == nil || there.UID != pod.UID) {
-			n++
-		}
-	}
-	return n
+func (f *spreading) gone(truth *State) int32 {
+	return int32(len(among(slices.Values(f.pods), func(pod *corev1.Pod) bool {
+		there := truth.Pods[pod.Name]
+		return active(pod) && pod.Spec.NodeName != "" && f.subsetOf(pod) == nowhere && (there == nil || there.UID != pod.UID)
+	})))
 }
 
 // checkStatus judges the numbers of a status. If some pods could not be written, those that are to be adopted
@@ -61,7 +59,8 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 		if limit := f.limit(i); limit != unbounded {
 			missing = max(limit-has[i]-toCome, 0)
 		}
-		v.compare([]counter{{"replicas of subset " + s.Name, has[i], s.Replicas}, {"missingReplicas of subset " + s.Name, missing, s.MissingReplicas}})
+		v.never(s.Replicas != has[i], Status, "replicas of subset %s is %d, and there are %d", s.Name, s.Replicas, has[i])
+		v.never(s.MissingReplicas != missing, Status, "missingReplicas of subset %s is %d, and there are %d", s.Name, s.MissingReplicas, missing)
 	}
 }
 

@@ -60,8 +60,7 @@ func WorkloadSpreadWitness(w *Write) []Violation {
 	if !strings.HasPrefix(w.By, "webhook") {
 		return found
 	}
-	before, _ := w.Before.(*v1alpha1.WorkloadSpread)
-	after, _ := w.After.(*v1alpha1.WorkloadSpread)
+	before, after := objects[*v1alpha1.WorkloadSpread](w)
 	if before == nil || after == nil || w.Subresource != "status" {
 		found.add(Spec, "a webhook writes %s", w.Resource)
 		return found
@@ -255,13 +254,10 @@ func (f *spreading) mayFail() bool {
 	if job == nil {
 		return false
 	}
-	failed := job.Status.Failed
-	for _, pod := range f.state.Pods {
-		if controls(job.UID, pod) && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) {
-			failed++
-		}
-	}
-	return 2*failed < *job.Spec.BackoffLimit
+	failed := among(maps.Values(f.state.Pods), func(pod *corev1.Pod) bool {
+		return controls(job.UID, pod) && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed)
+	})
+	return 2*(job.Status.Failed+int32(len(failed))) < *job.Spec.BackoffLimit
 }
 
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
@@ -320,12 +316,7 @@ func (m *SpreadMoves) check(w *Write) (v violations) {
 		return nil // which is judged elsewhere
 	}
 	gone, most := m.few.delete(w.By+string(f.UID), w.Truth.Now, func(gone int) int {
-		for _, pod := range f.pods {
-			if active(pod) {
-				gone++
-			}
-		}
-		return min(gone, int(f.wants))
+		return min(gone+len(among(slices.Values(f.pods), active)), int(f.wants))
 	})
 	v.never(gone > most, Availability,
 		"%d pods are deleted in %v, and of a workload that wants %d at most %d may be", gone, fewWithin, f.wants, most)

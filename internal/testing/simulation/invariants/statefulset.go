@@ -293,11 +293,5 @@ func (j *statefulSetJudge) below(ordinal int) bool {
 	if !j.features.PartitionCountsPods {
 		return ordinal < j.partition
 	}
-	lower := 0
-	for _, wanted := range j.wanted {
-		if wanted < ordinal {
-			lower++
-		}
-	}
-	return lower < j.partition
+	return len(among(slices.Values(j.wanted), func(wanted int) bool { return wanted < ordinal })) < j.partition
 }

@@ -35,8 +35,7 @@ func (j *statefulSetJudge) claimOrdinal(claim string) int {
 // checkClaim: no claim is deleted. Only the owners and the size of an existing claim change. It gets only owners that
 // the retention policy names. The garbage collector does the rest. (STS-23 to STS-25)
 func (j *statefulSetJudge) checkClaim() {
-	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
-	after, _ := j.After.(*corev1.PersistentVolumeClaim)
+	before, after := objects[*corev1.PersistentVolumeClaim](j.Write)
 	switch {
 	case j.Resource != "persistentvolumeclaims":
 		return

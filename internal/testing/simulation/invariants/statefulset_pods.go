@@ -263,13 +263,11 @@ func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
 }
 
 // countOut counts the wanted pods beside one that are out of service, but some.
-func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bool) (out int) {
-	for _, ordinal := range j.wanted {
-		if pod := j.at(ordinal); ordinal != j.ordinalOf(beside.Name) && (!j.inService(pod) || j.resized(pod)) && (but == nil || pod == nil || !but(pod)) {
-			out++
-		}
-	}
-	return out
+func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bool) int {
+	return len(among(slices.Values(j.wanted), func(ordinal int) bool {
+		pod := j.at(ordinal)
+		return ordinal != j.ordinalOf(beside.Name) && (!j.inService(pod) || j.resized(pod)) && (but == nil || pod == nil || !but(pod))
+	}))
 }
 
 // inService tells whether users may count on a pod, whatever its revision. It is available and runs what its spec says,
@@ -321,13 +319,8 @@ func (j *statefulSetJudge) waitsForLower(ordinal int) bool {
 	if pod := j.at(ordinal); pod != nil && !ended(pod) {
 		return false
 	}
-	lower := 0
-	for _, o := range j.wanted {
-		if o < ordinal && !j.available(j.at(o)) {
-			lower++
-		}
-	}
-	return lower >= j.scaleUnavailable
+	lower := among(slices.Values(j.wanted), func(o int) bool { return o < ordinal && !j.available(j.at(o)) })
+	return len(lower) >= j.scaleUnavailable
 }
 
 // checkUnordered: so many pods stay as the partition says, unless there is but one revision to be

@@ -5,6 +5,7 @@ package invariants
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -105,12 +106,9 @@ func (u *united) hold() {
 
 // holdsTemplate tells whether a revision holds the template of a UnitedDeployment.
 func holdsTemplate(s *State, set *v1alpha1.UnitedDeployment) bool {
-	for _, r := range s.Revisions {
-		if equality.Semantic.DeepEqual(templateIn(r), &set.Spec.Template) {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Values(s.Revisions), func(r *appsv1.ControllerRevision) bool {
+		return equality.Semantic.DeepEqual(templateIn(r), &set.Spec.Template)
+	})
 }
 
 // templateIn is the template that a revision holds; nil if it holds none.

@@ -93,12 +93,7 @@ func (u *united) calm() bool {
 			}
 		}
 	}
-	for _, pod := range u.state.Pods {
-		if u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) {
-			return false
-		}
-	}
-	return true
+	return !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
 }
 
 // marked tells whether a pod is marked as reserved.

@@ -53,11 +53,12 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 		"the selector is %q, want %q", status.Selector, selector)
 	u.checkUpdatedCondition(v, status)
 	partitions := map[string]int32{}
-	var has, can int32
+	want := *status
+	want.Replicas, want.ReadyReplicas = 0, 0
 	for name, n := range all {
 		partitions[name] = u.partitioned(name, n)
 		if c := u.childOf(name); c != nil {
-			has, can = has+c.has, can+c.can
+			want.Replicas, want.ReadyReplicas = want.Replicas+c.has, want.ReadyReplicas+c.can
 		}
 	}
 	if u.moves() {
@@ -70,19 +71,16 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 		return
 	}
 	u.checkSubsets(v, status)
-	var updated, updatedReady int32
-	for _, pod := range u.state.Pods {
-		if pod.Labels[v1alpha1.SubsetRevisionLabel] == status.UpdateStatus.UpdatedRevision && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil {
-			updated++
-			if ready(pod) {
-				updatedReady++
-			}
+	updated := status.UpdateStatus.UpdatedRevision
+	if u.state.Revisions[updated] != nil { // else it is new, and its pods are found by its name next time
+		want.UpdatedReplicas, want.UpdatedReadyReplicas = 0, 0
+		for _, pod := range u.state.Pods {
+			is := pod.Labels[v1alpha1.SubsetRevisionLabel] == updated && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil
+			count(&want.UpdatedReplicas, is)
+			count(&want.UpdatedReadyReplicas, is && ready(pod))
 		}
 	}
-	v.compare([]counter{{"replicas", has, status.Replicas}, {"readyReplicas", can, status.ReadyReplicas}})
-	if u.state.Revisions[status.UpdateStatus.UpdatedRevision] != nil { // else it is new, and its pods are found by its name next time
-		v.compare([]counter{{"updatedReplicas", updated, status.UpdatedReplicas}, {"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas}})
-	}
+	v.compare(status, &want)
 }
 
 // checkSubsets: the status tells of each subset what it tells of it elsewhere, and of no other. (UD-21.5, UD-21.7)
@@ -200,11 +198,8 @@ func (u *united) checkHistory(v *violations, updated string) {
 // checkSaysDead: a subset whose workload waits for pods on dead nodes is named, if that is one of Kubernetes. Any other says so itself,
 // and the UnitedDeployment says that again. (UD-22)
 func (u *united) checkSaysDead(v *violations, c *unitedChild) {
-	var waits []*corev1.Pod
-	for _, pod := range u.state.Pods {
-		if controls(c.GetUID(), pod) && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool {
+		return controls(c.GetUID(), pod) && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas
+	})
 	checkDead(v, u.state, waits, &u.Status, func(*corev1.Pod) string { return "subset " + c.subset })
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -127,12 +128,29 @@ func (w *Write) name() string {
 	return w.After.GetName()
 }
 
-// pods returns the pod before and after a write of a pod, nil if there is none.
-func (w *Write) pods() (before, after *corev1.Pod) {
-	before, _ = w.Before.(*corev1.Pod)
-	after, _ = w.After.(*corev1.Pod)
+// objects are those of a type before and after a write; nil if there is none.
+func objects[T Object](w *Write) (before, after T) {
+	before, _ = w.Before.(T)
+	after, _ = w.After.(T)
 	return before, after
 }
+
+// statusWrite is a write of the status of a workload, and the workload as its author saw it. It tells whether there is something to judge:
+// the status changes and nothing else, and the author saw that workload.
+func statusWrite[T Object](v *violations, w *Write) (before, after, seen T, judged bool) {
+	before, had := w.Before.(T)
+	after, has := w.After.(T)
+	seen, saw := w.Observed.Workload.(T)
+	part := func(of T, name string) any { return reflect.ValueOf(of).Elem().FieldByName(name).Interface() }
+	same := func(name string) bool { return equality.Semantic.DeepEqual(part(before, name), part(after, name)) }
+	if !had || !has || !same("Spec") {
+		v.add(Spec, "%s of the %s changes more than the status", w.Verb, reflect.TypeFor[T]().Elem().Name())
+		return before, after, seen, false
+	}
+	return before, after, seen, saw && seen.GetUID() == after.GetUID() && !same("Status")
+}
+
+func (w *Write) pods() (before, after *corev1.Pod) { return objects[*corev1.Pod](w) }
 
 // knownPod is the pod as the author knew it: its state before the write if
 // that is not known. It is nil if the author knew another pod by that name, or none.
@@ -255,15 +273,24 @@ func (v *violations) never(wrong bool, invariant Invariant, format string, args 
 	}
 }
 
-type counter struct {
-	name      string
-	want, got int32
+// compare judges the numbers of a status by those that it should have, each by its name in JSON.
+func (v *violations) compare(status, want any) {
+	is, should := reflect.ValueOf(status).Elem(), reflect.ValueOf(want).Elem()
+	for i := range is.NumField() {
+		field := is.Type().Field(i)
+		if field.Type.Kind() != reflect.Int32 {
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		has, there := is.Field(i).Int(), should.Field(i).Int()
+		v.never(has != there, Status, "%s is %d, and there are %d", name, has, there)
+	}
 }
 
-// compare judges the numbers of a status.
-func (v *violations) compare(all []counter) {
-	for _, c := range all {
-		v.never(c.got != c.want, Status, "%s is %d, and there are %d", c.name, c.got, c.want)
+// count adds one to a number if something holds.
+func count[N int | int32](n *N, holds bool) {
+	if holds {
+		*n++
 	}
 }
 
