@@ -32,7 +32,9 @@ func broadcastJob(w *Write) []Violation {
 	j := newJobJudge(&v, w, job)
 	switch {
 	case w.Resource == "broadcastjobs" && w.Verb == "delete":
-		j.checkExpiry()
+		end := job.Status.CompletionTime // it goes when it has been over for as long as it says (BJ-14)
+		v.never(!over(job) || !expired(end, job.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Known.Now), Needless,
+			"deletes the job, which has phase %s since %v", job.Status.Phase, end)
 	case w.Resource == "broadcastjobs":
 		j.checkStatus()
 	case w.Resource != "pods":
@@ -189,13 +191,6 @@ func (j *jobJudge) checkDeletion() {
 	case j.former(pod, j.Known), !takes(node, &pod.Spec) && (node != nil || j.active(pod)):
 	default:
 		j.add(Needless, "deletes pod %s, which its node takes", pod.Name)
-	}
-}
-
-// checkExpiry: a job goes when it has been over for as long as it says. (BJ-14)
-func (j *jobJudge) checkExpiry() {
-	if end := j.job.Status.CompletionTime; !over(j.job) || !expired(end, j.job.Spec.CompletionPolicy.TTLSecondsAfterFinished, j.Known.Now) {
-		j.add(Needless, "deletes the job, which has phase %s since %v", j.job.Status.Phase, end)
 	}
 }
 

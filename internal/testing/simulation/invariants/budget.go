@@ -56,11 +56,6 @@ type bookedPod struct {
 	wrong   violations
 }
 
-func newBudgets() budgets {
-	return budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
-		allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}}
-}
-
 // Budget judges a write of the controller of PodUnavailableBudgets.
 func (p *Past) Budget(w *Write) []Violation {
 	var v violations

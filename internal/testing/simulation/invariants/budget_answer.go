@@ -48,6 +48,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	a.resizesAlone = features.ResizesAlone
 	booking := p.booking(a)
 	booked := booking != nil
+	everReady := slices.ContainsFunc(a.cachedPods(), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
 	if booked && !a.Shared && !(a.evicts() && a.uncounted()) {
 		v = append(v, booking.wrong...)
 	}
@@ -67,7 +68,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		v.add(Availability, "%s of pod %s is allowed, and it is not booked", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !a.may(true):
 		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
-	case booked && !a.Failed && !a.Shared && !a.evicts() && !a.everReady():
+	case booked && !a.Failed && !a.Shared && !a.evicts() && !everReady:
 		v.add(Needless, "pod %s is booked, and was not in service", a.Name)
 	}
 	if !a.Allowed && !a.Failed && !a.Unknown {
@@ -147,19 +148,9 @@ func (a *Answer) ended() bool {
 }
 
 // uncounted tells whether there was a time since the author was asked at which the pod did not count. It was not in service
-// then, or not told of its budget.
+// then, or not told of its budget. If the author is a controller, it looks back to when its cache got its present state.
 func (a *Answer) uncounted() bool {
-	return a.unready() || slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod != nil && budgetOf(pod) == "" })
-}
-
-// unready tells whether there was a time since the author was asked at which the pod was not in service. If the author
-// is a controller, it looks back to when its cache got its present state.
-func (a *Answer) unready() bool {
-	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) })
-}
-
-func (a *Answer) everReady() bool {
-	return slices.ContainsFunc(a.cachedPods(), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
+	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) || budgetOf(pod) == "" })
 }
 
 // pods are what the author has to know of the pod. A webhook may not take the pod for unready or unprotected because its

@@ -237,11 +237,6 @@ func (view *budgetView) find(is func(*corev1.Pod) bool) *corev1.Pod {
 	return nil
 }
 
-// availableToBudget tells whether a pod is in service and runs what its spec says, which has come up. (PUB-9 to PUB-12, PUB-45)
-func availableToBudget(pod *corev1.Pod, now time.Time) bool {
-	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod) && len(starting(pod, now)) == 0
-}
-
 // check: a status says what is seen, with the pods that were booked. (PUB-9, PUB-13)
 func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, bookings map[string]podRecord) {
 	left := view.count()
@@ -276,7 +271,8 @@ type budgetCount struct {
 func (view *budgetView) count() *budgetCount {
 	c := &budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
 	for _, pod := range view.pods {
-		if availableToBudget(pod, view.now) && !view.untold[pod.Name] {
+		available := servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod) && len(starting(pod, view.now)) == 0 // (PUB-10 to PUB-12, PUB-45)
+		if available && !view.untold[pod.Name] {
 			c.seen[pod.UID] = markedForDeletion(pod)
 		}
 	}

@@ -40,7 +40,8 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 		return v
 	}
 	j := newCloneSetJudge(&v, w, set, features)
-	j.checkDeletedSet()
+	j.never(set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create"), Needless, // that is for the garbage collector
+		"%s of %s %s, the CloneSet is being deleted", w.Verb, w.Resource, w.name())
 	switch w.Resource {
 	case "pods":
 		j.checkPod()
@@ -56,13 +57,6 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 		j.checkRevision()
 	}
 	return v
-}
-
-// checkDeletedSet: a CloneSet that is being deleted leaves its pods and its history
-// to the garbage collector.
-func (j *cloneSetJudge) checkDeletedSet() {
-	j.never(j.set.DeletionTimestamp != nil && (j.Resource == "pods" || j.Verb == "create"), Needless,
-		"%s of %s %s, the CloneSet is being deleted", j.Verb, j.Resource, j.name())
 }
 
 // cloneSetJudge knows a CloneSet as the author of a write knew it.

@@ -90,8 +90,7 @@ func awaitsEviction(pod *corev1.Pod, now time.Time) bool {
 
 // isSpecified tells whether a user wants a pod to be deleted. (CS-4)
 func (j *cloneSetJudge) isSpecified(pod *corev1.Pod) bool {
-	_, labelled := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-	return labelled || j.specified[pod.Name]
+	return markedForDeletion(pod) || j.specified[pod.Name]
 }
 
 // updateRevision is the short hash of the revision of a template, the latest if

@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -50,7 +49,7 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 		if !j.owned(pod) || !active(pod) {
 			continue
 		}
-		isUpdated, isReady, isAvailable := !j.old(pod), readyNow(pod), available(pod, j.set.Spec.MinReadySeconds, of.Now)
+		isUpdated, isReady, isAvailable := !j.old(pod), inService(pod), available(pod, j.set.Spec.MinReadySeconds, of.Now)
 		want.Replicas++
 		count(&want.ReadyReplicas, isReady)
 		count(&want.AvailableReplicas, isAvailable)
@@ -60,9 +59,6 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 	}
 	j.compare(status, &want)
 }
-
-// readyNow tells whether a pod is ready and not being updated, whatever its hooks.
-func readyNow(pod *corev1.Pod) bool { return ready(pod) && !updating(pod) }
 
 // withCreated is what the author observed, and the pods that it has created since, as far as it knows.
 func (j *cloneSetJudge) withCreated() *State {

@@ -46,8 +46,9 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 	}
 	j.never(!metav1.IsControlledBy(pod, j.set) || !matches(j.set.Spec.Selector, pod.Labels), Ownership,
 		"creates pod %s, which is not the DaemonSet's", pod.Name)
+	endsUpdated := slices.ContainsFunc(n.ended, func(pod *corev1.Pod) bool { return !j.old(pod) }) // and is there still
 	switch {
-	case n.endsUpdated(j), n.old == nil && len(n.ended) > 0, n.orphan, j.maxSurge == 0 && (len(n.live) > 0 || n.leaving), n.fresh != nil:
+	case endsUpdated, n.old == nil && len(n.ended) > 0, n.orphan, j.maxSurge == 0 && (len(n.live) > 0 || n.leaving), n.fresh != nil:
 		j.add(Placement, "creates pod %s on node %s, which has another one", pod.Name, n.Name)
 	case n.old != nil:
 		j.checkSurge(n, pod)
@@ -78,11 +79,6 @@ func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 // unserved tells whether a pod may never have been ready.
 func (j *daemonSetJudge) unserved(pod *corev1.Pod) bool {
 	return !ready(pod) && !j.hasServed(pod)
-}
-
-// endsUpdated tells whether an updated pod of a node has ended, and is there still.
-func (n *daemonNode) endsUpdated(j *daemonSetJudge) bool {
-	return slices.ContainsFunc(n.ended, func(pod *corev1.Pod) bool { return !j.old(pod) })
 }
 
 // checkRevisionOf: a pod that comes to a node is an updated one if the update reaches the node. Otherwise it is of the
@@ -213,10 +209,6 @@ type daemons struct {
 
 // hidden is what times of the API, in seconds, can hide.
 const hidden = 2 * time.Second
-
-func newDaemons() daemons {
-	return daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{}, names: map[string]map[string]types.UID{}, disrupted: map[string]string{}}
-}
 
 func (d *daemons) observe(c *Change) {
 	if set, ok := c.After.(*v1alpha1.DaemonSet); ok {

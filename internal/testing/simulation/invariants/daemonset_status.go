@@ -87,7 +87,7 @@ func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State)
 		if !n.runs || len(shown) == 0 {
 			continue
 		}
-		count(&want.NumberReady, !ended(shown[0]) && readyNow(shown[0]))
+		count(&want.NumberReady, !ended(shown[0]) && inService(shown[0]))
 		count(&want.NumberAvailable, available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
 		count(&want.UpdatedNumberScheduled, !j.old(shown[0]))
 	}

@@ -90,15 +90,10 @@ func owned(secret *corev1.Secret, name string) bool {
 	return owner != nil && owner.Kind == "ResourceDistribution" && owner.Name == name
 }
 
-// like tells whether a Secret has what is in the template.
-func (d *distributing) like(secret *corev1.Secret) bool {
-	return fmt.Sprint(d.template.Data) == fmt.Sprint(secret.Data)
-}
-
 // copied tells what is wrong with a copy, empty for nothing. (RD-6)
 func (d *distributing) copied(secret *corev1.Secret) string {
 	switch _, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]; {
-	case !d.like(secret):
+	case fmt.Sprint(d.template.Data) != fmt.Sprint(secret.Data):
 		return "it holds something else"
 	case !labelled:
 		return "it has no label"

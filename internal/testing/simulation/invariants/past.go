@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,8 +38,15 @@ type Past struct {
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
-	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
-		daemons: newDaemons(), sidecars: newSidecars(), budgets: newBudgets(), deadlines: deadlines{}}
+	return &Past{
+		worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
+		deadlines: deadlines{},
+		daemons: daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{},
+			names: map[string]map[string]types.UID{}, disrupted: map[string]string{}},
+		sidecars: sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}},
+		budgets: budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
+			allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}},
+	}
 }
 
 // Observe takes note of a change.

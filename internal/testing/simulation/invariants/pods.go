@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
@@ -41,6 +42,12 @@ func namesOfPods(pods []*corev1.Pod) (names []string) {
 		names = append(names, pod.Name)
 	}
 	return names
+}
+
+// annotated is what an annotation of a pod says in JSON; zero if that is nothing that can be read.
+func annotated[T any](pod *corev1.Pod, key string) (value T) {
+	_ = json.Unmarshal([]byte(pod.Annotations[key]), &value)
+	return value
 }
 
 func stateOf(pod *corev1.Pod) lifecyclev1alpha1.StateType {

@@ -73,7 +73,8 @@ func Recreate(w *Write) []Violation {
 	case w.Resource != "containerrecreaterequests" || before == nil:
 		v.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
 	case w.Verb == "delete":
-		known.checkExpired(&v, w)
+		ttl, end := known.Spec.TTLSecondsAfterFinished, known.Status.CompletionTime // it has been completed for as long as it says (CRR-M1.4)
+		v.never(!expired(end, ttl, w.Truth.Now), Needless, "the request is deleted, which was completed at %v, ttlSecondsAfterFinished %v", end, ttl)
 	case after == nil || after.UID != known.UID: // the last finalizer went
 	case w.Subresource == "status":
 		known.checkStatusWrite(&v, w, before, after)
@@ -113,13 +114,6 @@ func (r *recreating) checkPod(v *violations, w *Write, truth *recreating) {
 		v.add(Availability, "pod %s is taken out of service for a request that may vanish without putting it back", before.Name)
 	case was && !is && !r.over():
 		v.add(Availability, "pod %s is put back into service, and its request is not over", before.Name)
-	}
-}
-
-// checkExpired: a request is deleted when it has been completed for as long as it says. (CRR-M1.4)
-func (r *recreating) checkExpired(v *violations, w *Write) {
-	if ttl, end := r.Spec.TTLSecondsAfterFinished, r.Status.CompletionTime; !expired(end, ttl, w.Truth.Now) {
-		v.add(Needless, "the request is deleted, which was completed at %v, ttlSecondsAfterFinished %v", end, ttl)
 	}
 }
 

@@ -194,10 +194,6 @@ type taking struct {
 	version int64
 }
 
-func newSidecars() sidecars {
-	return sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}}
-}
-
 func (p *Past) observeSidecars(c *Change) {
 	s := &p.sidecars
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok && (s.set == nil || s.set.Name == set.Name) {

@@ -46,9 +46,8 @@ func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
 }
 
 // working says which containers of hot ones work in a pod.
-func working(pod *corev1.Pod) (names map[string]string) {
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &names) // otherwise none
-	return names
+func working(pod *corev1.Pod) map[string]string {
+	return annotated[map[string]string](pod, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation)
 }
 
 // worker is the container of a hot one that works in a pod, and idle the other one.
@@ -61,9 +60,7 @@ func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string)
 
 // record is what the SidecarSet recorded in a pod, zero if that cannot be read.
 func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
-	var records map[string]v1alpha1.SidecarSetUpgradeRecord
-	_ = json.Unmarshal([]byte(pod.Annotations[annotation]), &records) // otherwise there are none
-	return records[j.set.Name]
+	return annotated[map[string]v1alpha1.SidecarSetUpgradeRecord](pod, annotation)[j.set.Name]
 }
 
 // recordedSet is the SidecarSet with what the revision holds whose hash a pod records; nil if the author did not see that.
@@ -86,8 +83,11 @@ func (j *sidecarSetJudge) isUpdated(pod *corev1.Pod) bool {
 	return j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash == j.hash
 }
 
+// upgradable tells whether nothing but images differs in a pod. If an init container that ends was another image, no update runs it again,
+// and hashes cover it beside a native sidecar. (SCS-40)
 func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
-	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !j.ranOther(pod)
+	ranOther := len(j.natives()) > 0 && j.hasOtherInit(pod, false)
+	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !ranOther
 }
 
 // statusOf is the status of a container, empty if there is none.
@@ -132,9 +132,8 @@ func (j *sidecarSetJudge) hasState(pod *corev1.Pod) bool {
 }
 
 // states are the records of updates in a pod, none if they cannot be read.
-func (j *sidecarSetJudge) states(pod *corev1.Pod) (states map[string]v1alpha1.SidecarSetInPlaceUpdateState) {
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise none
-	return states
+func (j *sidecarSetJudge) states(pod *corev1.Pod) map[string]v1alpha1.SidecarSetInPlaceUpdateState {
+	return annotated[map[string]v1alpha1.SidecarSetInPlaceUpdateState](pod, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
 }
 
 // serving tells whether a container serves with an image, and goes on while that stands.
@@ -307,12 +306,6 @@ func (j *sidecarSetJudge) inPod(pod *corev1.Pod) (names []string) {
 		}
 	}
 	return names
-}
-
-// ranOther tells whether an init container that ends was another image in a pod. No update runs it again, and hashes cover it
-// beside a native sidecar. (SCS-40)
-func (j *sidecarSetJudge) ranOther(pod *corev1.Pod) bool {
-	return len(j.natives()) > 0 && j.hasOtherInit(pod, false)
 }
 
 // hasOtherInit tells whether an init container of a pod has another image than the spec has: one that is native, or one that is not.

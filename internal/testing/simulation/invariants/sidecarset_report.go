@@ -86,7 +86,7 @@ func (j *sidecarSetJudge) checkReported(s *State) {
 		switch {
 		case !j.matches(pod, s) || j.set.Spec.UpdateStrategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
 		case len(j.all) == 0 || j.isUpdated(pod) || j.upgradable(pod):
-			if j.hasOldNative(pod) {
+			if !j.contract.Natives && j.hasOtherInit(pod, true) { // otherwise it is updated
 				differ = append(differ, name)
 			}
 		case j.unreadable(pod):
@@ -106,32 +106,25 @@ func (j *sidecarSetJudge) checkReported(s *State) {
 
 // lacks tells whether the SidecarSet should have been injected into a pod that lacks it: surely, or maybe.
 func (j *sidecarSetJudge) lacks(pod *corev1.Pod, s *State) (surely, maybe bool) {
-	namespace := s.Namespaces[pod.Namespace]
+	unheard := false
+	if namespace := s.Namespaces[pod.Namespace]; namespace != nil {
+		_, unheard = namespace.Labels[noInjectionLabel]
+	}
 	switch {
 	case !j.selects(pod, s):
 		return false, false
 	case j.listed(pod):
 		return !j.complete(pod), false
-	case j.set.Spec.InjectionStrategy.Paused, namespace != nil && hasLabel(namespace, noInjectionLabel):
+	case j.set.Spec.InjectionStrategy.Paused, unheard:
 		return false, false
 	}
 	return j.past.sidecars.selection.missed(j.set, pod)
-}
-
-func hasLabel(object Object, key string) bool {
-	_, is := object.GetLabels()[key]
-	return is
 }
 
 // unreadable tells whether it is not known what the containers of a pod are like but for their images.
 func (j *sidecarSetJudge) unreadable(pod *corev1.Pod) bool {
 	record := pod.Annotations[v1alpha1.SidecarSetHashWithoutImageAnnotation]
 	return record != "" && !json.Valid([]byte(record))
-}
-
-// hasOldNative tells whether a native sidecar of a pod has another image than the spec has. (SCS-14)
-func (j *sidecarSetJudge) hasOldNative(pod *corev1.Pod) bool {
-	return !j.contract.Natives && j.hasOtherInit(pod, true) // otherwise it is updated
 }
 
 // checkNames: a condition stands while there are pods that it is about. It counts them and
@@ -191,7 +184,7 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 		"says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
 	rest := after.DeepCopy()
 	rest.Status.Conditions, rest.ResourceVersion, rest.ManagedFields = before.Status.Conditions, before.ResourceVersion, before.ManagedFields
-	if !equality.Semantic.DeepEqual(before, rest) || !slices.EqualFunc(otherConditions(before), otherConditions(after), sameCondition) {
+	if !equality.Semantic.DeepEqual(before, rest) || !equality.Semantic.DeepEqual(otherConditions(before), otherConditions(after)) {
 		j.add(InPlace, "changes more of pod %s than what it says of updates", before.Name)
 	}
 }
@@ -232,5 +225,3 @@ func upgradability(pod *corev1.Pod) map[string]bool {
 func otherConditions(pod *corev1.Pod) []corev1.PodCondition {
 	return slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == "SidecarSetUpgradable" })
 }
-
-func sameCondition(a, b corev1.PodCondition) bool { return equality.Semantic.DeepEqual(a, b) }

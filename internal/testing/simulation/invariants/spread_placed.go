@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -44,9 +43,8 @@ func (s *sent) is(pod *corev1.Pod) bool {
 }
 
 // says is what a pod says of its subset; nothing if that cannot be read.
-func says(pod *corev1.Pod) (it v1alpha1.MatchedWorkloadSpread) {
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &it)
-	return it
+func says(pod *corev1.Pod) v1alpha1.MatchedWorkloadSpread {
+	return annotated[v1alpha1.MatchedWorkloadSpread](pod, v1alpha1.MatchedWorkloadSpreadAnnotation)
 }
 
 // Judge judges what became of a pod that is to be created. It judges by what the caches show and by which pods there

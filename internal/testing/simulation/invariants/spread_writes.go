@@ -161,14 +161,8 @@ func (f *spreading) fits(pod *corev1.Pod, i int, node *corev1.Node) bool {
 	subset, spec := &f.Spec.Subsets[i], pod.Spec.DeepCopy()
 	spec.NodeName = ""
 	spec.Tolerations = append(spec.Tolerations, subset.Tolerations...)
-	for t := range node.Spec.Taints {
-		taint := &node.Spec.Taints[t]
-		if !slices.ContainsFunc(spec.Tolerations, func(toleration corev1.Toleration) bool {
-			return (toleration.Key == "" || toleration.Key == taint.Key) && (toleration.Effect == "" || toleration.Effect == taint.Effect) &&
-				(toleration.Operator == corev1.TolerationOpExists || toleration.Value == taint.Value)
-		}) {
-			return false
-		}
+	if slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return !scheduler.Tolerates(spec, &taint) }) {
+		return false
 	}
 	needs := corev1.PodSpec{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}
 	if subset.RequiredNodeSelectorTerm != nil { // what the pod itself requires, its node has met

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -158,8 +157,7 @@ func (j *statefulSetJudge) readyAt(pod *corev1.Pod, s *State) bool {
 
 // marked tells whether a user wants a pod deleted, in an update that goes on. (STS-35)
 func (j *statefulSetJudge) marked(pod *corev1.Pod) bool {
-	_, marked := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-	return marked && j.features.SpecifiedDelete && j.rolling != nil && !j.rolling.Paused
+	return markedForDeletion(pod) && j.features.SpecifiedDelete && j.rolling != nil && !j.rolling.Paused
 }
 
 // servesUpdated tells whether a pod is available at the update revision and runs

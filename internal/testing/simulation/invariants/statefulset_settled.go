@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -188,7 +189,8 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
 			continue
 		case heldUp:
-			if obstructed > 0 || j.tooSmall(s) || j.namesMount(s, condition.Message) {
+			named := func(claim string) bool { return strings.HasPrefix(condition.Message, "claim "+claim+": ") }
+			if obstructed > 0 || j.tooSmall(s) || slices.ContainsFunc(j.waitingForMount(s), named) { // (STS-45)
 				continue
 			}
 		}

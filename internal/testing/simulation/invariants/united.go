@@ -52,9 +52,6 @@ type unitedChild struct {
 	paused    bool // which no template says
 }
 
-// tellsHeldUp tells whether a workload says itself what holds it up, as those of Kubernetes do not.
-func (c *unitedChild) tellsHeldUp() bool { return c.resource == "clonesets" }
-
 // unitedOf finds the UnitedDeployment of a state, nil if there is none.
 func unitedOf(s *State) *united {
 	set, _ := s.Workload.(*v1alpha1.UnitedDeployment)

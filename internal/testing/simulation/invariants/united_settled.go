@@ -199,7 +199,7 @@ func (u *united) checkHistory(v *violations, updated string) {
 // and the UnitedDeployment says that again. (UD-22)
 func (u *united) checkSaysDead(v *violations, c *unitedChild) {
 	waits := among(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool {
-		return controls(c.GetUID(), pod) && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas
+		return controls(c.GetUID(), pod) && c.resource != "clonesets" && !ready(pod) && c.can < c.replicas
 	})
 	checkDead(v, u.state, waits, &u.Status, func(*corev1.Pod) string { return "subset " + c.subset })
 }

@@ -54,7 +54,7 @@ func (p *UnitedPast) Observe(c *Change) {
 // at is the UnitedDeployment as the API server had it at a version; nil if that is not known.
 func (p *UnitedPast) at(version int64) (found *v1alpha1.UnitedDeployment) {
 	for _, set := range p.sets {
-		if n, err := strconv.ParseInt(set.ResourceVersion, 10, 64); err == nil && n <= version {
+		if versionOf(set) <= version {
 			found = set
 		}
 	}
