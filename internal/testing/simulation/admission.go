@@ -75,7 +75,6 @@ func (h *history) restartWebhook(r *rand.Rand) error {
 	return nil
 }
 
-// showWebhook lets caches of a replica of the webhook catch up.
 func (h *history) showWebhook(r *rand.Rand) error {
 	return h.showCaches(h.webhooks[r.IntN(len(h.webhooks))], r)
 }
@@ -137,7 +136,6 @@ func (h *history) admit(r *request) (goesOn bool, err error) {
 	return h.requests.arrived == sent && slices.Contains(h.requests.waiting, r), nil
 }
 
-// operationOf is what a request does to a pod.
 func operationOf(r *request) string {
 	switch {
 	case r.evicts():

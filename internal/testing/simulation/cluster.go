@@ -351,10 +351,8 @@ func Merge(object Object, patch string) {
 	is.Set(merged.Elem())
 }
 
-// path is that of the objects of the kind.
 func (k *kind) path() string { return k.pathIn(Web.Namespace) }
 
-// pathIn is path in another namespace.
 func (k *kind) pathIn(namespace string) string {
 	r, api := &k.Resource, "/apis/"
 	if r.Group == "" {
@@ -366,7 +364,6 @@ func (k *kind) pathIn(namespace string) string {
 	return fmt.Sprintf("%s%s/namespaces/%s/%s", api, r.GroupVersion(), namespace, r.Name)
 }
 
-// create creates the object of a kind for the seed.
 func (h *history) create(k *kind) error { return h.createAs(k, k.Create(h.random(0))) }
 
 func (h *history) createAs(k *kind, object Object) error {

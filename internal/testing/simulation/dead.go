@@ -87,7 +87,6 @@ func (h *history) kill(node string) error {
 	return h.settle()
 }
 
-// revive has a dead kubelet come back.
 func (h *history) revive(node string) error {
 	h.say("the kubelet of node %s is back", node)
 	delete(h.dead, node)

@@ -19,7 +19,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
-// nodes is the resource of a cluster that has nodes.
 const nodes = "nodes"
 
 // The labels of nodes, whose values are a and b.

@@ -49,7 +49,6 @@ func broadcastJob(w *Write) []Violation {
 	return v
 }
 
-// jobJudge knows a BroadcastJob as the author of a write knew it.
 type jobJudge struct {
 	*violations
 	*Write
@@ -108,7 +107,6 @@ func (j *jobJudge) active(pod *corev1.Pod) bool {
 
 func (j *jobJudge) countActive(s *State) int { return len(among(maps.Values(s.Pods), j.active)) }
 
-// on lists the job's pods on a node, or for it.
 func (j *jobJudge) on(s *State, node string) []*corev1.Pod {
 	return among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && nodeOf(pod) == node })
 }

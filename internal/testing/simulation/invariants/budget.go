@@ -15,10 +15,8 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// budgetResource is the resource of budgets.
 const budgetResource = "podunavailablebudgets"
 
-// podBudget is a budget.
 type podBudget = v1alpha1.PodUnavailableBudget
 
 // budgets are what has become of PodUnavailableBudgets: what was counted, who was booked since, and

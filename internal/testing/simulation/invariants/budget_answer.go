@@ -103,7 +103,6 @@ func (a *Answer) checkDenial(v *violations) {
 // Times are stored up to a second too early. (PUB-25)
 const bookedWithin = updateAwaited / 2
 
-// booking is how the author has let the pod go since it was asked; nil if it has not.
 func (p *Past) booking(a *Answer) *bookedPod {
 	uids := map[types.UID]bool{}
 	for _, pod := range versions[*corev1.Pod](slices.Concat(a.Cached("pods", a.Name), a.Truth("pods", a.Name))) {

@@ -57,7 +57,6 @@ func markedForDeletion(pod *corev1.Pod) bool {
 	return marked
 }
 
-// podRecord is what the status says of a pod that was booked.
 type podRecord struct {
 	kind string // disruptedPods or unavailablePods
 	uid  types.UID
@@ -66,7 +65,6 @@ type podRecord struct {
 	since time.Time
 }
 
-// until is the last moment of the record.
 func (r podRecord) until() time.Time {
 	if r.kind == "unavailablePods" {
 		return r.at.Add(updateAwaited)
@@ -260,7 +258,6 @@ func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetSta
 	v.never(len(s.PodUIDs) != len(records), Status, "%d UIDs of %d pods", len(s.PodUIDs), len(records))
 }
 
-// budgetCount is what was seen when a budget was counted.
 type budgetCount struct {
 	total, desired int32
 	seen           map[types.UID]bool // those that serve, and whether they are marked for deletion

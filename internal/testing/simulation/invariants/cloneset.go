@@ -59,7 +59,6 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 	return v
 }
 
-// cloneSetJudge knows a CloneSet as the author of a write knew it.
 type cloneSetJudge struct {
 	*violations
 	*Write
@@ -188,7 +187,6 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkMounts(pod)
 }
 
-// countPods counts such pods of the CloneSet in a state that are there to stay.
 func (j *cloneSetJudge) countPods(s *State, is func(*corev1.Pod) bool) int {
 	return len(among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && active(pod) && is(pod) }))
 }

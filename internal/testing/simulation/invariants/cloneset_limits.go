@@ -207,7 +207,6 @@ func (j *cloneSetJudge) updatesInPlace(pod *corev1.Pod, s *State) bool {
 	return sameButImages(&from.Spec, &to.Spec)
 }
 
-// sameButImages tells whether nothing but images differs between specs.
 func sameButImages(a, b *corev1.PodSpec) bool {
 	rest := b.DeepCopy()
 	for i := range min(len(a.Containers), len(rest.Containers)) {

@@ -118,7 +118,6 @@ func (j *cloneSetJudge) checkSameClaims(known, after *corev1.Pod) {
 		"updates pod %s in place, and the claim templates of its revisions differ: %q, %q", known.Name, was, is)
 }
 
-// revisionOf is the revision of a pod as it was observed, nil if it was not.
 func (j *cloneSetJudge) revisionOf(pod *corev1.Pod) *appsv1.ControllerRevision {
 	for name, r := range j.Observed.Revisions {
 		if shortHash(name) == shortHash(pod.Labels[revisionLabel]) && j.reads(r) {

@@ -226,7 +226,6 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		"a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
 }
 
-// anyOld tells whether there is such a pod at an old revision.
 func (j *cloneSetJudge) anyOld(s *State, is func(*corev1.Pod) bool) bool {
 	return j.countPods(s, func(pod *corev1.Pod) bool { return j.old(pod) && is(pod) }) > 0
 }
@@ -243,7 +242,6 @@ func (j *cloneSetJudge) lostClaim(pod *corev1.Pod, s *State) bool {
 	})
 }
 
-// badImage tells whether a pod has an image that never runs.
 func badImage(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Containers {
 		if strings.Contains(pod.Spec.Containers[i].Image, "bad") {

@@ -110,7 +110,6 @@ func (j *cloneSetJudge) checkConsumers(s *v1alpha1.CloneSetStatus) {
 	}
 }
 
-// reached tells whether a status says that the spec is reached.
 func (j *cloneSetJudge) reached(s *v1alpha1.CloneSetStatus) bool {
 	held := j.limits.partition
 	if j.onDelete() {
@@ -135,7 +134,6 @@ func (d deadlines) observe(c *Change) {
 	}
 }
 
-// counted tells whether a status counts progress since another one.
 func counted(b, a *v1alpha1.CloneSetStatus) bool {
 	return a.UpdatedReplicas > b.UpdatedReplicas || a.Replicas-a.UpdatedReplicas < b.Replicas-b.UpdatedReplicas || a.ReadyReplicas > b.ReadyReplicas ||
 		a.AvailableReplicas > b.AvailableReplicas || a.UpdateRevision != b.UpdateRevision
@@ -167,7 +165,6 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 	return v
 }
 
-// updates tells whether a status says that an update is under way.
 func updates(set *v1alpha1.CloneSet) bool { return progressReason(set) == v1alpha1.CloneSetUpdated }
 
 func exceeded(set *v1alpha1.CloneSet) bool {

@@ -76,7 +76,6 @@ func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 		"creates pod %s beside pod %s, nodes %v surge then, maxSurge %d", pod.Name, n.old.Name, surging, j.maxSurge)
 }
 
-// unserved tells whether a pod may never have been ready.
 func (j *daemonSetJudge) unserved(pod *corev1.Pod) bool {
 	return !ready(pod) && !j.hasServed(pod)
 }
@@ -197,7 +196,6 @@ func (j *daemonSetJudge) checkUpdates(pod *corev1.Pod, verb string) {
 	}
 }
 
-// daemons is what has happened to the pods of a DaemonSet.
 type daemons struct {
 	set       *v1alpha1.DaemonSet
 	pods      map[types.UID]*corev1.Pod
@@ -243,7 +241,6 @@ func (d *daemons) observe(c *Change) {
 	}
 }
 
-// look sees which pods are ready, and available, at a moment.
 func (d *daemons) look(now time.Time) {
 	if d.set == nil {
 		return
@@ -318,7 +315,6 @@ func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	d.disrupted[n.Name] = j.By
 }
 
-// hasServed tells whether a pod, as the author knew it, had been available.
 func (j *daemonSetJudge) hasServed(pod *corev1.Pod) bool {
 	since, until := j.past.daemons.served[pod.UID], j.Known.Now
 	if !ready(pod) { // what came later the author has not seen

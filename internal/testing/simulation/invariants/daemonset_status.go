@@ -115,7 +115,6 @@ func (j *daemonSetJudge) checkCurrent(seen, after *v1alpha1.DaemonSetStatus) {
 	j.past.becomesCurrent(j.set.UID, is)
 }
 
-// complete tells whether all nodes have come to the present template.
 func (j *daemonSetJudge) complete(s *State) bool {
 	all := true
 	for _, n := range j.survey(s) {

@@ -15,7 +15,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// distributing is a ResourceDistribution of a Secret at a moment.
 type distributing struct {
 	*v1alpha1.ResourceDistribution
 	state    *State
@@ -24,7 +23,6 @@ type distributing struct {
 	secrets map[string]*corev1.Secret
 }
 
-// distributingOf returns nil if there is no ResourceDistribution.
 func distributingOf(s *State) *distributing {
 	of, ok := s.Workload.(*v1alpha1.ResourceDistribution)
 	if !ok {
@@ -78,7 +76,6 @@ func (d *distributing) targets() (names []string) {
 	return among(slices.Values(slices.Sorted(maps.Keys(all))), d.selects)
 }
 
-// lives tells whether something can be created in a namespace.
 func (d *distributing) lives(name string) bool {
 	namespace := d.state.Namespaces[name]
 	return namespace != nil && namespace.DeletionTimestamp == nil && namespace.Status.Phase != corev1.NamespaceTerminating

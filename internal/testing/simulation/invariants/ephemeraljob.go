@@ -31,7 +31,6 @@ type EphemeralJobs struct{ since map[types.UID]time.Time }
 // placeHeld is how long containers that do not run hold the place of their pod. (EJ-9)
 const placeHeld = 2 * time.Minute
 
-// debuggingOf returns nil if there is no job.
 func debuggingOf(s *State) *debugging {
 	job, ok := s.Workload.(*v1alpha1.EphemeralJob)
 	if !ok {
@@ -96,7 +95,6 @@ func (d *debugging) underWay() (n int) {
 	return n
 }
 
-// ended tells whether all containers of the job have come to their end.
 func (d *debugging) ended() bool {
 	return !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool {
 		failed, succeeded, _, _ := d.far(pod)
@@ -104,7 +102,6 @@ func (d *debugging) ended() bool {
 	})
 }
 
-// limit is how many pods the job is for at most.
 func (d *debugging) limit() int {
 	if d.Spec.Replicas == nil {
 		return len(d.injected) + len(d.free)

@@ -26,7 +26,6 @@ func toldBy(status any) (all []told) {
 	return all
 }
 
-// conditionOf is a condition of a status, nil if there is none.
 func conditionOf[T ~string](status any, of T) *told {
 	all := toldBy(status)
 	if i := slices.IndexFunc(all, func(c told) bool { return c.of == string(of) }); i >= 0 {

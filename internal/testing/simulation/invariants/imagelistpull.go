@@ -12,7 +12,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// listOf is the ImageListPullJob at a moment; nil if there is none.
 func listOf(s *State) *v1alpha1.ImageListPullJob {
 	if s == nil {
 		return nil
@@ -65,7 +64,6 @@ func ImageListPullJob(w *Write) []Violation {
 	return v
 }
 
-// isOver tells whether a list has ended, is being deleted, or is gone.
 func isOver(of *v1alpha1.ImageListPullJob) bool {
 	return of == nil || of.Status.CompletionTime != nil || of.DeletionTimestamp != nil
 }

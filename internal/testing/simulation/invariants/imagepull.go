@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// pulling is an ImagePullJob at a moment.
 type pulling struct {
 	*v1alpha1.ImagePullJob
 	state *State
@@ -24,7 +23,6 @@ type pulling struct {
 	images map[string]*v1alpha1.NodeImage
 }
 
-// pullingOf returns nil if there is no ImagePullJob.
 func pullingOf(s *State) *pulling {
 	job, ok := s.Workload.(*v1alpha1.ImagePullJob)
 	if !ok {
@@ -125,7 +123,6 @@ func (p *pulling) parallelism() int {
 	return n
 }
 
-// late tells whether the deadline of a job is over.
 func (p *pulling) late() bool {
 	deadline := p.Spec.CompletionPolicy.ActiveDeadlineSeconds
 	return deadline != nil && p.Status.StartTime != nil && !p.state.Now.Before(p.Status.StartTime.Add(time.Duration(*deadline)*time.Second))

@@ -137,7 +137,6 @@ func deferred(pod *corev1.Pod) (keys []string) {
 	return slices.Concat(slices.Collect(maps.Keys(patch.Metadata.Labels)), slices.Collect(maps.Keys(patch.Metadata.Annotations)))
 }
 
-// hasGate tells whether a pod is only ready with a condition.
 func hasGate(pod *corev1.Pod, condition corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == condition })
 }
@@ -181,7 +180,6 @@ func changed(before, after map[string]string) (keys []string) {
 	return keys
 }
 
-// templatesOf reads the templates of revisions, by short hash.
 func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*corev1.PodTemplateSpec {
 	templates := map[string]*corev1.PodTemplateSpec{}
 	for name, r := range revisions {

@@ -72,10 +72,8 @@ func (p *Past) Observe(c *Change) {
 	}
 }
 
-// hasWorked tells whether a pod was ever ready at a revision.
 func (p *Past) hasWorked(hash string) bool { return p != nil && p.worked[hash] }
 
-// hadClaims tells whether a workload ever had a claim template of a name.
 func (p *Past) hadClaims(template string) bool { return p != nil && p.claims[template] }
 
 // wasReleased tells whether a controller took a claim from its workload. That it might

@@ -63,7 +63,6 @@ func withKeys(from map[string]string, keys []string) map[string]string {
 	return kept
 }
 
-// exists tells whether a node has labels.
 func (r *remembering) exists(labels map[string]string) bool {
 	keys := slices.Collect(maps.Keys(labels))
 	return anyOf(maps.Values(r.state.Nodes), func(node *corev1.Node) bool { return maps.Equal(withKeys(node.Labels, keys), labels) })
@@ -167,7 +166,6 @@ func (r *remembering) injected(pod *corev1.Pod) map[string]string {
 	return withKeys(pod.Spec.NodeSelector, strings.Split(pod.Annotations[v1alpha1.InjectedNodeSelectorAnnotation], ","))
 }
 
-// gaveUp is how long a pod waits for a node that is not there.
 const gaveUp = 30 * time.Second
 
 // checkDeletion: a pod is deleted that waits for a node which is not there, and has for 30 s. (PPS-19, PPS-20)

@@ -22,7 +22,6 @@ const handedProbes, handedMarkers = "kruise.io/podprobe", "kruise.io/podprobemar
 // probing is all PodProbeMarkers and NodePodProbes at a moment.
 type probing struct{ *State }
 
-// markers are all of them, by name.
 func (p probing) markers() []*v1alpha1.PodProbeMarker {
 	var all []*v1alpha1.PodProbeMarker
 	for _, object := range p.Further["podprobemarkers"] {
@@ -32,7 +31,6 @@ func (p probing) markers() []*v1alpha1.PodProbeMarker {
 	return all
 }
 
-// node returns the NodePodProbe of a node, nil if there is none.
 func (p probing) node(name string) *v1alpha1.NodePodProbe {
 	n, _ := p.Further["nodepodprobes"][name].(*v1alpha1.NodePodProbe)
 	return n
@@ -174,7 +172,6 @@ func removeAll(of map[string]*string, keys map[string]string) {
 	}
 }
 
-// states are what is reported of a pod, by the name of the probe.
 func (p probing) states(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
 	out := map[string]v1alpha1.ProbeState{}
 	n := p.node(pod.Spec.NodeName)
@@ -327,7 +324,6 @@ func (p probing) checkMarker(v *violations, w *Write) {
 	}
 }
 
-// has tells whether a NodePodProbe has probes of a marker.
 func (p probing) has(n *v1alpha1.NodePodProbe, m *v1alpha1.PodProbeMarker) bool {
 	return slices.ContainsFunc(n.Spec.PodProbes, func(pod v1alpha1.PodProbe) bool {
 		return pod.Namespace == m.Namespace && slices.ContainsFunc(pod.Probes, func(c v1alpha1.ContainerProbe) bool { return strings.HasPrefix(c.Name, m.Name+"#") })

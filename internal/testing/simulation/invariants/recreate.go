@@ -23,7 +23,6 @@ type recreating struct {
 	pod   *corev1.Pod // nil if there is none, or if it is another one
 }
 
-// recreatingOf returns nil if there is no request.
 func recreatingOf(s *State) *recreating {
 	request, ok := s.Workload.(*v1alpha1.ContainerRecreateRequest)
 	if !ok {
@@ -36,7 +35,6 @@ func recreatingOf(s *State) *recreating {
 	return r
 }
 
-// over tells whether a request is completed, or is to go.
 func (r *recreating) over() bool { return r.DeletionTimestamp != nil || r.Status.CompletionTime != nil }
 
 // guarded tells whether the request cannot go before its pod is back in service.
@@ -137,7 +135,6 @@ func (r *recreating) checkStatusWrite(v *violations, w *Write, before, after *v1
 	r.checkReason(v, w, after.Status.Message)
 }
 
-// checkReason judges why a request is completed.
 func (r *recreating) checkReason(v *violations, w *Write, message string) {
 	age, truth := w.Truth.Now.Sub(r.CreationTimestamp.Time), recreatingOf(w.Truth)
 	deadline := r.Spec.ActiveDeadlineSeconds

@@ -61,7 +61,6 @@ func (p *Past) SidecarSet(w *Write) []Violation {
 	return v
 }
 
-// sidecarSetJudge knows a SidecarSet as the author of a write knew it.
 type sidecarSetJudge struct {
 	*violations
 	*Write
@@ -144,17 +143,14 @@ func (j *sidecarSetJudge) selects(pod *corev1.Pod, s *State) bool {
 // mirror tells whether a pod shows what a kubelet runs from a file: writes do not reach its containers.
 func mirror(pod *corev1.Pod) bool { return pod.Annotations[corev1.MirrorPodAnnotationKey] != "" }
 
-// inNamespace tells whether a pod is in the namespace that the SidecarSet names, if it names one.
 func (j *sidecarSetJudge) inNamespace(pod *corev1.Pod) bool {
 	return j.set.Spec.Namespace == "" || j.set.Spec.Namespace == pod.Namespace
 }
 
-// hot tells whether a container of the SidecarSet is upgraded hot.
 func hot(c *v1alpha1.SidecarContainer) bool {
 	return c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade
 }
 
-// hotOnes are the containers that are upgraded hot.
 func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
 	for i := range j.set.Spec.Containers {
 		if c := &j.set.Spec.Containers[i]; hot(c) {
@@ -164,7 +160,6 @@ func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
 	return all
 }
 
-// namesOf are the names that a container of the SidecarSet has in pods.
 func namesOf(c *v1alpha1.SidecarContainer) []string {
 	if hot(c) {
 		return []string{c.Name + "-1", c.Name + "-2"}

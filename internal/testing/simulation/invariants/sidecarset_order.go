@@ -57,7 +57,6 @@ func scattered(order, all []*corev1.Pod, terms []v1alpha1.UpdateScatterTerm) []*
 	return order
 }
 
-// having are the pods that match a term, in their order.
 func having(pods []*corev1.Pod, term v1alpha1.UpdateScatterTerm) []*corev1.Pod {
 	return among(slices.Values(pods), func(pod *corev1.Pod) bool {
 		value, has := pod.Labels[term.Key]
@@ -178,7 +177,6 @@ func (j *sidecarSetJudge) inTurn(pod *corev1.Pod) bool {
 	return !j.flipping(pod)
 }
 
-// sidecars is what has happened to the pods of a SidecarSet.
 type sidecars struct {
 	set       *v1alpha1.SidecarSet
 	idle      map[types.UID]time.Time // since when pods have not been ready that were not when they got other images last
@@ -291,7 +289,6 @@ func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
 	}
 }
 
-// versionOf is the resourceVersion of an object, 0 if it is no number.
 func versionOf(object Object) int64 {
 	version, err := strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	if err != nil {

@@ -24,12 +24,10 @@ func (j *sidecarSetJudge) matches(pod *corev1.Pod, s *State) bool {
 	return j.selects(pod, s) && j.listed(pod) && j.complete(pod)
 }
 
-// listed tells whether a pod says that the SidecarSet was injected.
 func (j *sidecarSetJudge) listed(pod *corev1.Pod) bool {
 	return slices.Contains(strings.Split(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], ","), j.set.Name)
 }
 
-// complete tells whether a pod has all that the SidecarSet injects.
 func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.Containers {
 		c := &j.set.Spec.Containers[i]
@@ -90,7 +88,6 @@ func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
 	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !ranOther
 }
 
-// statusOf is the status of a container, empty if there is none.
 func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range list {
@@ -119,7 +116,6 @@ func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
 	return took(pod, name) || j.past.sidecars.spoilt[pod.UID] && statusOf(pod, name).ContainerID != "" && !j.recorded(pod, name)
 }
 
-// recorded tells whether the record says that the image of a container was replaced.
 func (j *sidecarSetJudge) recorded(pod *corev1.Pod, name string) bool {
 	_, is := j.states(pod)[j.set.Name].LastContainerStatuses[name]
 	return is
@@ -131,7 +127,6 @@ func (j *sidecarSetJudge) hasState(pod *corev1.Pod) bool {
 	return is
 }
 
-// states are the records of updates in a pod, none if they cannot be read.
 func (j *sidecarSetJudge) states(pod *corev1.Pod) map[string]v1alpha1.SidecarSetInPlaceUpdateState {
 	return annotated[map[string]v1alpha1.SidecarSetInPlaceUpdateState](pod, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
 }

@@ -213,7 +213,6 @@ func (j *sidecarSetJudge) gone(s *State, name string) bool {
 	return name != j.set.Name && s.Further["sidecarsets"][name] == nil
 }
 
-// upgradability is what SidecarSets have said on a pod.
 func upgradability(pod *corev1.Pod) map[string]bool {
 	said := map[string]bool{}
 	if c := condition(pod, "SidecarSetUpgradable"); c != nil && json.Unmarshal([]byte(c.Message), &said) != nil {

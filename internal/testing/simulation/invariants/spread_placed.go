@@ -42,7 +42,6 @@ func (s *sent) is(pod *corev1.Pod) bool {
 	return s.name != "" && s.name == pod.Name || s.key != "" && s.key == says(pod).UID
 }
 
-// says is what a pod says of its subset; nothing if that cannot be read.
 func says(pod *corev1.Pod) v1alpha1.MatchedWorkloadSpread {
 	return annotated[v1alpha1.MatchedWorkloadSpread](pod, v1alpha1.MatchedWorkloadSpreadAnnotation)
 }
@@ -127,7 +126,6 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	return v
 }
 
-// isOnly tells whether there is one subset, which takes all pods.
 func (f *spreading) isOnly() bool {
 	return len(f.Spec.Subsets) == 1 && f.Spec.Subsets[0].MaxReplicas == nil
 }
@@ -250,7 +248,6 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	}
 }
 
-// requiredTerms are the terms of which a pod requires one of its node; none if it requires nothing.
 func requiredTerms(pod *corev1.PodSpec) []corev1.NodeSelectorTerm {
 	if a := pod.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms

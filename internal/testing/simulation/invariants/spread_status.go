@@ -92,7 +92,6 @@ func (f *spreading) counts(which func(*corev1.Pod) bool) []int32 {
 	return has
 }
 
-// holderSettled judges the WorkloadSpread that has the workload.
 func holderSettled(s *State, even bool) []Violation {
 	var v violations
 	f := spreadingOf(s)
@@ -290,7 +289,6 @@ func (f *spreading) checkPlaces(v *violations, i int, pods []*corev1.Pod, costs 
 	v.never(!slices.Equal(has, want), Order, "the pods of subset %d with %d %% cost %v, not %v", i, weight, has, want)
 }
 
-// weight is the percentage of a subset; 0 for one that gets nothing.
 func (f *spreading) weight(i int) int {
 	left, unlimited := 100, -1
 	for other := range f.Spec.Subsets {

@@ -53,7 +53,6 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 	return v
 }
 
-// statefulSetJudge knows a StatefulSet as the author of a write knew it.
 type statefulSetJudge struct {
 	*violations
 	*Write
@@ -240,7 +239,6 @@ func WantedOrdinals(set *v1beta1.StatefulSet, features StatefulSetFeatures) []in
 	return j.wanted
 }
 
-// span is the ordinals from first to last.
 type span struct{ first, last int }
 
 // written is a range as a spec has it.

@@ -245,7 +245,6 @@ func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string
 	}
 }
 
-// wasPrepared tells whether a pod was prepared for its update when the reconcile began.
 func (j *statefulSetJudge) wasPrepared(pod *corev1.Pod) bool {
 	was := j.Observed.Pods[pod.Name]
 	return was != nil && was.UID == pod.UID && preparesUpdate(was)

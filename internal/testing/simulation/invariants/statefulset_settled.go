@@ -94,7 +94,6 @@ func (j *statefulSetJudge) checkSaysDead(s *State) {
 	}
 }
 
-// saysHeldUp tells whether the condition HeldUp is there.
 func (j *statefulSetJudge) saysHeldUp() bool { return conditionOf(&j.set.Status, heldUp) != nil }
 
 // checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable

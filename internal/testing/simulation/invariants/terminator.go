@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// requestsToStop is the resource of requests that stop containers.
 const requestsToStop = "containerrecreaterequests"
 
 // Terminator judges the terminator of sidecars in one history.

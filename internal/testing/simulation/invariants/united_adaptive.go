@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// limited tells whether subsets have limits that are read.
 func (u *united) limited() bool {
 	return u.reads && slices.ContainsFunc(u.Spec.Topology.Subsets, func(s v1alpha1.Subset) bool { return s.MinReplicas != nil || s.MaxReplicas != nil })
 }
@@ -96,7 +95,6 @@ func (u *united) calm() bool {
 	return !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
 }
 
-// marked tells whether a pod is marked as reserved.
 func marked(pod *corev1.Pod) bool {
 	label := pod.Labels[v1alpha1.ReservedPodLabel]
 	return label != "" && label != "false"

@@ -34,7 +34,6 @@ type UnitedPast struct {
 	served services
 }
 
-// of finds the UnitedDeployment of a state, nil if there is none.
 func (p *UnitedPast) of(s *State) *united {
 	u := unitedOf(s)
 	if u != nil {
@@ -244,7 +243,6 @@ func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 	p.checkStuck(v, u, c, w)
 }
 
-// cutOrdinal cuts the ordinal off the name of a pod.
 func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
 	for i := len(name) - 1; i >= 0; i-- {
 		if name[i] == '-' {
@@ -287,7 +285,6 @@ const unreadyFor = 5 * time.Minute
 
 type service struct{ since, until time.Time }
 
-// services are those of pods, by UID.
 type services map[types.UID]*service
 
 func (s *services) observe(c *Change) {

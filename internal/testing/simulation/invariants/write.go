@@ -69,7 +69,6 @@ type Preconditions struct{ UID, ResourceVersion string }
 // Refusal is what a policy forbids.
 type Refusal struct{ Verb, Resource string }
 
-// refuses tells whether something is forbidden.
 func (s *State) refuses(verb, resource string) bool {
 	return slices.Contains(s.Refused, Refusal{verb, resource})
 }
@@ -128,7 +127,6 @@ func (w *Write) name() string {
 	return w.After.GetName()
 }
 
-// objects are those of a type before and after a write; nil if there is none.
 func objects[T Object](w *Write) (before, after T) {
 	before, _ = w.Before.(T)
 	after, _ = w.After.(T)
@@ -170,7 +168,6 @@ func (w *Write) knownPod() *corev1.Pod {
 func (w *Write) asKnown() *State { return cmp.Or(w.Known, w.Truth) }
 func (w *Write) asSeen() *State  { return cmp.Or(w.Observed, w.Truth) }
 
-// spec is the workload as the author knew it.
 func (w *Write) spec() Object { return w.asKnown().Workload }
 
 // revisions are those that the author knew and that are the workload's, or have no owner
@@ -287,7 +284,6 @@ func (v *violations) compare(status, want any) {
 	}
 }
 
-// count adds one to a number if something holds.
 func count[N int | int32](n *N, holds bool) {
 	if holds {
 		*n++

@@ -19,7 +19,6 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// bug is a bug of the controllers.
 type bug struct {
 	// cloneSetSees and sidecarSetSees change copies of pods that the controllers read; nil changes none.
 	cloneSetSees, sidecarSetSees func(*corev1.Pod)

@@ -78,7 +78,6 @@ func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, err
 	}}, nil
 }
 
-// anyCloneSet is the CloneSet of a seed.
 func anyCloneSet(r *rand.Rand) simulation.Object {
 	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
 		Replicas: ptr.To(2 + r.Int32N(4)),
@@ -109,7 +108,6 @@ var cloneSetEdits = []simulation.Edit{
 
 var newImage = simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, 7, "bad")
 
-// actOnCloneSet is what users of the CloneSet, and owners of its hooks, do in a step.
 func actOnCloneSet(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(20); {

@@ -102,7 +102,6 @@ var sidecarSetEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"injectionStrategy":{"paused":%v}}}`, true, false, false),
 }
 
-// actOnSidecarSet is what users of the SidecarSet do in a step.
 func actOnSidecarSet(u *simulation.User, r *rand.Rand) {
 	if r.IntN(4) == 0 {
 		u.Edit(simulation.AnyEdit(r, sidecarSetEdits))
@@ -113,7 +112,6 @@ func actOnSidecarSet(u *simulation.User, r *rand.Rand) {
 	})
 }
 
-// editImages gives the containers of the SidecarSet other images.
 func editImages(u *simulation.User, tag func(*v1alpha1.SidecarContainer) string) {
 	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
 	for i := range set.Spec.Containers {

@@ -74,7 +74,6 @@ func injecting(p *simulation.Process) transport.WrapperFunc {
 	})
 }
 
-// list lists the objects of a cache by name.
 func list[T simulation.Object](informer cache.SharedIndexInformer) (objects []T) {
 	for _, object := range informer.GetStore().List() {
 		objects = append(objects, object.(T))
