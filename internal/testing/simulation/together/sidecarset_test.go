@@ -94,13 +94,7 @@ func anySidecarSet(r *rand.Rand) simulation.Object {
 	return set
 }
 
-// sidecarSetEdits are what users change about a SidecarSet, beside its images.
-var sidecarSetEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1, `"40%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, 3, `"50%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, false),
-	simulation.Pick(`{"spec":{"injectionStrategy":{"paused":%v}}}`, true, false, false),
-}
+var sidecarSetEdits = simulation.ReadEdits("sidecarsets")
 
 func actOnSidecarSet(u *simulation.User, r *rand.Rand) {
 	if r.IntN(4) == 0 {
