@@ -86,7 +86,6 @@ func (h *history) hearCallers() (any bool) {
 	return any
 }
 
-// underWay tells whether a user waits for an answer.
 func (h *history) underWay() bool {
 	return len(h.open) > 0 || slices.ContainsFunc(h.callers, func(c *caller) bool { return c.busy })
 }

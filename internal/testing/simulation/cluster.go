@@ -41,8 +41,7 @@ func (h *history) populate() error {
 func (h *history) anyPod(r *rand.Rand) *corev1.Pod {
 	list := h.podList()
 	if waiting := h.requests.inOrder(); len(waiting) > 0 && r.IntN(2) == 0 {
-		name := waiting[r.IntN(len(waiting))].Name
-		if pod, ok := h.records[pods].objects[name].(*corev1.Pod); ok {
+		if pod := h.podOf(waiting[r.IntN(len(waiting))].Name); pod != nil {
 			return pod
 		}
 	}
@@ -225,9 +224,7 @@ func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }
 // Delete deletes the workload. What it owned goes when the garbage is collected:
 // with the foreground policy before it, with the orphan policy not at all.
 func (u *User) Delete(policy metav1.DeletionPropagation) {
-	h := u.history
-	u.tell(fmt.Sprintf("deletes the workload (%s)", policy), h.kube.CoreV1().RESTClient().Delete().AbsPath(u.kind.path(), Web.Name).
-		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(context.Background()).Error())
+	u.DeleteObject(u.kind.Resource.Name, Web.Name, policy)
 }
 
 // Create creates the workload again, as it was in the beginning.
@@ -242,7 +239,7 @@ func (u *User) CreateAs(object Object) {
 // arrived yet; nil if there is none.
 func (u *User) Doomed() *corev1.Pod {
 	for _, r := range u.history.requests.inOrder() {
-		if pod, ok := u.history.records[pods].objects[r.Name].(*corev1.Pod); ok && r.Verb == "delete" && r.Resource == pods {
+		if pod := u.history.podOf(r.Name); pod != nil && r.Verb == "delete" && r.Resource == pods {
 			return pod
 		}
 	}
@@ -250,11 +247,7 @@ func (u *User) Doomed() *corev1.Pod {
 }
 
 // Edit changes the workload by a merge patch.
-func (u *User) Edit(patch string) {
-	h := u.history
-	u.tell("edits "+patch, h.kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(u.kind.path(), Web.Name).Body([]byte(patch)).
-		Do(context.Background()).Error())
-}
+func (u *User) Edit(patch string) { u.Patch(u.kind.Resource.Name, Web.Name, patch) }
 
 // PatchPod changes a pod by a strategic-merge patch.
 func (u *User) PatchPod(name, patch string, subresources ...string) {
@@ -351,10 +344,8 @@ func Merge(object Object, patch string) {
 	is.Set(merged.Elem())
 }
 
-// path is that of the objects of the kind.
 func (k *kind) path() string { return k.pathIn(Web.Namespace) }
 
-// pathIn is path in another namespace.
 func (k *kind) pathIn(namespace string) string {
 	r, api := &k.Resource, "/apis/"
 	if r.Group == "" {
@@ -366,7 +357,6 @@ func (k *kind) pathIn(namespace string) string {
 	return fmt.Sprintf("%s%s/namespaces/%s/%s", api, r.GroupVersion(), namespace, r.Name)
 }
 
-// create creates the object of a kind for the seed.
 func (h *history) create(k *kind) error { return h.createAs(k, k.Create(h.random(0))) }
 
 func (h *history) createAs(k *kind, object Object) error {

@@ -51,7 +51,6 @@ func (h *history) inContainer(pod *corev1.Pod) (text string) {
 	return text
 }
 
-// setKubelet says what a kubelet gets done in a pod.
 func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 	k, ailing, visited := h.kubelet, "", h.visited
 	if h.ails(pod) {
@@ -103,7 +102,6 @@ func resizes(pod *corev1.Pod, works bool) string {
 	return ""
 }
 
-// actOthers has another manager of the pods act beside the workload.
 func (h *history) actOthers(r *rand.Rand) error {
 	h.workload.Others(&User{history: h, kind: h.kinds[0], name: "other"}, r)
 	return h.settle()

@@ -128,7 +128,6 @@ func (h *history) finalize(o resident, finalizers []string) error {
 	return h.settle()
 }
 
-// resident is an object in the namespace of the workload.
 type resident struct {
 	resource string
 	object   Object
@@ -161,7 +160,6 @@ func (h *history) sweep(r *rand.Rand) error {
 	return h.sweepAway(resource)
 }
 
-// sweepAll has it delete all that it may.
 func (h *history) sweepAll() error {
 	if h.ending == nil {
 		return nil

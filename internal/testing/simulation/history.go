@@ -83,7 +83,6 @@ type history struct {
 	outcome *outcome
 }
 
-// outcome is what became of a history.
 type outcome struct {
 	// Seed and Steps determine it.
 	Seed  uint64
@@ -272,7 +271,6 @@ func (h *history) stop() {
 	}
 }
 
-// reconcile begins a reconcile, as far as it goes without an answer.
 func (h *history) reconcile(p *Process) error {
 	p.begin()
 	return h.settle()

@@ -22,10 +22,8 @@ const (
 	warm       = "warm"
 )
 
-// finalizerOf is the finalizer of a hook that is about finalizers.
 func finalizerOf(hold string) string { return "example.com/" + hold }
 
-// finalizers are those of all hooks.
 var finalizers = []string{finalizerOf(HoldDelete), finalizerOf(holdUpdate), finalizerOf(warm)}
 
 // Hooks are edits that set and remove hooks.
@@ -60,7 +58,6 @@ func Rarely(edits ...Edit) func(*User, *rand.Rand) {
 	}
 }
 
-// usedFinalizers are the finalizers that hooks of the workload are about.
 func (u *User) usedFinalizers() (used []string) {
 	if workload := u.Workload(); workload != nil {
 		spec := string(raw(workload))

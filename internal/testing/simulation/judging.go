@@ -103,13 +103,11 @@ type knowledge struct {
 	objects  map[string]map[string]Object
 }
 
-// write is one write of a process.
 type write struct {
 	resource string
 	position int // in the record of the resource
 }
 
-// look returns what the process knows now.
 func (p *Process) look() *knowledge {
 	k := &knowledge{at: time.Now(), version: p.history.version, asked: map[string]int64{}, refused: map[string]bool{}, untold: map[string]bool{}, observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
 	maps.Copy(k.refused, p.passedOver)
@@ -125,7 +123,6 @@ func (p *Process) look() *knowledge {
 	return k
 }
 
-// wrote remembers a write.
 func (p *Process) wrote(resource string, position int) {
 	p.own = append(p.own, write{resource, position})
 	if p.known != nil {

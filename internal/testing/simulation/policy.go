@@ -32,7 +32,6 @@ func (p *policy) String() string {
 	return fmt.Sprintf("a policy against %s of %s", p.Verb, p.Resource)
 }
 
-// refusals are what policies forbid.
 var refusals = []invariants.Refusal{
 	{Verb: "create", Resource: pods}, {Verb: "delete", Resource: pods}, {Verb: "patch", Resource: pods},
 	{Verb: "create", Resource: claims}, {Verb: "delete", Resource: claims}, {Verb: "patch", Resource: claims},
@@ -95,7 +94,6 @@ func (h *history) lacksNamespace(r *request) error {
 	return nil
 }
 
-// podsInUse counts the pods that a quota counts.
 func (h *history) podsInUse() (n int) {
 	for _, pod := range h.podList() {
 		if !ended(pod) {
@@ -105,7 +103,6 @@ func (h *history) podsInUse() (n int) {
 	return n
 }
 
-// refusals are what the policies that stand forbid now.
 func (h *history) refusals() (all []invariants.Refusal) {
 	for i := range h.policies {
 		all = append(all, h.policies[i].Refusal)

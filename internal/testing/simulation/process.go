@@ -134,7 +134,6 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
-// ready tells whether a reconcile can begin.
 func (p *Process) ready(now time.Time) bool {
 	return !p.reconciling && (p.dirty || !p.due.IsZero() && !p.due.After(now))
 }
@@ -196,7 +195,6 @@ func (p *Process) advance(resource string, n int) error {
 // watches tells whether changes of a resource start reconciles.
 func (p *Process) watches(resource string) bool { return !slices.Contains(p.kind.Ignores, resource) }
 
-// fill fills all caches of the process.
 func (p *Process) fill(version int64) error {
 	for _, replica := range p.replicas {
 		if err := replica.relist(version); err != nil {
@@ -206,7 +204,6 @@ func (p *Process) fill(version int64) error {
 	return nil
 }
 
-// relist fills a cache of the process anew.
 func (p *Process) relist(resource string, version int64) error {
 	if p.replicas[resource].behind() > 0 && p.watches(resource) {
 		p.dirty = true

@@ -89,7 +89,6 @@ func (h *history) endRivals() {
 	clear(h.sick)
 }
 
-// push has the users push a template whose pods run.
 func (h *history) push() error {
 	for _, k := range h.kinds {
 		user := h.user(k)
@@ -251,7 +250,6 @@ func (h *history) round() error {
 	return h.settle()
 }
 
-// judgeSettled judges what there is when all has settled.
 func (h *history) judgeSettled(pushed bool) {
 	h.showJudges(nil)
 	for _, k := range h.kinds {

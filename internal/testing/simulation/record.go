@@ -24,7 +24,6 @@ type Object interface {
 	metav1.Object
 }
 
-// change is one version of an object.
 type change struct {
 	version int64
 	at      time.Time
@@ -52,7 +51,6 @@ func keyOf(resource, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// keyOfObject is keyOf of an object.
 func keyOfObject(object Object) string {
 	if _, is := object.(*appsv1.ControllerRevision); is {
 		return object.GetName()
@@ -115,7 +113,6 @@ func newReplica(record *record) *replica {
 	return &replica{record: record, informer: cache.NewSharedIndexInformer(&cache.ListWatch{}, record.empty(), 0, cache.Indexers{})}
 }
 
-// behind counts the changes that it has not seen.
 func (c *replica) behind() int { return len(c.record.changes) - c.at }
 
 // advance shows it the next change, as a watch does.

@@ -40,7 +40,6 @@ func (r *request) String() string {
 	return text
 }
 
-// object is the name of the object that the request is about.
 func (r *request) object() string {
 	if r.Verb != "create" {
 		return r.Name
@@ -50,7 +49,6 @@ func (r *request) object() string {
 	return created.Name
 }
 
-// key is keyOf of the object that the request is about.
 func (r *request) key() string { return keyOf(r.Resource, r.Namespace, r.object()) }
 
 // preconditions are what the request asks the object to have, empty if it does not.
@@ -66,7 +64,6 @@ func (r *request) preconditions() *invariants.Preconditions {
 // mostOfPatch is how much of a patch a trace shows.
 const mostOfPatch = 400
 
-// patchInShort is what a patch says, for the trace.
 func (r *request) patchInShort() string {
 	if r.Verb != "patch" {
 		return ""
@@ -124,7 +121,6 @@ func (q *requests) release(r *request, err error) {
 	r.answer <- err
 }
 
-// fate is what becomes of a request.
 type fate struct {
 	name   string
 	before error // in place of being served

@@ -81,7 +81,6 @@ func (h *history) calm(r *rand.Rand) error {
 	return h.settle()
 }
 
-// serveOne picks a request and what becomes of it.
 func (h *history) serveOne(r *rand.Rand) error {
 	waiting := h.requests.inOrder()
 	picked := waiting[r.IntN(len(waiting))]
@@ -119,7 +118,6 @@ func (h *history) showCaches(p *Process, r *rand.Rand) error {
 	return h.catchUp(p)
 }
 
-// catchUp shows a process everything that has happened.
 func (h *history) catchUp(p *Process) error {
 	for _, resource := range p.lagging() {
 		if err := p.advance(resource, p.replicas[resource].behind()); err != nil {

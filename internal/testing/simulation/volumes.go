@@ -93,7 +93,6 @@ func (h *history) claimNamed(name string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// actVolume has the driver act for a claim.
 func (h *history) actVolume(r *rand.Rand) error {
 	list := sorted[*corev1.PersistentVolumeClaim](h.records[claims].objects)
 	if len(list) == 0 {

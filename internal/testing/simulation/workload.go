@@ -109,13 +109,11 @@ type Further struct {
 	Empty func() Object
 }
 
-// kind is a kind of workload in a history.
 type kind struct {
 	*Subject
 	judge Judge
 }
 
-// kinds are the kinds of the history of a seed, the one that it is about first.
 func (w *Subject) kinds(seed uint64) []*kind {
 	all := []*kind{{w, w.Judge(seed)}}
 	for _, beside := range w.Beside {

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,7 +32,9 @@ func broadcastJob(w *Write) []Violation {
 	j := newJobJudge(&v, w, job)
 	switch {
 	case w.Resource == "broadcastjobs" && w.Verb == "delete":
-		j.checkExpiry()
+		end := job.Status.CompletionTime // it goes when it has been over for as long as it says (BJ-14)
+		v.never(!over(job) || !expired(end, job.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Known.Now), Needless,
+			"deletes the job, which has phase %s since %v", job.Status.Phase, end)
 	case w.Resource == "broadcastjobs":
 		j.checkStatus()
 	case w.Resource != "pods":
@@ -46,7 +49,6 @@ func broadcastJob(w *Write) []Violation {
 	return v
 }
 
-// jobJudge knows a BroadcastJob as the author of a write knew it.
 type jobJudge struct {
 	*violations
 	*Write
@@ -103,23 +105,10 @@ func (j *jobJudge) active(pod *corev1.Pod) bool {
 	return j.owned(pod) && pod.DeletionTimestamp == nil && j.result(pod) == ""
 }
 
-func (j *jobJudge) countActive(s *State) (n int) {
-	for _, pod := range s.Pods {
-		if j.active(pod) {
-			n++
-		}
-	}
-	return n
-}
+func (j *jobJudge) countActive(s *State) int { return len(among(maps.Values(s.Pods), j.active)) }
 
-// on lists the job's pods on a node, or for it.
-func (j *jobJudge) on(s *State, node string) (pods []*corev1.Pod) {
-	for _, pod := range s.Pods {
-		if j.owned(pod) && nodeOf(pod) == node {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
+func (j *jobJudge) on(s *State, node string) []*corev1.Pod {
+	return among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && nodeOf(pod) == node })
 }
 
 // former tells whether a pod ran on another node of the name. (BJ-15)
@@ -152,12 +141,9 @@ func (j *jobJudge) parallelism(s *State) (int, bool) {
 func (j *jobJudge) checkCreation() {
 	_, pod := j.pods()
 	name, policy := nodeOf(pod), j.job.Spec.FailurePolicy.Type
-	if !j.owned(pod) {
-		j.add(Ownership, "creates pod %s, which is not the job's", pod.Name)
-	}
-	if !takes(j.Known.Nodes[name], &j.job.Spec.Template.Spec) {
-		j.add(Placement, "creates pod %s for node %q, which does not take it", pod.Name, name)
-	}
+	j.never(!j.owned(pod), Ownership, "creates pod %s, which is not the job's", pod.Name)
+	j.never(!takes(j.Known.Nodes[name], &j.job.Spec.Template.Spec), Placement,
+		"creates pod %s for node %q, which does not take it", pod.Name, name)
 	for _, other := range j.on(j.Known, name) {
 		j.add(Placement, "creates pod %s on node %s, which has pod %s", pod.Name, name, other.Name)
 	}
@@ -203,13 +189,6 @@ func (j *jobJudge) checkDeletion() {
 	case j.former(pod, j.Known), !takes(node, &pod.Spec) && (node != nil || j.active(pod)):
 	default:
 		j.add(Needless, "deletes pod %s, which its node takes", pod.Name)
-	}
-}
-
-// checkExpiry: a job goes when it has been over for as long as it says. (BJ-14)
-func (j *jobJudge) checkExpiry() {
-	if end := j.job.Status.CompletionTime; !over(j.job) || !expired(end, j.job.Spec.CompletionPolicy.TTLSecondsAfterFinished, j.Known.Now) {
-		j.add(Needless, "deletes the job, which has phase %s since %v", j.job.Status.Phase, end)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -16,26 +15,15 @@ import (
 // checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9
 // to BJ-13, BJ-19, BJ-20)
 func (j *jobJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.BroadcastJob)
-	after, _ := j.After.(*v1alpha1.BroadcastJob)
-	seen, _ := j.Observed.Workload.(*v1alpha1.BroadcastJob)
-	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		j.add(Spec, "%s of the BroadcastJob changes more than the status", j.Verb)
-		return
-	}
-	if seen == nil || seen.UID != after.UID {
+	_, after, seen, judged := statusWrite[*v1alpha1.BroadcastJob](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	j.compareGeneration(after.Status.ObservedGeneration, seen.Generation)
 	j.checkCounts(&after.Status)
 	// If less is left than the status counts, it is written before pods are created.
-	left := len(after.Status.NodeResults)
-	for _, pod := range j.Observed.Pods {
-		if j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) {
-			left++
-		}
-	}
-	first := int(seen.Status.Active)+len(seen.Status.NodeResults) > left
+	left := among(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool { return j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) })
+	first := int(seen.Status.Active)+len(seen.Status.NodeResults) > len(after.Status.NodeResults)+len(left)
 	if most := j.mostActive(); int(after.Status.Active) > most && !first {
 		j.add(Status, "active is %d, and %d pods are or were", after.Status.Active, most)
 	}
@@ -73,11 +61,13 @@ func (j *jobJudge) mostActive() (n int) {
 
 // checkCounts: succeeded and failed count the results. (BJ-19)
 func (j *jobJudge) checkCounts(status *v1alpha1.BroadcastJobStatus) {
-	counts := map[v1alpha1.BroadcastJobNodeResult]int32{}
+	want := *status
+	want.Succeeded, want.Failed = 0, 0
 	for _, result := range status.NodeResults {
-		counts[result]++
+		count(&want.Succeeded, result == v1alpha1.NodeSucceeded)
+		count(&want.Failed, result == v1alpha1.NodeFailed)
 	}
-	j.compare([]counter{{"succeeded", counts[v1alpha1.NodeSucceeded], status.Succeeded}, {"failed", counts[v1alpha1.NodeFailed], status.Failed}})
+	j.compare(status, &want)
 }
 
 // seenResult is how the job's pods on a node have ended, as the author saw them. (BJ-22)
@@ -147,9 +137,7 @@ func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
 
 // checkCompleted: a job is complete when every node that takes its pod has a result. (BJ-13, BJ-15)
 func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
-	if !j.always() {
-		j.add(Status, "a job is completed that never ends")
-	}
+	j.never(!j.always(), Status, "a job is completed that never ends")
 	for name, node := range j.Observed.Nodes {
 		if after.Status.NodeResults[name] != "" {
 			continue
@@ -158,9 +146,7 @@ func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
 			j.add(Status, "the job is completed, and node %s has no result, a pod runs there: %t", name, runs)
 		}
 	}
-	if len(after.Status.NodeResults) == 0 {
-		j.add(Status, "the job is completed without a result")
-	}
+	j.never(len(after.Status.NodeResults) == 0, Status, "the job is completed without a result")
 }
 
 // BroadcastJobSettled judges a job that has settled: its pods have ended that could, and
@@ -186,9 +172,7 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 		j.checkOver(s)
 	case status.Phase == v1alpha1.PhaseFailed:
 	case job.Spec.Paused || status.Phase == v1alpha1.PhasePaused && job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause && status.Failed > 0:
-		if status.Phase != v1alpha1.PhasePaused {
-			v.add(Settled, "the job is to pause, and its phase is %s", status.Phase)
-		}
+		v.never(status.Phase != v1alpha1.PhasePaused, Settled, "the job is to pause, and its phase is %s", status.Phase)
 	case status.Phase != v1alpha1.PhaseRunning:
 		v.add(Settled, "the job has phase %q, nothing says why", status.Phase)
 	default:
@@ -213,9 +197,8 @@ func (j *jobJudge) checkOver(s *State) {
 		if !j.owned(pod) || pod.DeletionTimestamp != nil || s.refuses("delete", "pods") {
 			continue
 		}
-		if j.active(pod) && j.job.Status.Phase == v1alpha1.PhaseFailed || j.result(pod) == v1alpha1.NodeFailed && !ended(pod) {
-			j.add(Settled, "the job is over, and pod %s goes on", pod.Name)
-		}
+		j.never(j.active(pod) && j.job.Status.Phase == v1alpha1.PhaseFailed || j.result(pod) == v1alpha1.NodeFailed && !ended(pod), Settled,
+			"the job is over, and pod %s goes on", pod.Name)
 	}
 }
 
@@ -231,9 +214,8 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 		}
 		if status.NodeResults[name] == "" && takes(node, &j.job.Spec.Template.Spec) {
 			missing++
-			if !runs && len(j.on(s, name)) == 0 && more && !s.refuses("create", "pods") && !s.refuses("delete", "pods") {
-				j.add(Placement, "node %s has neither a pod nor a result", name)
-			}
+			j.never(!runs && len(j.on(s, name)) == 0 && more && !s.refuses("create", "pods") && !s.refuses("delete", "pods"), Placement,
+				"node %s has neither a pod nor a result", name)
 		}
 	}
 	running := 0
@@ -249,9 +231,8 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 			j.add(Placement, "pod %s is left on node %s, which does not take it", pod.Name, nodeOf(pod))
 		}
 	}
-	if j.always() && missing == 0 && running == 0 && len(status.NodeResults) > 0 {
-		j.add(Settled, "every node has a result, and the job is not over")
-	}
+	j.never(j.always() && missing == 0 && running == 0 && len(status.NodeResults) > 0, Settled,
+		"every node has a result, and the job is not over")
 	if d := j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds; j.always() && d != nil && status.StartTime != nil &&
 		status.StartTime.Add(time.Duration(*d)*time.Second).Before(s.Now.Add(-time.Minute)) {
 		j.add(Settled, "the deadline is over since a minute")
@@ -260,11 +241,6 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 
 // checkSaysDead: a job that waits for pods on dead nodes names the nodes. Of those that terminate another condition tells. (BJ-28, BJ-31)
 func (j *jobJudge) checkSaysDead(s *State) {
-	var waits []*corev1.Pod
-	for _, pod := range s.Pods {
-		if j.owned(pod) && pod.DeletionTimestamp == nil && j.active(pod) && j.job.Status.NodeResults[nodeOf(pod)] == "" {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.active(pod) && j.job.Status.NodeResults[nodeOf(pod)] == "" })
 	checkDead(j.violations, s, waits, &j.job.Status, nodeOf)
 }

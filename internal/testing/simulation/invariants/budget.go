@@ -15,10 +15,8 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// budgetResource is the resource of budgets.
 const budgetResource = "podunavailablebudgets"
 
-// podBudget is a budget.
 type podBudget = v1alpha1.PodUnavailableBudget
 
 // budgets are what has become of PodUnavailableBudgets: what was counted, who was booked since, and
@@ -56,11 +54,6 @@ type bookedPod struct {
 	wrong   violations
 }
 
-func newBudgets() budgets {
-	return budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
-		allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}}
-}
-
 // Budget judges a write of the controller of PodUnavailableBudgets.
 func (p *Past) Budget(w *Write) []Violation {
 	var v violations
@@ -85,17 +78,15 @@ func (p *Past) checkLink(v *violations, w *Write) {
 		return
 	}
 	checkOnlyNamed(v, before, after)
-	if budgetOf(before) != "" && budgetOf(after) != budgetOf(before) {
-		v.add(Ownership, "changes pod %s, which names budget %q, more than it may", before.Name, budgetOf(before))
-	}
+	v.never(budgetOf(before) != "" && budgetOf(after) != budgetOf(before), Ownership,
+		"changes pod %s, which names budget %q, more than it may", before.Name, budgetOf(before))
 	known, _ := w.spec().(*v1alpha1.PodUnavailableBudget)
 	if known == nil || w.Known == nil {
 		return
 	}
 	view := viewBudget(known, w.Known, p.budgets.annotated)
-	if view.pod(before.Name) == nil || budgetOf(after) != known.Name {
-		v.add(Ownership, "tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
-	}
+	v.never(view.pod(before.Name) == nil || budgetOf(after) != known.Name, Ownership,
+		"tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
 }
 
 // checkOnlyNamed: nothing of a pod changes but the budget that it names. (PUB-24)
@@ -106,9 +97,8 @@ func checkOnlyNamed(v *violations, before, after *corev1.Pod) {
 	if budgetOf(after) == "" {
 		delete(want.Annotations, v1alpha1.RelatedPubAnnotation)
 	}
-	if !equality.Semantic.DeepEqual(want, after) {
-		v.add(Ownership, "changes more of pod %s than the budget that it names", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(want, after), Ownership,
+		"changes more of pod %s than the budget that it names", before.Name)
 }
 
 // checkCount: a status says what its author saw, and forgets no pod that was booked while that
@@ -162,27 +152,17 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 // budget was counted last and were not booked since. The pods that replace those that are marked for deletion let no others go;
 // one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
-	before, _ := w.Before.(*v1alpha1.PodUnavailableBudget)
-	after, _ := w.After.(*v1alpha1.PodUnavailableBudget)
+	before, after := objects[*v1alpha1.PodUnavailableBudget](w)
 	if before == nil || after == nil {
 		v.add(Ownership, "%s of the budget", w.Verb)
 		return
 	}
 	old, booked := recordsOf(&before.Status), recordsOf(&after.Status)
 	for name := range old {
-		if booked[name].kind == "" {
-			v.add(Availability, "forgets pod %s", name)
-		}
+		v.never(booked[name].kind == "", Availability, "forgets pod %s", name)
 	}
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(booked)) {
-		if booked[name] != old[name] {
-			names = append(names, name)
-		}
-	}
-	if len(names) != 1 {
-		v.add(Status, "books %d pods at once: %q", len(names), names)
-	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(booked)), func(name string) bool { return booked[name] == old[name] })
+	v.never(len(names) != 1, Status, "books %d pods at once: %q", len(names), names)
 	for _, name := range names {
 		checkSince(v, name, old[name], booked[name])
 		p.book(v, w, after, name, booked[name])
@@ -206,9 +186,7 @@ func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, n
 		v.add(Identity, "books pod %s without a UID, so that the next one of its name may go too", name)
 		return
 	}
-	if r.at.After(now) {
-		v.add(Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
-	}
+	v.never(r.at.After(now), Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
 	var wrong violations
 	gone := p.budgets.bookings[b.UID]
 	if gone == nil {
@@ -266,9 +244,7 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 	view.checkSaysDead(&v, b, s)
 	if !s.refuses("patch", "pods") {
 		for _, pod := range view.pods {
-			if budgetOf(pod) != b.Name {
-				v.add(Settled, "pod %s does not know of its budget", pod.Name)
-			}
+			v.never(budgetOf(pod) != b.Name, Settled, "pod %s does not know of its budget", pod.Name)
 		}
 	}
 	return v
@@ -279,11 +255,6 @@ func (view *budgetView) checkSaysDead(v *violations, b *v1alpha1.PodUnavailableB
 	if b.Status.UnavailableAllowed > 0 || view.desired == 0 || view.desired >= view.total {
 		return
 	}
-	var waits []*corev1.Pod
-	for _, pod := range view.pods {
-		if !servesBudget(pod) {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(slices.Values(view.pods), func(pod *corev1.Pod) bool { return !servesBudget(pod) })
 	checkDead(v, s, waits, &b.Status, (*corev1.Pod).GetName)
 }

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -28,7 +30,7 @@ type BudgetFeatures struct {
 func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	var v violations
 	if a.Allowed && !a.DryRun {
-		for _, pod := range versions[*corev1.Pod](a.Truth("pods", a.Name)) {
+		for _, pod := range a.truePods() {
 			if pod == nil {
 				continue
 			}
@@ -48,6 +50,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	a.resizesAlone = features.ResizesAlone
 	booking := p.booking(a)
 	booked := booking != nil
+	everReady := slices.ContainsFunc(a.cachedPods(), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
 	if booked && !a.Shared && !(a.evicts() && a.uncounted()) {
 		v = append(v, booking.wrong...)
 	}
@@ -67,7 +70,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		v.add(Availability, "%s of pod %s is allowed, and it is not booked", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !a.may(true):
 		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
-	case booked && !a.Failed && !a.Shared && !a.evicts() && !a.everReady():
+	case booked && !a.Failed && !a.Shared && !a.evicts() && !everReady:
 		v.add(Needless, "pod %s is booked, and was not in service", a.Name)
 	}
 	if !a.Allowed && !a.Failed && !a.Unknown {
@@ -92,21 +95,16 @@ func (a *Answer) checkDenial(v *violations) {
 			return
 		}
 	}
-	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
-		if b == nil { // it is gone before anything could be booked
-			return
-		}
+	if slices.Contains(a.trueBudgets(), nil) { // it is gone before anything could be booked
+		return
 	}
-	if !a.may(false) {
-		v.add(Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
-	}
+	v.never(!a.may(false), Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
 }
 
 // bookedWithin is how long it may take to let a pod go: what is left until that is forgotten is for the client that asked.
 // Times are stored up to a second too early. (PUB-25)
 const bookedWithin = updateAwaited / 2
 
-// booking is how the author has let the pod go since it was asked; nil if it has not.
 func (p *Past) booking(a *Answer) *bookedPod {
 	uids := map[types.UID]bool{}
 	for _, pod := range versions[*corev1.Pod](slices.Concat(a.Cached("pods", a.Name), a.Truth("pods", a.Name))) {
@@ -132,10 +130,15 @@ func (a *Answer) harmless() bool {
 	return before == nil || after == nil || budgetOf(after) == "" || !disrupts(before, after)
 }
 
-// budgets are what the author may have known of the budget, nil for none.
-func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
-	return versions[*v1alpha1.PodUnavailableBudget](a.Cached(budgetResource, a.Budget))
+// budgets are what the author may have known of the budget, nil for none, and trueBudgets what there was. The same is of pods.
+func (a *Answer) budgets() []*podBudget {
+	return versions[*podBudget](a.Cached(budgetResource, a.Budget))
 }
+func (a *Answer) trueBudgets() []*podBudget {
+	return versions[*podBudget](a.Truth(budgetResource, a.Budget))
+}
+func (a *Answer) cachedPods() []*corev1.Pod { return versions[*corev1.Pod](a.Cached("pods", a.Name)) }
+func (a *Answer) truePods() []*corev1.Pod   { return versions[*corev1.Pod](a.Truth("pods", a.Name)) }
 
 // evicts tells whether a webhook is asked about an eviction: no webhook judges the pod again, which may turn ready before. (PUB-14.3)
 func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
@@ -146,35 +149,25 @@ func (a *Answer) ended() bool {
 }
 
 // uncounted tells whether there was a time since the author was asked at which the pod did not count. It was not in service
-// then, or not told of its budget.
+// then, or not told of its budget. If the author is a controller, it looks back to when its cache got its present state.
 func (a *Answer) uncounted() bool {
-	return a.unready() || slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod != nil && budgetOf(pod) == "" })
-}
-
-// unready tells whether there was a time since the author was asked at which the pod was not in service. If the author
-// is a controller, it looks back to when its cache got its present state.
-func (a *Answer) unready() bool {
-	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) })
-}
-
-func (a *Answer) everReady() bool {
-	return slices.ContainsFunc(versions[*corev1.Pod](a.Cached("pods", a.Name)), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
+	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) || budgetOf(pod) == "" })
 }
 
 // pods are what the author has to know of the pod. A webhook may not take the pod for unready or unprotected because its
 // cache is behind. (PUB-33)
 func (a *Answer) pods() []*corev1.Pod {
 	if a.Itself {
-		return versions[*corev1.Pod](a.Cached("pods", a.Name))
+		return a.cachedPods()
 	}
-	return versions[*corev1.Pod](a.Truth("pods", a.Name))
+	return a.truePods()
 }
 
 // free tells whether the pod may go without being booked. Its budget does not protect it from the operation, or has
 // allowed it to go this very moment, or there is no budget. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
-		if pod != nil && budgetOf(pod) == a.Budget && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !isAbout(b, pod) }) {
+		if pod != nil && budgetOf(pod) == a.Budget && slices.ContainsFunc(a.budgets(), func(b *podBudget) bool { return b != nil && !isAbout(b, pod) }) {
 			return true
 		}
 		if pod != nil && (pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod)) {
@@ -184,17 +177,12 @@ func (a *Answer) free() bool {
 	if a.ended() || a.uncounted() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), neverCounted)) {
 		return true
 	}
-	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
-		if b == nil || a.open(b) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(a.budgets(), a.letGo)
+	return slices.ContainsFunc(a.budgets(), a.letGo) || slices.ContainsFunc(a.trueBudgets(), func(b *podBudget) bool { return b == nil || a.open(b) })
 }
 
 // mayBeTold tells whether a pod that names no budget belongs to it, so that it may be told of it before it is evicted. (PUB-14.1)
 func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+	return slices.ContainsFunc(a.budgets(), func(b *podBudget) bool {
 		switch owner := metav1.GetControllerOfNoCopy(pod); {
 		case b == nil:
 			return false
@@ -206,7 +194,7 @@ func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
 }
 
 // isAbout tells whether a budget may be about a pod: it selects it, or something controls the pod. (PUB-35)
-func isAbout(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func isAbout(b *podBudget, pod *corev1.Pod) bool {
 	if b.Spec.TargetReference != nil {
 		return metav1.GetControllerOfNoCopy(pod) != nil
 	}
@@ -214,18 +202,18 @@ func isAbout(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 }
 
 // neverCounted tells that no controller has counted a budget yet, so that nothing can be booked.
-func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
+func neverCounted(b *podBudget) bool {
 	return b != nil && b.Status.ObservedGeneration == 0
 }
 
 // open tells whether a budget lets all pods go without booking them. That it did so once is not enough: a cache that is behind
 // does not know what holds now. (PUB-34)
-func (a *Answer) open(b *v1alpha1.PodUnavailableBudget) bool {
+func (a *Answer) open(b *podBudget) bool {
 	return b != nil && (!a.protects(b) || b.Status.ObservedGeneration == b.Generation && b.Status.DesiredAvailable == 0)
 }
 
 // letGo tells whether a budget has let the pod go this very moment.
-func (a *Answer) letGo(b *v1alpha1.PodUnavailableBudget) bool {
+func (a *Answer) letGo(b *podBudget) bool {
 	if b == nil {
 		return false
 	}
@@ -237,26 +225,23 @@ func (a *Answer) letGo(b *v1alpha1.PodUnavailableBudget) bool {
 // what it booked before does not count. (PUB-25)
 func (a *Answer) freeSince(version int64) bool {
 	all := a.budgets()
-	first := slices.IndexFunc(all, func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && versionOf(b) > version })
-	return first >= 0 && slices.ContainsFunc(all[first:], func(b *v1alpha1.PodUnavailableBudget) bool { return b == nil || a.open(b) || a.letGo(b) })
+	first := slices.IndexFunc(all, func(b *podBudget) bool { return b != nil && versionOf(b) > version })
+	return first >= 0 && slices.ContainsFunc(all[first:], func(b *podBudget) bool { return b == nil || a.open(b) || a.letGo(b) })
 }
 
 // may tells whether the author may have known the pod in service, and a state of the budget that allows the pod to go.
 // With spared false it is a state that does not allow that.
 func (a *Answer) may(spared bool) bool {
-	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
-		if pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+	return slices.ContainsFunc(a.cachedPods(), func(pod *corev1.Pod) bool {
+		return pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *podBudget) bool {
 			return b != nil && (a.spares(b, pod) == spared || a.worn(b, pod))
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // worn tells whether a pod may have been allowed to go for a minute, again and again. Then it has to stand in line again. worn also holds if
 // the pod was allowed to go once, more than a minute ago, and the controller has not counted since. (PUB-14.8)
-func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func (a *Answer) worn(b *podBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	since, found := b.Status.BookedSince[pod.Name]
 	if !found {
@@ -269,7 +254,7 @@ func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 const bookedAgain = time.Minute
 
 // spares tells whether a budget would let a pod go. (PUB-14)
-func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func (a *Answer) spares(b *podBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	switch s := &b.Status; {
 	case !isAbout(b, pod):
@@ -286,7 +271,7 @@ func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool 
 
 // protects tells whether a budget protects from what the answer is about. From a resize one that lists nothing does as far as it
 // does from updates. (PUB-14.5, PUB-19)
-func (a *Answer) protects(b *v1alpha1.PodUnavailableBudget) bool {
+func (a *Answer) protects(b *podBudget) bool {
 	return protects(b, a.Operation) || a.Operation == "RESIZE" && !a.resizesAlone && protects(b, "UPDATE")
 }
 
@@ -334,4 +319,65 @@ type Answer struct {
 	Cached, Truth func(resource, name string) []Object
 
 	resizesAlone bool // as BudgetFeatures have it
+}
+
+// resizes tells whether an update is a resize. Cpu and memory of regular containers change, and no more of the spec. None of the
+// containers restarts for that. The pod does not come to be held out, keeps its QoS class, and is not a static one. (PUB-19)
+func (a *Answer) resizes() bool {
+	before, _ := a.Truth("pods", a.Name)[0].(*corev1.Pod)
+	after, _ := a.After.(*corev1.Pod)
+	if a.Operation != "UPDATE" || before == nil || after == nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) || !heldOut(before) && heldOut(after) {
+		return false
+	}
+	if _, static := before.Annotations[corev1.MirrorPodAnnotationKey]; static || qosOf(before) != qosOf(after) || len(before.Spec.Containers) != len(after.Spec.Containers) {
+		return false
+	}
+	same := after.DeepCopy()
+	for i := range same.Spec.Containers {
+		was := &before.Spec.Containers[i]
+		if !resizedInPlace(was, &same.Spec.Containers[i]) {
+			return false
+		}
+		same.Spec.Containers[i].Resources.Requests, same.Spec.Containers[i].Resources.Limits = was.Resources.Requests, was.Resources.Limits
+	}
+	return equality.Semantic.DeepEqual(before.Spec, same.Spec)
+}
+
+// resizedInPlace tells whether each resource that changes in a container, comes or goes is cpu or memory and needs no restart.
+func resizedInPlace(before, after *corev1.Container) bool {
+	for _, lists := range [][2]corev1.ResourceList{{before.Resources.Requests, after.Resources.Requests}, {before.Resources.Limits, after.Resources.Limits}} {
+		names := maps.Clone(lists[0])
+		if names == nil {
+			names = corev1.ResourceList{}
+		}
+		maps.Copy(names, lists[1])
+		for name := range names {
+			was, had := lists[0][name]
+			is, has := lists[1][name]
+			restarts := slices.Contains(after.ResizePolicy, corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: corev1.RestartContainer})
+			if (had != has || was.Cmp(is) != 0) && (restarts || name != corev1.ResourceCPU && name != corev1.ResourceMemory) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// qosOf is the QoS class of a pod whose resources are its containers'.
+func qosOf(pod *corev1.Pod) corev1.PodQOSClass {
+	class := corev1.PodQOSGuaranteed
+	some := false
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			limit, request := c.Resources.Limits[name], c.Resources.Requests[name]
+			some = some || !limit.IsZero() || !request.IsZero()
+			if limit.IsZero() || !request.IsZero() && request.Cmp(limit) != 0 {
+				class = corev1.PodQOSBurstable
+			}
+		}
+	}
+	if !some {
+		return corev1.PodQOSBestEffort
+	}
+	return class
 }

@@ -57,7 +57,6 @@ func markedForDeletion(pod *corev1.Pod) bool {
 	return marked
 }
 
-// podRecord is what the status says of a pod that was booked.
 type podRecord struct {
 	kind string // disruptedPods or unavailablePods
 	uid  types.UID
@@ -66,7 +65,6 @@ type podRecord struct {
 	since time.Time
 }
 
-// until is the last moment of the record.
 func (r podRecord) until() time.Time {
 	if r.kind == "unavailablePods" {
 		return r.at.Add(updateAwaited)
@@ -237,21 +235,12 @@ func (view *budgetView) find(is func(*corev1.Pod) bool) *corev1.Pod {
 	return nil
 }
 
-// availableToBudget tells whether a pod is in service and runs what its spec says, which has come up. (PUB-9 to PUB-12, PUB-45)
-func availableToBudget(pod *corev1.Pod, now time.Time) bool {
-	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod) && len(starting(pod, now)) == 0
-}
-
 // check: a status says what is seen, with the pods that were booked. (PUB-9, PUB-13)
 func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, bookings map[string]podRecord) {
 	left := view.count()
 	maps.DeleteFunc(left.seen, func(uid types.UID, _ bool) bool { return bookings[view.byUID(uid).Name].kind != "" })
-	v.compare([]counter{
-		{"currentAvailable", int32(len(left.seen)), s.CurrentAvailable},
-		{"desiredAvailable", view.desired, s.DesiredAvailable},
-		{"totalReplicas", view.total, s.TotalReplicas},
-		{"unavailableAllowed", max(left.spare(nil), 0), s.UnavailableAllowed},
-	})
+	v.compare(s, &v1alpha1.PodUnavailableBudgetStatus{CurrentAvailable: int32(len(left.seen)), DesiredAvailable: view.desired,
+		TotalReplicas: view.total, UnavailableAllowed: max(left.spare(nil), 0)})
 	records := recordsOf(s)
 	for name, want := range bookings {
 		if got := records[name]; got.kind != want.kind || got.at.Unix() != want.at.Unix() && !want.at.After(got.at) || got.uid == "" {
@@ -259,21 +248,16 @@ func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetSta
 		}
 	}
 	for name := range records {
-		if bookings[name].kind == "" {
-			v.add(Status, "pod %s is in the records, and was not booked or its time is over", name)
-		}
+		v.never(bookings[name].kind == "", Status, "pod %s is in the records, and was not booked or its time is over", name)
 	}
 	for name := range s.BookedSince { // of those that wait
 		if _, found := records[name]; !found {
 			records[name] = podRecord{}
 		}
 	}
-	if len(s.PodUIDs) != len(records) {
-		v.add(Status, "%d UIDs of %d pods", len(s.PodUIDs), len(records))
-	}
+	v.never(len(s.PodUIDs) != len(records), Status, "%d UIDs of %d pods", len(s.PodUIDs), len(records))
 }
 
-// budgetCount is what was seen when a budget was counted.
 type budgetCount struct {
 	total, desired int32
 	seen           map[types.UID]bool // those that serve, and whether they are marked for deletion
@@ -284,7 +268,8 @@ type budgetCount struct {
 func (view *budgetView) count() *budgetCount {
 	c := &budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
 	for _, pod := range view.pods {
-		if availableToBudget(pod, view.now) && !view.untold[pod.Name] {
+		available := servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod) && len(starting(pod, view.now)) == 0 // (PUB-10 to PUB-12, PUB-45)
+		if available && !view.untold[pod.Name] {
 			c.seen[pod.UID] = markedForDeletion(pod)
 		}
 	}
@@ -320,9 +305,8 @@ func (c *budgetCount) checkLast(v *violations, name string, marked bool, gone ma
 	if marked {
 		spare = all - c.desired
 	}
-	if spare <= 0 {
-		v.add(Availability, "books pod %s, and of %d pods that serve and were not booked %d have to stay; %d in all", name, all, c.desired, c.total)
-	}
+	v.never(spare <= 0, Availability,
+		"books pod %s, and of %d pods that serve and were not booked %d have to stay; %d in all", name, all, c.desired, c.total)
 }
 
 // BudgetServing judges what became of the pods of a budget when their users asked to take some of them down at once. It judges by the pods

@@ -41,7 +41,7 @@ func (b *SharedBudgets) Answer(a *Answer) []Violation {
 		b.idle = map[types.UID]bool{}
 	}
 	idle := map[types.UID]bool{}
-	for _, pod := range versions[*corev1.Pod](a.Truth("pods", a.Name)) {
+	for _, pod := range a.truePods() {
 		if pod != nil && pod.DeletionTimestamp == nil {
 			idle[pod.UID] = idle[pod.UID] || !servesBudget(pod) || budgetOf(pod) == ""
 		}
@@ -85,9 +85,8 @@ func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
 		v.add(Ownership, "takes budget %q off pod %s, whose ReplicaSet %s a Deployment may adopt", budgetOf(pod), pod.Name, rs.Name)
 	}
 	for _, b := range s.budgets() {
-		if s.matches(b, pod) {
-			v.add(Ownership, "takes budget %q off pod %s, and budget %s is about it", budgetOf(pod), pod.Name, b.Name)
-		}
+		v.never(s.matches(b, pod), Ownership,
+			"takes budget %q off pod %s, and budget %s is about it", budgetOf(pod), pod.Name, b.Name)
 	}
 }
 

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +40,8 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 		return v
 	}
 	j := newCloneSetJudge(&v, w, set, features)
-	j.checkDeletedSet()
+	j.never(set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create"), Needless, // that is for the garbage collector
+		"%s of %s %s, the CloneSet is being deleted", w.Verb, w.Resource, w.name())
 	switch w.Resource {
 	case "pods":
 		j.checkPod()
@@ -57,15 +59,6 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 	return v
 }
 
-// checkDeletedSet: a CloneSet that is being deleted leaves its pods and its history
-// to the garbage collector.
-func (j *cloneSetJudge) checkDeletedSet() {
-	if j.set.DeletionTimestamp != nil && (j.Resource == "pods" || j.Verb == "create") {
-		j.add(Needless, "%s of %s %s, the CloneSet is being deleted", j.Verb, j.Resource, j.name())
-	}
-}
-
-// cloneSetJudge knows a CloneSet as the author of a write knew it.
 type cloneSetJudge struct {
 	*violations
 	*Write
@@ -106,11 +99,6 @@ func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features 
 
 func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
 	leaving := preparingDelete(pod)
-	count := func(n *int, yes bool) {
-		if yes {
-			*n++
-		}
-	}
 	old, countedOld, counts := j.old(pod), j.countedOld(pod), !leaving || !exclude
 	c.all++
 	count(&c.total, counts)
@@ -155,9 +143,8 @@ func (j *cloneSetJudge) checkPod() {
 	known := j.knownPod()
 	switch {
 	case j.limits.broken:
-		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
-		}
+		j.never(before == nil || j.Verb == "delete" || updated(before, after), Spec,
+			"%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 	case before == nil:
 		j.checkCreation(after)
 	case known == nil: // the ownership is judged
@@ -177,16 +164,14 @@ func (j *cloneSetJudge) checkPod() {
 // share. Not too many come up at once. (CS-10 to CS-12, CS-17)
 func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	l, c := &j.limits, &j.counts
-	if c.total+1 > l.replicas+l.surge {
-		j.add(Surge, "creates pod %s beside %d, replicas %d, maxSurge %d", pod.Name, c.total, l.replicas, l.surge)
-	}
+	j.never(c.total+1 > l.replicas+l.surge, Surge,
+		"creates pod %s beside %d, replicas %d, maxSurge %d", pod.Name, c.total, l.replicas, l.surge)
 	evicted := j.countPods(j.Known, func(pod *corev1.Pod) bool { return awaitsEviction(pod, j.Known.Now) }) // which a drain could not
 	if room := min(l.surge, max(c.specified, evicted)); j.set.Spec.UpdateStrategy.Paused && c.total+1 > l.replicas+room {
 		j.add(Paused, "creates pod %s beside %d, replicas %d, updateStrategy.paused, %d more for deletions and evictions", pod.Name, c.total, l.replicas, room)
 	}
-	if c.unavailable+1 > l.scaleUnavailable {
-		j.add(ScaleRate, "creates pod %s while %d are not available, scaleStrategy.maxUnavailable is %d", pod.Name, c.unavailable, l.scaleUnavailable)
-	}
+	j.never(c.unavailable+1 > l.scaleUnavailable, ScaleRate,
+		"creates pod %s while %d are not available, scaleStrategy.maxUnavailable is %d", pod.Name, c.unavailable, l.scaleUnavailable)
 	if j.update != "" && j.old(pod) && c.old+1 > l.partition+l.surge { // while no revision holds the template, the current one is right (CT-9)
 		j.add(Partition, "creates pod %s of an old revision beside %d, partition %d, maxSurge %d", pod.Name, c.old, l.partition, l.surge)
 	}
@@ -202,26 +187,17 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkMounts(pod)
 }
 
-// countPods counts such pods of the CloneSet in a state that are there to stay.
-func (j *cloneSetJudge) countPods(s *State, is func(*corev1.Pod) bool) (n int) {
-	for _, pod := range s.Pods {
-		if j.owned(pod) && active(pod) && is(pod) {
-			n++
-		}
-	}
-	return n
+func (j *cloneSetJudge) countPods(s *State, is func(*corev1.Pod) bool) int {
+	return len(among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && active(pod) && is(pod) }))
 }
 
 // checkInstance: no two pods have one instance id. (CS-18)
 func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 	id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]
-	if id == "" || pod.Name != j.set.Name+"-"+id {
-		j.add(Identity, "creates pod %s with the instance id %q", pod.Name, id)
-	}
+	j.never(id == "" || pod.Name != j.set.Name+"-"+id, Identity, "creates pod %s with the instance id %q", pod.Name, id)
 	for _, other := range j.Truth.Pods {
-		if other.Labels[v1alpha1.CloneSetInstanceIDLabel] == id && controls(j.set.UID, other) {
-			j.add(Identity, "creates pod %s, pod %s has its instance id", pod.Name, other.Name)
-		}
+		j.never(other.Labels[v1alpha1.CloneSetInstanceIDLabel] == id && controls(j.set.UID, other), Identity,
+			"creates pod %s, pod %s has its instance id", pod.Name, other.Name)
 	}
 }
 
@@ -246,9 +222,7 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 		}
 	default:
 		j.checkUpdate(pod, "deletes")
-		if j.inPlaceOnly() {
-			j.add(Needless, "deletes pod %s, updateStrategy.type InPlaceOnly", pod.Name)
-		}
+		j.never(j.inPlaceOnly(), Needless, "deletes pod %s, updateStrategy.type InPlaceOnly", pod.Name)
 		if j.features.InPlaceResize && j.inPlace() && j.updatesInPlace(pod, j.Known) && j.updatesInPlace(pod, j.Truth) && reportsResources(pod) {
 			j.add(Needless, "deletes pod %s, which can be updated in place", pod.Name)
 		}
@@ -259,9 +233,8 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 func (j *cloneSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	j.checkUpdate(known, "updates")
 	j.checkSameClaims(known, after)
-	if !j.inPlace() {
-		j.add(Needless, "updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
-	}
+	j.never(!j.inPlace(), Needless,
+		"updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
 	if j.old(after) == j.old(known) {
 		j.add(Needless, "updates pod %s from revision %s to %s", known.Name, known.Labels[revisionLabel], after.Labels[revisionLabel])
 	}
@@ -271,25 +244,18 @@ func (j *cloneSetJudge) checkNewRevision(known, after *corev1.Pod) {
 // the partition are old; back again only with PartitionRollback. (CS-13, CS-26)
 func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	l, c := &j.limits, &j.counts
-	if j.onDelete() {
-		j.add(Needless, "%s pod %s, updateStrategy.type OnDelete", verb, pod.Name)
-	}
-	if j.set.Spec.UpdateStrategy.Paused {
-		j.add(Paused, "%s pod %s, updateStrategy.paused", verb, pod.Name)
-	}
-	if inGrace(pod) && !unreadable(pod) {
-		j.add(Needless, "%s pod %s within the grace period of its former update", verb, pod.Name)
-	}
+	j.never(j.onDelete(), Needless, "%s pod %s, updateStrategy.type OnDelete", verb, pod.Name)
+	j.never(j.set.Spec.UpdateStrategy.Paused, Paused, "%s pod %s, updateStrategy.paused", verb, pod.Name)
+	j.never(inGrace(pod) && !unreadable(pod), Needless,
+		"%s pod %s within the grace period of its former update", verb, pod.Name)
 	j.checkTurn(pod, verb)
 	j.checkSettling(pod, verb)
 	switch {
 	case j.old(pod):
-		if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
-			j.add(Ownership, "%s pod %s for a template that the selector does not match", verb, pod.Name)
-		}
-		if c.movingOld-1 < l.partition {
-			j.add(Partition, "%s pod %s, one of %d of old revisions, partition %d", verb, pod.Name, c.movingOld, l.partition)
-		}
+		j.never(!matches(j.set.Spec.Selector, j.set.Spec.Template.Labels), Ownership,
+			"%s pod %s for a template that the selector does not match", verb, pod.Name)
+		j.never(c.movingOld-1 < l.partition, Partition,
+			"%s pod %s, one of %d of old revisions, partition %d", verb, pod.Name, c.movingOld, l.partition)
 	case !j.features.PartitionRollback:
 		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
 	case c.movingOld+1 > l.partition:
@@ -330,17 +296,14 @@ func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 
 // checkSpec: of the spec, only names of pods that are gone are dropped from podsToDelete.
 func (j *cloneSetJudge) checkSpec() {
-	before, _ := j.Before.(*v1alpha1.CloneSet)
-	after, _ := j.After.(*v1alpha1.CloneSet)
+	before, after := objects[*v1alpha1.CloneSet](j.Write)
 	if before == nil || after == nil {
 		j.add(Spec, "%s of the CloneSet", j.Verb)
 		return
 	}
 	rest := after.Spec.DeepCopy()
 	rest.ScaleStrategy.PodsToDelete = before.Spec.ScaleStrategy.PodsToDelete
-	if !equality.Semantic.DeepEqual(&before.Spec, rest) {
-		j.add(Spec, "changes the spec")
-	}
+	j.never(!equality.Semantic.DeepEqual(&before.Spec, rest), Spec, "changes the spec")
 	for _, name := range before.Spec.ScaleStrategy.PodsToDelete {
 		left := slices.Contains(after.Spec.ScaleStrategy.PodsToDelete, name)
 		if pod := j.Observed.Pods[name]; !left && pod != nil && j.owned(pod) && active(pod) {

@@ -90,8 +90,7 @@ func awaitsEviction(pod *corev1.Pod, now time.Time) bool {
 
 // isSpecified tells whether a user wants a pod to be deleted. (CS-4)
 func (j *cloneSetJudge) isSpecified(pod *corev1.Pod) bool {
-	_, labelled := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-	return labelled || j.specified[pod.Name]
+	return markedForDeletion(pod) || j.specified[pod.Name]
 }
 
 // updateRevision is the short hash of the revision of a template, the latest if
@@ -144,9 +143,8 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 			better++
 		}
 	}
-	if better >= total-j.limits.replicas {
-		j.add(Order, "deletes pod %s, %d of %d are left over, and %d of its revision go before it", pod.Name, total-j.limits.replicas, total, better)
-	}
+	j.never(better >= total-j.limits.replicas, Order,
+		"deletes pod %s, %d of %d are left over, and %d of its revision go before it", pod.Name, total-j.limits.replicas, total, better)
 }
 
 // checkTurn: pods that do not serve are updated before those that do. A strategy may say otherwise, and the reconcile
@@ -168,9 +166,8 @@ func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 		}
 	}
 	most := max(j.limits.unavailable+max(total-j.limits.replicas, 0), 1)
-	if better >= most {
-		j.add(Order, "%s pod %s, %d pods that do not serve wait, at most %d can be updated at once", verb, pod.Name, better, most)
-	}
+	j.never(better >= most, Order,
+		"%s pod %s, %d pods that do not serve wait, at most %d can be updated at once", verb, pod.Name, better, most)
 }
 
 // updateRank is 0 for pods that do not run, 1 for those that are not ready.
@@ -210,7 +207,6 @@ func (j *cloneSetJudge) updatesInPlace(pod *corev1.Pod, s *State) bool {
 	return sameButImages(&from.Spec, &to.Spec)
 }
 
-// sameButImages tells whether nothing but images differs between specs.
 func sameButImages(a, b *corev1.PodSpec) bool {
 	rest := b.DeepCopy()
 	for i := range min(len(a.Containers), len(rest.Containers)) {

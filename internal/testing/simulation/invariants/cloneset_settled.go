@@ -84,9 +84,8 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 	}
 	if stuck := j.terminating(s); c.total < wanted && c.total+len(stuck) >= wanted {
 		says := conditionOf(&j.set.Status, heldUp)
-		if says == nil || !slices.ContainsFunc(stuck, func(name string) bool { return strings.Contains(says.message, name) }) {
-			j.add(Status, "%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
-		}
+		j.never(says == nil || !slices.ContainsFunc(stuck, func(name string) bool { return strings.Contains(says.message, name) }), Status,
+			"%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
 		return
 	}
 	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
@@ -223,12 +222,10 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 	}
-	if out && !told {
-		j.add(Status, "a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
-	}
+	j.never(out && !told, Status,
+		"a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
 }
 
-// anyOld tells whether there is such a pod at an old revision.
 func (j *cloneSetJudge) anyOld(s *State, is func(*corev1.Pod) bool) bool {
 	return j.countPods(s, func(pod *corev1.Pod) bool { return j.old(pod) && is(pod) }) > 0
 }
@@ -245,7 +242,6 @@ func (j *cloneSetJudge) lostClaim(pod *corev1.Pod, s *State) bool {
 	})
 }
 
-// badImage tells whether a pod has an image that never runs.
 func badImage(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Containers {
 		if strings.Contains(pod.Spec.Containers[i].Image, "bad") {

@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -19,13 +17,8 @@ import (
 // checkStatus: what the status says is the case in the eyes of its author, if
 // the write says anything of it.
 func (j *cloneSetJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.CloneSet)
-	after, _ := j.After.(*v1alpha1.CloneSet)
-	seen, _ := j.Observed.Workload.(*v1alpha1.CloneSet)
-	if before == nil || after == nil || seen == nil || seen.UID != after.UID {
-		return
-	}
-	if equality.Semantic.DeepEqual(before.Status, after.Status) { // it asks whether the CloneSet is still there, and says nothing
+	before, after, seen, judged := statusWrite[*v1alpha1.CloneSet](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	if !j.limits.broken && j.set.DeletionTimestamp == nil {
@@ -51,43 +44,20 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 	if selector, err := metav1.LabelSelectorAsSelector(j.set.Spec.Selector); err != nil || selector.String() != status.LabelSelector {
 		j.add(Status, "labelSelector is %q, the selector %q", status.LabelSelector, selector)
 	}
-	var replicas, isReady, isAvailable, updated, updatedReady, updatedAvailable int32
+	want := v1alpha1.CloneSetStatus{ExpectedUpdatedReplicas: int32(j.limits.replicas - j.limits.partition)}
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || !active(pod) {
 			continue
 		}
-		replicas++
-		r := readyNow(pod)
-		isReady += r
-		isNow := available(pod, j.set.Spec.MinReadySeconds, of.Now)
-		if isNow {
-			isAvailable++
-		}
-		if !j.old(pod) {
-			updated++
-			updatedReady += r
-			if isNow {
-				updatedAvailable++
-			}
-		}
+		isUpdated, isReady, isAvailable := !j.old(pod), inService(pod), available(pod, j.set.Spec.MinReadySeconds, of.Now)
+		want.Replicas++
+		count(&want.ReadyReplicas, isReady)
+		count(&want.AvailableReplicas, isAvailable)
+		count(&want.UpdatedReplicas, isUpdated)
+		count(&want.UpdatedReadyReplicas, isUpdated && isReady)
+		count(&want.UpdatedAvailableReplicas, isUpdated && isAvailable)
 	}
-	j.compare([]counter{
-		{"replicas", replicas, status.Replicas},
-		{"readyReplicas", isReady, status.ReadyReplicas},
-		{"availableReplicas", isAvailable, status.AvailableReplicas},
-		{"updatedReplicas", updated, status.UpdatedReplicas},
-		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
-		{"updatedAvailableReplicas", updatedAvailable, status.UpdatedAvailableReplicas},
-		{"expectedUpdatedReplicas", int32(j.limits.replicas - j.limits.partition), status.ExpectedUpdatedReplicas},
-	})
-}
-
-// readyNow is 1 for a pod that is ready and not being updated, whatever its hooks.
-func readyNow(pod *corev1.Pod) int32 {
-	if ready(pod) && !updating(pod) {
-		return 1
-	}
-	return 0
+	j.compare(status, &want)
 }
 
 // withCreated is what the author observed, and the pods that it has created since, as far as it knows.
@@ -116,9 +86,8 @@ func (j *cloneSetJudge) checkObserved(before, after *v1alpha1.CloneSetStatus, ge
 	if held {
 		want = before.ObservedGeneration
 	}
-	if after.ObservedGeneration != want {
-		j.add(Status, "observedGeneration %d of a spec of generation %d, expected %d", after.ObservedGeneration, generation, want)
-	}
+	j.never(after.ObservedGeneration != want, Status,
+		"observedGeneration %d of a spec of generation %d, expected %d", after.ObservedGeneration, generation, want)
 }
 
 // checkConsumers: who goes by conditions waits as long as the numbers beside them say so. (CS-S5)
@@ -141,7 +110,6 @@ func (j *cloneSetJudge) checkConsumers(s *v1alpha1.CloneSetStatus) {
 	}
 }
 
-// reached tells whether a status says that the spec is reached.
 func (j *cloneSetJudge) reached(s *v1alpha1.CloneSetStatus) bool {
 	held := j.limits.partition
 	if j.onDelete() {
@@ -166,7 +134,6 @@ func (d deadlines) observe(c *Change) {
 	}
 }
 
-// counted tells whether a status counts progress since another one.
 func counted(b, a *v1alpha1.CloneSetStatus) bool {
 	return a.UpdatedReplicas > b.UpdatedReplicas || a.Replicas-a.UpdatedReplicas < b.Replicas-b.UpdatedReplicas || a.ReadyReplicas > b.ReadyReplicas ||
 		a.AvailableReplicas > b.AvailableReplicas || a.UpdateRevision != b.UpdateRevision
@@ -176,8 +143,7 @@ func counted(b, a *v1alpha1.CloneSetStatus) bool {
 // it. (CS-S4)
 func (p *Past) CloneSetProgress(w *Write) []Violation {
 	var v violations
-	before, _ := w.Before.(*v1alpha1.CloneSet)
-	after, _ := w.After.(*v1alpha1.CloneSet)
+	before, after := objects[*v1alpha1.CloneSet](w)
 	if w.Observed == nil || before == nil || after == nil || before.UID != after.UID {
 		return nil
 	}
@@ -199,7 +165,6 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 	return v
 }
 
-// updates tells whether a status says that an update is under way.
 func updates(set *v1alpha1.CloneSet) bool { return progressReason(set) == v1alpha1.CloneSetUpdated }
 
 func exceeded(set *v1alpha1.CloneSet) bool {

@@ -33,9 +33,8 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	checkInPlace(&v, w, hooks)
 	checkGraceful(&v, w)
 	checkOwnership(&v, w, set.UID, j.mayTouch)
-	if set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create") {
-		v.add(Needless, "%s of %s %s, the DaemonSet is being deleted", w.Verb, w.Resource, w.name())
-	}
+	v.never(set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create"), Needless,
+		"%s of %s %s, the DaemonSet is being deleted", w.Verb, w.Resource, w.name())
 	j.checkNames()
 	switch w.Resource {
 	case "pods":
@@ -50,7 +49,6 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	return v
 }
 
-// daemonSetJudge knows a DaemonSet as the author of a write knew it.
 type daemonSetJudge struct {
 	*violations
 	*Write
@@ -171,7 +169,6 @@ func (j *daemonSetJudge) current() (hash string, template *corev1.PodTemplateSpe
 	return hash, templatesOf(j.revisions(j.set.UID, j.set.Spec.Selector))[hash]
 }
 
-// daemonNode is a node with the pods of a DaemonSet.
 type daemonNode struct {
 	*corev1.Node
 	runs, stays bool          // it should run a pod; one that is there may stay
@@ -264,7 +261,6 @@ func (j *daemonSetJudge) selected(n *daemonNode) bool {
 // limit is to how many nodes the update gets. (DS-9)
 func (j *daemonSetJudge) limit() int { return max(j.desired-j.partition, 0) }
 
-// running are the nodes that should run a pod, by name.
 func running(of map[string]*daemonNode) (nodes []*daemonNode) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if n := of[name]; n.runs {

@@ -19,9 +19,8 @@ func (j *daemonSetJudge) checkPod() {
 	known := j.knownPod()
 	switch {
 	case j.broken:
-		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
-		}
+		j.never(before == nil || j.Verb == "delete" || updated(before, after), Spec,
+			"%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 	case before == nil:
 		j.checkCreation(after)
 	case known == nil: // the ownership is judged
@@ -45,11 +44,11 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 		j.add(Placement, "creates pod %s on node %s, which should not run it", pod.Name, n.Name)
 		return
 	}
-	if !metav1.IsControlledBy(pod, j.set) || !matches(j.set.Spec.Selector, pod.Labels) {
-		j.add(Ownership, "creates pod %s, which is not the DaemonSet's", pod.Name)
-	}
+	j.never(!metav1.IsControlledBy(pod, j.set) || !matches(j.set.Spec.Selector, pod.Labels), Ownership,
+		"creates pod %s, which is not the DaemonSet's", pod.Name)
+	endsUpdated := slices.ContainsFunc(n.ended, func(pod *corev1.Pod) bool { return !j.old(pod) }) // and is there still
 	switch {
-	case n.endsUpdated(j), n.old == nil && len(n.ended) > 0, n.orphan, j.maxSurge == 0 && (len(n.live) > 0 || n.leaving), n.fresh != nil:
+	case endsUpdated, n.old == nil && len(n.ended) > 0, n.orphan, j.maxSurge == 0 && (len(n.live) > 0 || n.leaving), n.fresh != nil:
 		j.add(Placement, "creates pod %s on node %s, which has another one", pod.Name, n.Name)
 	case n.old != nil:
 		j.checkSurge(n, pod)
@@ -73,19 +72,12 @@ func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 			surging = append(surging, other.Name)
 		}
 	}
-	if len(surging) > j.maxSurge && !j.unserved(n.old) {
-		j.add(Surge, "creates pod %s beside pod %s, nodes %v surge then, maxSurge %d", pod.Name, n.old.Name, surging, j.maxSurge)
-	}
+	j.never(len(surging) > j.maxSurge && !j.unserved(n.old), Surge,
+		"creates pod %s beside pod %s, nodes %v surge then, maxSurge %d", pod.Name, n.old.Name, surging, j.maxSurge)
 }
 
-// unserved tells whether a pod may never have been ready.
 func (j *daemonSetJudge) unserved(pod *corev1.Pod) bool {
 	return !ready(pod) && !j.hasServed(pod)
-}
-
-// endsUpdated tells whether an updated pod of a node has ended, and is there still.
-func (n *daemonNode) endsUpdated(j *daemonSetJudge) bool {
-	return slices.ContainsFunc(n.ended, func(pod *corev1.Pod) bool { return !j.old(pod) })
 }
 
 // checkRevisionOf: a pod that comes to a node is an updated one if the update reaches the node. Otherwise it is of the
@@ -116,12 +108,8 @@ func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 // checkProgress: if pods are created by and by, no more nodes have an updated one than
 // the partition lets. (DS-6)
 func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
-	have := 1
-	for _, n := range running(j.nodes) {
-		if slices.ContainsFunc(n.live, func(pod *corev1.Pod) bool { return !j.old(pod) }) {
-			have++
-		}
-	}
+	updated := func(pod *corev1.Pod) bool { return !j.old(pod) }
+	have := 1 + len(among(slices.Values(running(j.nodes)), func(n *daemonNode) bool { return slices.ContainsFunc(n.live, updated) }))
 	if have > j.limit() || j.old(pod) {
 		j.add(Partition, "creates pod %s of revision %s, of %d nodes %d have an updated one then, partition %d", pod.Name, pod.Labels[revisionLabel], j.desired, have, j.partition)
 	}
@@ -166,9 +154,8 @@ func (j *daemonSetJudge) surplus(n *daemonNode, pod *corev1.Pod) bool {
 		return false
 	}
 	replaced := j.maxSurge > 0 && j.old(pod) && n.fresh != nil && j.available(n.fresh) // by an updated one
-	if j.available(pod) && !slices.ContainsFunc(others, j.available) && !replaced {
-		j.add(Availability, "deletes pod %s, the only one of node %s that is available", pod.Name, n.Name)
-	}
+	j.never(j.available(pod) && !slices.ContainsFunc(others, j.available) && !replaced, Availability,
+		"deletes pod %s, the only one of node %s that is available", pod.Name, n.Name)
 	return true
 }
 
@@ -180,9 +167,7 @@ func (j *daemonSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	if !j.old(known) {
 		return // it has the present template by another name
 	}
-	if !j.inPlace() {
-		j.add(Needless, "updates pod %s in place, which the strategy does not say", known.Name)
-	}
+	j.never(!j.inPlace(), Needless, "updates pod %s in place, which the strategy does not say", known.Name)
 	j.checkUpdates(known, "updates")
 	if n := j.nodes[nodeOf(known)]; n != nil {
 		j.checkTaken(n, known)
@@ -211,7 +196,6 @@ func (j *daemonSetJudge) checkUpdates(pod *corev1.Pod, verb string) {
 	}
 }
 
-// daemons is what has happened to the pods of a DaemonSet.
 type daemons struct {
 	set       *v1alpha1.DaemonSet
 	pods      map[types.UID]*corev1.Pod
@@ -223,10 +207,6 @@ type daemons struct {
 
 // hidden is what times of the API, in seconds, can hide.
 const hidden = 2 * time.Second
-
-func newDaemons() daemons {
-	return daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{}, names: map[string]map[string]types.UID{}, disrupted: map[string]string{}}
-}
 
 func (d *daemons) observe(c *Change) {
 	if set, ok := c.After.(*v1alpha1.DaemonSet); ok {
@@ -261,7 +241,6 @@ func (d *daemons) observe(c *Change) {
 	}
 }
 
-// look sees which pods are ready, and available, at a moment.
 func (d *daemons) look(now time.Time) {
 	if d.set == nil {
 		return
@@ -307,12 +286,9 @@ func (j *daemonSetJudge) checkNames() {
 func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	before, _ := j.pods()
 	isAvailable := j.available(pod)
-	without := 1
-	for _, other := range running(j.nodes) {
-		if other.Name != n.Name && j.surelyInTurn(other.Name, n.Name) && !j.serving(other) {
-			without++
-		}
-	}
+	without := 1 + len(among(slices.Values(running(j.nodes)), func(other *daemonNode) bool {
+		return other.Name != n.Name && j.surelyInTurn(other.Name, n.Name) && !j.serving(other)
+	}))
 	if without > j.maxUnavailable {
 		switch {
 		case isAvailable:
@@ -339,7 +315,6 @@ func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	d.disrupted[n.Name] = j.By
 }
 
-// hasServed tells whether a pod, as the author knew it, had been available.
 func (j *daemonSetJudge) hasServed(pod *corev1.Pod) bool {
 	since, until := j.past.daemons.served[pod.UID], j.Known.Now
 	if !ready(pod) { // what came later the author has not seen

@@ -3,10 +3,10 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -15,14 +15,8 @@ import (
 // checkStatus: what the status says is the case in the eyes of its author, if
 // the write says anything of it. The spec is the user's.
 func (j *daemonSetJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.DaemonSet)
-	after, _ := j.After.(*v1alpha1.DaemonSet)
-	seen, _ := j.Observed.Workload.(*v1alpha1.DaemonSet)
-	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		j.add(Spec, "%s of the DaemonSet changes more than the status", j.Verb)
-		return
-	}
-	if seen == nil || seen.UID != after.UID {
+	before, after, seen, judged := statusWrite[*v1alpha1.DaemonSet](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	told := consumersOf(&after.Status)
@@ -83,37 +77,24 @@ func (j *daemonSetJudge) deferred(nodes map[string]*daemonNode) int {
 
 // checkFacts compares the status with the nodes and pods of a state. (DS-17)
 func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State) {
-	var desired, current, misscheduled, isReady, isAvailable, updated int32
-	count := func(n *int32, yes bool) {
-		if yes {
-			*n++
-		}
-	}
+	var want v1alpha1.DaemonSetStatus
 	for _, n := range j.survey(of) {
 		shown := append(slices.Clone(n.live), n.ended...)
 		has := len(shown) > 0 || n.leaving
-		count(&desired, n.runs)
-		count(&current, n.runs && has)
-		count(&misscheduled, !n.runs && has)
+		count(&want.DesiredNumberScheduled, n.runs)
+		count(&want.CurrentNumberScheduled, n.runs && has)
+		count(&want.NumberMisscheduled, !n.runs && has)
 		if !n.runs || len(shown) == 0 {
 			continue
 		}
-		count(&isReady, !ended(shown[0]) && readyNow(shown[0]) == 1)
-		count(&isAvailable, available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
-		count(&updated, !j.old(shown[0]))
+		count(&want.NumberReady, !ended(shown[0]) && inService(shown[0]))
+		count(&want.NumberAvailable, available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
+		count(&want.UpdatedNumberScheduled, !j.old(shown[0]))
 	}
-	j.compare([]counter{
-		{"desiredNumberScheduled", desired, status.DesiredNumberScheduled},
-		{"currentNumberScheduled", current, status.CurrentNumberScheduled},
-		{"numberMisscheduled", misscheduled, status.NumberMisscheduled},
-		{"numberReady", isReady, status.NumberReady},
-		{"numberAvailable", isAvailable, status.NumberAvailable},
-		{"numberUnavailable", desired - isAvailable, status.NumberUnavailable},
-		{"updatedNumberScheduled", updated, status.UpdatedNumberScheduled},
-	})
-	if status.DaemonSetHash != j.update {
-		j.add(Status, "daemonSetHash is %q, the template is that of %q", status.DaemonSetHash, j.update)
-	}
+	want.NumberUnavailable = want.DesiredNumberScheduled - want.NumberAvailable
+	j.compare(status, &want)
+	j.never(status.DaemonSetHash != j.update, Status,
+		"daemonSetHash is %q, the template is that of %q", status.DaemonSetHash, j.update)
 }
 
 // checkCurrent: the current revision moves to the update revision, and to no other. It does so when no node has an
@@ -134,7 +115,6 @@ func (j *daemonSetJudge) checkCurrent(seen, after *v1alpha1.DaemonSetStatus) {
 	j.past.becomesCurrent(j.set.UID, is)
 }
 
-// complete tells whether all nodes have come to the present template.
 func (j *daemonSetJudge) complete(s *State) bool {
 	all := true
 	for _, n := range j.survey(s) {
@@ -150,23 +130,15 @@ func (j *daemonSetJudge) complete(s *State) bool {
 }
 
 func (j *daemonSetJudge) revisionOfAny(hash string) bool {
-	for _, pod := range j.Observed.Pods {
-		if shortHash(pod.Labels[revisionLabel]) == hash {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool { return shortHash(pod.Labels[revisionLabel]) == hash })
 }
 
 // olderPods tells whether the author saw a pod of another revision that there is.
 func (j *daemonSetJudge) olderPods() bool {
 	templates := templatesOf(j.revisions(j.set.UID, j.set.Spec.Selector))
-	for _, pod := range j.Observed.Pods {
-		if hash := shortHash(pod.Labels[revisionLabel]); j.owned(pod) && j.old(pod) && templates[hash] != nil {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool {
+		return j.owned(pod) && j.old(pod) && templates[shortHash(pod.Labels[revisionLabel])] != nil
+	})
 }
 
 func (j *daemonSetJudge) history() *history {
@@ -214,9 +186,8 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	v.compareGeneration(status.ObservedGeneration, set.Generation)
 	j.checkFacts(status, s)
 	consumersOf(status).checkReached(&v, j.reached(s))
-	if j.complete(s) && shortHash(status.CurrentRevision) != j.update {
-		v.add(Status, "currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
-	}
+	v.never(j.complete(s) && shortHash(status.CurrentRevision) != j.update, Status,
+		"currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
 	j.history().checkLeft(&v, s)
 	j.checkSaysDead(s)
 	j.checkPlaced(s)
@@ -231,9 +202,8 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 func (j *daemonSetJudge) checkSaysDead(s *State) {
 	told := conditionOf(&j.set.Status, heldUp)
 	for _, n := range running(j.nodes) {
-		if dead(s.Nodes[n.Name]) && !j.serving(n) && j.partition == 0 && told == nil {
-			j.add(Status, "node %s is dead, and no condition HeldUp says so", n.Name)
-		}
+		j.never(dead(s.Nodes[n.Name]) && !j.serving(n) && j.partition == 0 && told == nil, Status,
+			"node %s is dead, and no condition HeldUp says so", n.Name)
 	}
 }
 
@@ -322,9 +292,7 @@ func (j *daemonSetJudge) checkConverged() {
 			updated++
 		}
 		for _, pod := range n.live {
-			if !j.available(pod) && !excused(pod) {
-				j.add(Settled, "pod %s on node %s is not available", pod.Name, n.Name)
-			}
+			j.never(!j.available(pod) && !excused(pod), Settled, "pod %s on node %s is not available", pod.Name, n.Name)
 		}
 	}
 	if wanted := min(j.limit(), at); j.rolling != nil && updated < wanted {
@@ -347,8 +315,6 @@ func (j *daemonSetJudge) checkConverged() {
 				continue
 			}
 		}
-		if !excusedBy {
-			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
-		}
+		j.never(!excusedBy, Status, "condition %s: %s", condition.Type, condition.Message)
 	}
 }

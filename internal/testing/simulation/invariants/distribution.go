@@ -15,7 +15,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// distributing is a ResourceDistribution of a Secret at a moment.
 type distributing struct {
 	*v1alpha1.ResourceDistribution
 	state    *State
@@ -24,7 +23,6 @@ type distributing struct {
 	secrets map[string]*corev1.Secret
 }
 
-// distributingOf returns nil if there is no ResourceDistribution.
 func distributingOf(s *State) *distributing {
 	of, ok := s.Workload.(*v1alpha1.ResourceDistribution)
 	if !ok {
@@ -75,15 +73,9 @@ func (d *distributing) targets() (names []string) {
 	for _, included := range d.Spec.Targets.IncludedNamespaces.List {
 		all[included.Name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if d.selects(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return among(slices.Values(slices.Sorted(maps.Keys(all))), d.selects)
 }
 
-// lives tells whether something can be created in a namespace.
 func (d *distributing) lives(name string) bool {
 	namespace := d.state.Namespaces[name]
 	return namespace != nil && namespace.DeletionTimestamp == nil && namespace.Status.Phase != corev1.NamespaceTerminating
@@ -95,15 +87,10 @@ func owned(secret *corev1.Secret, name string) bool {
 	return owner != nil && owner.Kind == "ResourceDistribution" && owner.Name == name
 }
 
-// like tells whether a Secret has what is in the template.
-func (d *distributing) like(secret *corev1.Secret) bool {
-	return fmt.Sprint(d.template.Data) == fmt.Sprint(secret.Data)
-}
-
 // copied tells what is wrong with a copy, empty for nothing. (RD-6)
 func (d *distributing) copied(secret *corev1.Secret) string {
 	switch _, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]; {
-	case !d.like(secret):
+	case fmt.Sprint(d.template.Data) != fmt.Sprint(secret.Data):
 		return "it holds something else"
 	case !labelled:
 		return "it has no label"
@@ -132,21 +119,16 @@ func ResourceDistribution(w *Write) []Violation {
 
 // checkSecret judges a write of a Secret. (RD-6 to RD-9)
 func (d *distributing) checkSecret(v *violations, w *Write) {
-	before, _ := w.Before.(*corev1.Secret)
-	after, _ := w.After.(*corev1.Secret)
+	before, after := objects[*corev1.Secret](w)
 	if before != nil && !owned(before, d.Name) {
 		v.add(Ownership, "%s of Secret %s/%s, which is no copy", w.Verb, before.Namespace, before.Name)
 		return
 	}
 	if w.Verb == "delete" {
-		if d.selects(before.Namespace) {
-			v.add(Placement, "the copy in %s is deleted, which is to have one", before.Namespace)
-		}
+		v.never(d.selects(before.Namespace), Placement, "the copy in %s is deleted, which is to have one", before.Namespace)
 		return
 	}
-	if !d.selects(after.Namespace) {
-		v.add(Placement, "%s of a copy in %s, which is to have none", w.Verb, after.Namespace)
-	}
+	v.never(!d.selects(after.Namespace), Placement, "%s of a copy in %s, which is to have none", w.Verb, after.Namespace)
 	if wrong := d.copied(after); after.Name != d.template.Name || wrong != "" {
 		v.add(Spec, "%s of the copy in %s: %s", w.Verb, after.Namespace, wrong)
 	}
@@ -174,9 +156,7 @@ func checkDistributionStatus(v *violations, w *Write) {
 		v.add(Ownership, "the status of another one is written")
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion == "" {
-		v.add(Status, "the status is written whatever it has become")
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
 	d.checkStatus(v, &after.Status)
 }
 
@@ -187,15 +167,13 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 	var types []v1alpha1.ResourceDistributionConditionType
 	for i, c := range status.Conditions {
 		if c.Type == v1alpha1.ResourceDistributionHeldUp {
-			if c.Status != "True" || i != len(status.Conditions)-1 {
-				v.add(Status, "HeldUp is %s at place %d of %d", c.Status, i+1, len(status.Conditions))
-			}
+			v.never(c.Status != "True" || i != len(status.Conditions)-1, Status,
+				"HeldUp is %s at place %d of %d", c.Status, i+1, len(status.Conditions))
 			continue
 		}
 		types = append(types, c.Type)
-		if (c.Status == "True") != (len(c.FailedNamespaces) > 0) {
-			v.add(Status, "%s is %s in %v", c.Type, c.Status, c.FailedNamespaces)
-		}
+		v.never((c.Status == "True") != (len(c.FailedNamespaces) > 0), Status,
+			"%s is %s in %v", c.Type, c.Status, c.FailedNamespaces)
 		for _, name := range c.FailedNamespaces {
 			if c.Type == "DeleteResourceFailed" {
 				continue
@@ -205,11 +183,9 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 			}
 		}
 	}
-	if !slices.Equal(types, conditionTypes) {
-		v.add(Status, "the conditions are %v", types)
-	}
-	v.compare([]counter{{"desired", int32(len(targets)), status.Desired}, {"failed", int32(len(failed)), status.Failed},
-		{"succeeded", int32(len(targets) - len(failed)), status.Succeeded}})
+	v.never(!slices.Equal(types, conditionTypes), Status, "the conditions are %v", types)
+	n, bad := int32(len(targets)), int32(len(failed))
+	v.compare(status, &v1alpha1.ResourceDistributionStatus{Desired: n, Failed: bad, Succeeded: n - bad})
 }
 
 // ResourceDistributionSettled judges what there is when nothing more happens.
@@ -256,9 +232,8 @@ func ResourceDistributionSettled(s *State, _ bool) []Violation {
 	}
 	for name, secret := range d.secrets {
 		_, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]
-		if labelled && d.lives(name) && owned(secret, d.Name) && !d.selects(name) && !s.refuses("delete", "secrets") {
-			v.add(Settled, "there is a copy in %s", name)
-		}
+		v.never(labelled && d.lives(name) && owned(secret, d.Name) && !d.selects(name) && !s.refuses("delete", "secrets"), Settled,
+			"there is a copy in %s", name)
 	}
 	return v
 }

@@ -31,7 +31,6 @@ type EphemeralJobs struct{ since map[types.UID]time.Time }
 // placeHeld is how long containers that do not run hold the place of their pod. (EJ-9)
 const placeHeld = 2 * time.Minute
 
-// debuggingOf returns nil if there is no job.
 func debuggingOf(s *State) *debugging {
 	job, ok := s.Workload.(*v1alpha1.EphemeralJob)
 	if !ok {
@@ -52,13 +51,10 @@ func debuggingOf(s *State) *debugging {
 }
 
 // own are the ephemeral containers of a pod that this run of the job has injected. (EJ-7)
-func (d *debugging) own(pod *corev1.Pod) (own []corev1.EphemeralContainer) {
-	for _, c := range pod.Spec.EphemeralContainers {
-		if slices.Contains(c.Env, corev1.EnvVar{Name: v1alpha1.EphemeralJobEnv, Value: string(d.UID)}) {
-			own = append(own, c)
-		}
-	}
-	return own
+func (d *debugging) own(pod *corev1.Pod) []corev1.EphemeralContainer {
+	return among(slices.Values(pod.Spec.EphemeralContainers), func(c corev1.EphemeralContainer) bool {
+		return slices.Contains(c.Env, corev1.EnvVar{Name: v1alpha1.EphemeralJobEnv, Value: string(d.UID)})
+	})
 }
 
 // taken tells whether a pod has a container of a name of the template. (EJ-5)
@@ -99,7 +95,6 @@ func (d *debugging) underWay() (n int) {
 	return n
 }
 
-// ended tells whether all containers of the job have come to their end.
 func (d *debugging) ended() bool {
 	return !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool {
 		failed, succeeded, _, _ := d.far(pod)
@@ -107,7 +102,6 @@ func (d *debugging) ended() bool {
 	})
 }
 
-// limit is how many pods the job is for at most.
 func (d *debugging) limit() int {
 	if d.Spec.Replicas == nil {
 		return len(d.injected) + len(d.free)
@@ -155,23 +149,16 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 		v.add(Ownership, "containers are injected into whatever pod has the name %s", before.Name)
 		return
 	}
-	if d.Status.CompletionTime != nil || d.DeletionTimestamp != nil || d.overdue() {
-		v.add(Needless, "pod %s gets containers of a job that is over", before.Name)
-	}
-	if d.Spec.Paused {
-		v.add(Paused, "pod %s gets containers of a job that is paused", before.Name)
-	}
-	if !active(known) || !matches(d.Spec.Selector, known.Labels) {
-		v.add(Placement, "pod %s gets containers, and the job is not for it", before.Name)
-	}
-	if len(d.own(before)) > 0 {
-		v.add(Identity, "pod %s gets containers of a run a second time", before.Name)
-	}
+	v.never(d.Status.CompletionTime != nil || d.DeletionTimestamp != nil || d.overdue(), Needless,
+		"pod %s gets containers of a job that is over", before.Name)
+	v.never(d.Spec.Paused, Paused, "pod %s gets containers of a job that is paused", before.Name)
+	v.never(!active(known) || !matches(d.Spec.Selector, known.Labels), Placement,
+		"pod %s gets containers, and the job is not for it", before.Name)
+	v.never(len(d.own(before)) > 0, Identity, "pod %s gets containers of a run a second time", before.Name)
 	rest := after.DeepCopy()
 	rest.ResourceVersion, rest.ManagedFields, rest.Generation, rest.Spec.EphemeralContainers = before.ResourceVersion, before.ManagedFields, before.Generation, before.Spec.EphemeralContainers
-	if !equality.Semantic.DeepEqual(rest, before) {
-		v.add(Spec, "more of pod %s is written than ephemeral containers", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(rest, before), Spec,
+		"more of pod %s is written than ephemeral containers", before.Name)
 	if new, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)); new != own || own != len(d.Spec.Template.EphemeralContainers) {
 		v.add(Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, new, own, len(d.Spec.Template.EphemeralContainers))
 	}
@@ -179,9 +166,8 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	if !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }) {
 		all, n = all+1, n+1
 	}
-	if d.Spec.Replicas != nil && all > d.limit() {
-		v.add(Placement, "%d pods have containers of a job that is for %d", all, d.limit())
-	}
+	v.never(d.Spec.Replicas != nil && all > d.limit(), Placement,
+		"%d pods have containers of a job that is for %d", all, d.limit())
 	if limit := int(ptr.Deref(d.Spec.Parallelism, 1)); n > limit {
 		v.add(Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
 	}
@@ -195,14 +181,11 @@ func checkJobStatus(v *violations, w *Write) {
 		v.add(Ownership, "the status of another job is written")
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion == "" {
-		v.add(Status, "the status is written whatever it has become")
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
 	v.compareGeneration(after.Status.ObservedGeneration, d.Generation)
 	if was := d.Status.CompletionTime; was != nil {
-		if !was.Equal(after.Status.CompletionTime) || after.Status.Phase != d.Status.Phase {
-			v.add(History, "a job that has finished is %s now, at %v", after.Status.Phase, after.Status.CompletionTime)
-		}
+		v.never(!was.Equal(after.Status.CompletionTime) || after.Status.Phase != d.Status.Phase, History,
+			"a job that has finished is %s now, at %v", after.Status.Phase, after.Status.CompletionTime)
 		return
 	}
 	d.checkCounts(v, &after.Status)
@@ -211,32 +194,31 @@ func checkJobStatus(v *violations, w *Write) {
 // checkCounts judges what a status says of pods, and whether the job is over.
 func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStatus) {
 	targets := min(len(d.injected)+len(d.free), d.limit())
-	v.compare([]counter{{"match", int32(targets), status.Matches}})
+	want := *status
+	want.Matches = int32(targets)
 	if len(d.injected) <= targets {
-		var failed, succeeded, running, waiting int32
+		want.Failed, want.Succeeded, want.Running, want.Waiting = 0, 0, 0, 0
 		for _, pod := range d.injected {
-			switch f, s, r, w := d.far(pod); {
-			case f:
-				failed++
-			case s:
-				succeeded++
-			case r:
-				running++
-			case w:
-				waiting++
+			switch failed, succeeded, running, waiting := d.far(pod); {
+			case failed:
+				want.Failed++
+			case succeeded:
+				want.Succeeded++
+			case running:
+				want.Running++
+			case waiting:
+				want.Waiting++
 			}
 		}
-		v.compare([]counter{{"failed", failed, status.Failed}, {"succeeded", succeeded, status.Succeeded},
-			{"running", running, status.Running}, {"waiting", waiting, status.Waiting}})
 	}
+	v.compare(status, &want)
 	d.Status.StartTime = status.StartTime
 	ended := status.Matches > 0 && status.Succeeded+status.Failed == status.Matches
 	if over := ended || d.overdue() && !d.Spec.Paused; over != (status.CompletionTime != nil) {
 		v.add(Status, "of %d pods %d have ended, overdue %t, and the completion time is %v", status.Matches, status.Succeeded+status.Failed, d.overdue(), status.CompletionTime)
 	}
-	if ended && (status.Failed > 0) != (status.Phase == v1alpha1.EphemeralJobFailed) {
-		v.add(Status, "the job has ended as %s, and %d pods have failed", status.Phase, status.Failed)
-	}
+	v.never(ended && (status.Failed > 0) != (status.Phase == v1alpha1.EphemeralJobFailed), Status,
+		"the job has ended as %s, and %d pods have failed", status.Phase, status.Failed)
 }
 
 // checkFinalizer judges that the job gets or loses a finalizer. (EJ-2, EJ-20)
@@ -249,19 +231,14 @@ func (d *debugging) checkFinalizer(v *violations, w *Write) {
 		is = after.GetFinalizers()
 	}
 	removed := slices.ContainsFunc(was, own) && !slices.ContainsFunc(is, own)
-	if removed && d.DeletionTimestamp == nil {
-		v.add(Spec, "a job that stays loses its finalizer")
-	}
-	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)) {
-		v.add(Ownership, "the finalizers %v become %v", was, is)
-	}
+	v.never(removed && d.DeletionTimestamp == nil, Spec, "a job that stays loses its finalizer")
+	v.never(!slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)), Ownership,
+		"the finalizers %v become %v", was, is)
 }
 
 // checkEnd judges that a job is deleted. (EJ-19)
 func (d *debugging) checkEnd(v *violations, w *Write) {
-	if w.Asked != nil && w.Asked.UID != string(d.UID) {
-		v.add(Ownership, "whatever job has the name is deleted")
-	}
+	v.never(w.Asked != nil && w.Asked.UID != string(d.UID), Ownership, "whatever job has the name is deleted")
 	ttl := ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)
 	if end := d.Status.CompletionTime; !expired(end, &ttl, d.state.Now) {
 		v.add(Needless, "a job that finished at %v is deleted", end)
@@ -277,14 +254,11 @@ func EphemeralJobSettled(s *State, pushed bool) []Violation {
 	case d == nil:
 		return nil
 	case d.DeletionTimestamp != nil:
-		if slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
-			v.add(Settled, "a job that is being deleted keeps its finalizer")
-		}
+		v.never(slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer), Settled,
+			"a job that is being deleted keeps its finalizer")
 		return v
 	}
-	if !slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
-		v.add(Settled, "the job has no finalizer")
-	}
+	v.never(!slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer), Settled, "the job has no finalizer")
 	v.compareGeneration(d.Status.ObservedGeneration, d.Generation)
 	if d.Status.CompletionTime != nil {
 		return v
@@ -293,8 +267,6 @@ func EphemeralJobSettled(s *State, pushed bool) []Violation {
 	if held := d.Spec.Paused || ptr.Deref(d.Spec.Parallelism, 1) <= 0 || s.refuses("patch", "pods"); !held && len(d.free) > 0 && len(d.injected) < d.limit() {
 		v.add(Settled, "%d pods have no containers, %d have, and the job is for %d", len(d.free), len(d.injected), d.limit())
 	}
-	if pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 && d.ended() {
-		v.add(Settled, "the job goes on")
-	}
+	v.never(pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 && d.ended(), Settled, "the job goes on")
 	return v
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// listOf is the ImageListPullJob at a moment; nil if there is none.
 func listOf(s *State) *v1alpha1.ImageListPullJob {
 	if s == nil {
 		return nil
@@ -65,7 +64,6 @@ func ImageListPullJob(w *Write) []Violation {
 	return v
 }
 
-// isOver tells whether a list has ended, is being deleted, or is gone.
 func isOver(of *v1alpha1.ImageListPullJob) bool {
 	return of == nil || of.Status.CompletionTime != nil || of.DeletionTimestamp != nil
 }
@@ -80,9 +78,7 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
 	case before == nil && after != nil:
 		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) && job.Generation == 1 })
-		if right {
-			v.add(Needless, "creates an ImagePullJob for %s that is there already", after.Spec.Image)
-		}
+		v.never(right, Needless, "creates an ImagePullJob for %s that is there already", after.Spec.Image)
 		if !asListed(after, of) || after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil || !metav1.IsControlledBy(after, of) {
 			v.add(Needless, "creates an ImagePullJob for %s that is not as the job has it", after.Spec.Image)
 		}
@@ -100,9 +96,8 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 func judgeList(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	after, _ := w.After.(*v1alpha1.ImageListPullJob)
 	if after == nil || w.Verb == "delete" {
-		if !expired(of.Status.CompletionTime, of.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now) {
-			v.add(Needless, "deletes the job, whose TTL is not over")
-		}
+		v.never(!expired(of.Status.CompletionTime, of.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now), Needless,
+			"deletes the job, whose TTL is not over")
 		return
 	}
 	seen := listOf(w.Observed)
@@ -169,20 +164,17 @@ func ImageListPullJobSettled(s *State, pushed bool) []Violation {
 	}
 	jobs := listedJobs(s, of)
 	for image, all := range jobs {
-		if (len(all) != 1 || !asListed(all[0], of)) && !s.refuses("delete", "imagepulljobs") {
-			v.add(Settled, "image %s has %d ImagePullJobs, or not as the job has it", image, len(all))
-		}
+		v.never((len(all) != 1 || !asListed(all[0], of)) && !s.refuses("delete", "imagepulljobs"), Settled,
+			"image %s has %d ImagePullJobs, or not as the job has it", image, len(all))
 	}
 	for _, image := range of.Spec.Images {
-		if len(jobs[image]) == 0 && !s.refuses("create", "imagepulljobs") && !s.refuses("delete", "imagepulljobs") {
-			v.add(Settled, "image %s has no ImagePullJob", image)
-		}
+		v.never(len(jobs[image]) == 0 && !s.refuses("create", "imagepulljobs") && !s.refuses("delete", "imagepulljobs"), Settled,
+			"image %s has no ImagePullJob", image)
 	}
 	if len(v) == 0 && !s.refuses("create", "imagepulljobs") {
 		judgeListCounts(&v, of, of, jobs)
-		if pushed && of.Spec.CompletionPolicy.Type == v1alpha1.Always {
-			v.add(Settled, "the job has no end: %d of %d images are complete", of.Status.Completed, of.Status.Desired)
-		}
+		v.never(pushed && of.Spec.CompletionPolicy.Type == v1alpha1.Always, Settled,
+			"the job has no end: %d of %d images are complete", of.Status.Completed, of.Status.Desired)
 	}
 	return v
 }

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// pulling is an ImagePullJob at a moment.
 type pulling struct {
 	*v1alpha1.ImagePullJob
 	state *State
@@ -23,7 +23,6 @@ type pulling struct {
 	images map[string]*v1alpha1.NodeImage
 }
 
-// pullingOf returns nil if there is no ImagePullJob.
 func pullingOf(s *State) *pulling {
 	job, ok := s.Workload.(*v1alpha1.ImagePullJob)
 	if !ok {
@@ -41,12 +40,9 @@ func pullingOf(s *State) *pulling {
 // selects tells whether a job is for a node. (IMG-1.3)
 func (p *pulling) selects(image *v1alpha1.NodeImage) bool {
 	if p.Spec.PodSelector != nil {
-		for _, pod := range p.state.Pods {
-			if pod.Spec.NodeName == image.Name && active(pod) && matches(p.Spec.PodSelector, pod.Labels) {
-				return true
-			}
-		}
-		return false
+		return anyOf(maps.Values(p.state.Pods), func(pod *corev1.Pod) bool {
+			return pod.Spec.NodeName == image.Name && active(pod) && matches(p.Spec.PodSelector, pod.Labels)
+		})
 	}
 	s := p.Spec.Selector
 	switch {
@@ -127,7 +123,6 @@ func (p *pulling) parallelism() int {
 	return n
 }
 
-// late tells whether the deadline of a job is over.
 func (p *pulling) late() bool {
 	deadline := p.Spec.CompletionPolicy.ActiveDeadlineSeconds
 	return deadline != nil && p.Status.StartTime != nil && !p.state.Now.Before(p.Status.StartTime.Add(time.Duration(*deadline)*time.Second))
@@ -159,15 +154,13 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	}
 	after, _ := w.After.(*v1alpha1.ImagePullJob)
 	if after == nil {
-		if !expired(p.Status.CompletionTime, p.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now) {
-			v.add(Needless, "deletes the job, whose TTL is not over")
-		}
+		v.never(!expired(p.Status.CompletionTime, p.Spec.CompletionPolicy.TTLSecondsAfterFinished, w.Truth.Now), Needless,
+			"deletes the job, whose TTL is not over")
 		return
 	}
 	status := &after.Status
-	if before.Status.CompletionTime != nil && !before.Status.CompletionTime.Equal(status.CompletionTime) {
-		v.add(Status, "completionTime was %v, and is %v", before.Status.CompletionTime, status.CompletionTime)
-	}
+	v.never(before.Status.CompletionTime != nil && !before.Status.CompletionTime.Equal(status.CompletionTime), Status,
+		"completionTime was %v, and is %v", before.Status.CompletionTime, status.CompletionTime)
 	if before.Status.CompletionTime != nil || sameCounts(&before.Status, status) {
 		return
 	}
@@ -191,13 +184,11 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 		name             string
 		before, now, got int32
 	}{{"desired", desired, desired, status.Desired}, {"active", pulls, nowPulls, status.Active}, {"succeeded", succeeded, nowSucceeded, status.Succeeded}, {"failed", failed, nowFailed, status.Failed}} {
-		if c.got < min(c.before, c.now) || c.got > max(c.before, c.now) {
-			v.add(Status, "%s is %d, and there are %d, or %d", c.name, c.got, c.before, c.now)
-		}
+		v.never(c.got < min(c.before, c.now) || c.got > max(c.before, c.now), Status,
+			"%s is %d, and there are %d, or %d", c.name, c.got, c.before, c.now)
 	}
-	if int(status.Failed) != len(status.FailedNodes) {
-		v.add(Status, "failedNodes are %v, and %d have failed", status.FailedNodes, status.Failed)
-	}
+	v.never(int(status.Failed) != len(status.FailedNodes), Status,
+		"failedNodes are %v, and %d have failed", status.FailedNodes, status.Failed)
 	if all := status.Succeeded+status.Failed == status.Desired; status.CompletionTime != nil && (seen.Spec.CompletionPolicy.Type == v1alpha1.Never || !all) {
 		v.add(Status, "the job ends, and %d of %d have succeeded and %d failed", status.Succeeded, status.Desired, status.Failed)
 	}
@@ -240,9 +231,8 @@ func ImagePullJobSettled(s *State, pushed bool) []Violation {
 	var v violations
 	for name, object := range s.Further["nodeimages"] {
 		image := object.(*v1alpha1.NodeImage)
-		if s.Nodes[name] == nil && !s.refuses("delete", "nodeimages") {
-			v.add(Settled, "NodeImage %s is left, and its node is gone", name)
-		}
+		v.never(s.Nodes[name] == nil && !s.refuses("delete", "nodeimages"), Settled,
+			"NodeImage %s is left, and its node is gone", name)
 		for of, spec := range image.Spec.Images {
 			for _, task := range spec.Tags {
 				if phase := phaseOf(image, of, &task); phase != v1alpha1.ImagePhaseSucceeded && phase != v1alpha1.ImagePhaseFailed && !s.refuses("patch", "nodeimages") {
@@ -260,8 +250,7 @@ func ImagePullJobSettled(s *State, pushed bool) []Violation {
 			v.add(Settled, "node %s has no NodeImage", name) // IMG-2.1
 		}
 	}
-	if p.Spec.CompletionPolicy.Type != v1alpha1.Never && p.Status.CompletionTime == nil {
-		v.add(Settled, "the job has no end: %s", p.Status.Message)
-	}
+	v.never(p.Spec.CompletionPolicy.Type != v1alpha1.Never && p.Status.CompletionTime == nil, Settled,
+		"the job has no end: %s", p.Status.Message)
 	return v
 }

@@ -74,9 +74,8 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 		}
 	}
 	for _, key := range keys {
-		if !allowed[key] {
-			v.add(InPlace, "changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
-		}
+		v.never(!allowed[key], InPlace,
+			"changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
 	}
 }
 
@@ -101,14 +100,12 @@ func checkSpecOfPod(v *violations, w *Write) {
 			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
 				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))
 		}
-		if hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && (known == nil || !updating(known)) {
-			v.add(InPlace, "gives container %s of pod %s another image while the pod is in service", c.Name, before.Name)
-		}
+		v.never(hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && (known == nil || !updating(known)), InPlace,
+			"gives container %s of pod %s another image while the pod is in service", c.Name, before.Name)
 		c.Image = old
 	}
-	if !equality.Semantic.DeepEqual(before.Spec, rest.Spec) {
-		v.add(InPlace, "changes more of the spec of pod %s than images", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(before.Spec, rest.Spec), InPlace,
+		"changes more of the spec of pod %s than images", before.Name)
 }
 
 // checkTakenBack: a pod whose update is given up has the images of the revision that it
@@ -140,7 +137,6 @@ func deferred(pod *corev1.Pod) (keys []string) {
 	return slices.Concat(slices.Collect(maps.Keys(patch.Metadata.Labels)), slices.Collect(maps.Keys(patch.Metadata.Annotations)))
 }
 
-// hasGate tells whether a pod is only ready with a condition.
 func hasGate(pod *corev1.Pod, condition corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == condition })
 }
@@ -150,9 +146,8 @@ func hasGate(pod *corev1.Pod, condition corev1.PodConditionType) bool {
 func checkPodStatus(v *violations, before, after *corev1.Pod) {
 	rest := after.Status.DeepCopy()
 	rest.Conditions = before.Status.Conditions
-	if !equality.Semantic.DeepEqual(before.Status, *rest) {
-		v.add(InPlace, "changes more of the status of pod %s than conditions", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(before.Status, *rest), InPlace,
+		"changes more of the status of pod %s than conditions", before.Name)
 	for i := range after.Status.Conditions {
 		is := &after.Status.Conditions[i]
 		was := condition(before, is.Type)
@@ -162,9 +157,8 @@ func checkPodStatus(v *violations, before, after *corev1.Pod) {
 		switch is.Type {
 		case inplacev1alpha1.InPlaceUpdateReady, lifecyclev1alpha1.KruisePodReady:
 		case corev1.PodReady:
-			if is.Status == corev1.ConditionTrue {
-				v.add(InPlace, "makes pod %s Ready, which only its kubelet may", before.Name)
-			}
+			v.never(is.Status == corev1.ConditionTrue, InPlace,
+				"makes pod %s Ready, which only its kubelet may", before.Name)
 		default:
 			v.add(InPlace, "writes the condition %s of pod %s", is.Type, before.Name)
 		}
@@ -186,7 +180,6 @@ func changed(before, after map[string]string) (keys []string) {
 	return keys
 }
 
-// templatesOf reads the templates of revisions, by short hash.
 func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*corev1.PodTemplateSpec {
 	templates := map[string]*corev1.PodTemplateSpec{}
 	for name, r := range revisions {
@@ -258,12 +251,7 @@ func replacing(pod *corev1.Pod) (names []string) {
 	if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) != nil {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(state.LastContainerStatuses)) {
-		if !took(pod, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(state.LastContainerStatuses)), func(name string) bool { return took(pod, name) })
 }
 
 // longestSidecar is how long an update waits for that of a sidecar. (IP-33)
@@ -309,4 +297,94 @@ func starting(pod *corev1.Pod, now time.Time) (names []string) {
 		}
 	}
 	return names
+}
+
+// resized returns a spec with the cpu requests of another one, for containers that have one in both. Histories have no
+// other resources, and none can come or go in place. (IP-35)
+func resized(spec, to *corev1.PodSpec) *corev1.PodSpec {
+	out := spec.DeepCopy()
+	for i := range min(len(out.Containers), len(to.Containers)) {
+		have, wanted := out.Containers[i].Resources.Requests, to.Containers[i].Resources.Requests
+		if _, had := have[corev1.ResourceCPU]; had {
+			if cpu, has := wanted[corev1.ResourceCPU]; has {
+				have[corev1.ResourceCPU] = cpu
+			}
+		}
+	}
+	return out
+}
+
+// reportsResources tells whether the kubelet of a pod says what its containers have. (IP-37)
+func reportsResources(pod *corev1.Pod) bool {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Ready && s.Resources == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// checkResize: a container gets the cpu that the revision of its pod names and no other, least of all that of an
+// earlier revision. It gets it by a separate request. If the container restarts for that, the pod is out of service. It
+// returns the container as it was. (IP-36)
+func checkResize(v *violations, w *Write, before, after *corev1.Container, target *corev1.PodTemplateSpec) {
+	if equality.Semantic.DeepEqual(before.Resources, after.Resources) {
+		return
+	}
+	pod, _ := w.pods()
+	v.never(w.Subresource != "resize", InPlace, "changes resources of pod %s by %s", pod.Name, w.Subresource)
+	if target != nil {
+		for i := range target.Spec.Containers {
+			if c := &target.Spec.Containers[i]; c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources) {
+				v.add(InPlace, "gives container %s of pod %s the cpu %s, its revision says %s",
+					c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
+			}
+		}
+	}
+	for _, p := range before.ResizePolicy {
+		v.never(p.RestartPolicy == corev1.RestartContainer && hasGate(pod, "InPlaceUpdateReady") && !updating(pod), InPlace,
+			"resizes container %s of pod %s, which restarts for it, while the pod is in service", before.Name, pod.Name)
+	}
+	after.Resources = before.Resources
+}
+
+// resizedInService tells whether an update changes nothing but cpu, of containers that need no
+// restart for it: no hook is asked about that. (IP-36)
+func resizedInService(w *Write, before, after *corev1.Pod) bool {
+	templates := templatesOf(w.Truth.Revisions)
+	from, to := templates[shortHash(before.Labels[revisionLabel])], templates[shortHash(after.Labels[revisionLabel])]
+	if from == nil || to == nil || equality.Semantic.DeepEqual(from.Spec, to.Spec) || !equality.Semantic.DeepEqual(resized(&from.Spec, &to.Spec), &to.Spec) {
+		return false
+	}
+	for i := range to.Spec.Containers {
+		for _, p := range to.Spec.Containers[i].ResizePolicy {
+			if p.RestartPolicy == corev1.RestartContainer {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkResized: a pod asks for the cpu of its revision, whether its node has it or not. (IP-36)
+func (j *cloneSetJudge) checkResized(s *State) {
+	templates := templatesOf(s.Revisions)
+	for _, pod := range s.Pods {
+		t := templates[shortHash(pod.Labels[revisionLabel])]
+		if t == nil || !j.owned(pod) || !active(pod) || inGrace(pod) || unreadable(pod) {
+			continue
+		}
+		for i := range min(len(t.Spec.Containers), len(pod.Spec.Containers)) {
+			if is, want := pod.Spec.Containers[i].Resources.Requests.Cpu(), t.Spec.Containers[i].Resources.Requests.Cpu(); is.Cmp(*want) != 0 {
+				j.add(Settled, "pod %s asks for the cpu %s, its revision for %s", pod.Name, is, want)
+			}
+		}
+	}
+}
+
+// resizeDeferred tells whether the node of a pod has no room for its new resources: it serves with those that it has. (IP-38)
+func resizeDeferred(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodResizePending && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonDeferred
+	})
 }

@@ -3,10 +3,15 @@
 package invariants
 
 import (
+	"maps"
+	"slices"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -36,8 +41,15 @@ type Past struct {
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
-	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
-		daemons: newDaemons(), sidecars: newSidecars(), budgets: newBudgets(), deadlines: deadlines{}}
+	return &Past{
+		worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
+		deadlines: deadlines{},
+		daemons: daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{},
+			names: map[string]map[string]types.UID{}, disrupted: map[string]string{}},
+		sidecars: sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}},
+		budgets: budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
+			allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}},
+	}
 }
 
 // Observe takes note of a change.
@@ -63,10 +75,8 @@ func (p *Past) Observe(c *Change) {
 	}
 }
 
-// hasWorked tells whether a pod was ever ready at a revision.
 func (p *Past) hasWorked(hash string) bool { return p != nil && p.worked[hash] }
 
-// hadClaims tells whether a workload ever had a claim template of a name.
 func (p *Past) hadClaims(template string) bool { return p != nil && p.claims[template] }
 
 // wasReleased tells whether a controller took a claim from its workload. That it might
@@ -89,4 +99,45 @@ func (p *Past) becomesCurrent(uid types.UID, hash string) {
 // if that is not known.
 func (p *Past) wasCurrent(uid types.UID, hash string) bool {
 	return p == nil || p.current[uid][hash]
+}
+
+// A repair may be wrong about all pods of a workload. In fewWithin it deletes at most fewPods of them, or a tenth. (CT-18)
+const (
+	fewWithin = 5 * time.Second
+	fewPods   = 10
+)
+
+// fewAtOnce are the pods that repairs have deleted lately. The zero value has seen none.
+type fewAtOnce struct {
+	at map[string][]time.Time // by process and object
+}
+
+// delete takes note of a pod that goes now, and tells how many have gone lately, this one among them. Most is how many may be, of a
+// workload that has so many pods beside those that have gone.
+func (f *fewAtOnce) delete(key string, now time.Time, pods func(gone int) int) (gone, most int) {
+	if f.at == nil {
+		f.at = map[string][]time.Time{}
+	}
+	lately := slices.DeleteFunc(f.at[key], func(at time.Time) bool { return now.Sub(at) >= fewWithin })
+	most = max(fewPods, (pods(len(lately))+9)/10)
+	f.at[key] = append(lately, now)
+	return len(lately) + 1, most
+}
+
+// JobMoves judges the controller of BroadcastJobs, and how many pods go at once from nodes that do not take them any more. The zero value has seen none. (BJ-32)
+type JobMoves struct{ few fewAtOnce }
+
+// BroadcastJob judges a write.
+func (m *JobMoves) BroadcastJob(w *Write) []Violation {
+	v := violations(broadcastJob(w))
+	job, ok := w.spec().(*v1alpha1.BroadcastJob)
+	if !ok || w.Resource != "pods" || w.Verb != "delete" || over(job) || job.Status.Phase == v1alpha1.PhaseFailed {
+		return v
+	}
+	j := newJobJudge(&v, w, job)
+	gone, most := m.few.delete(w.By+string(job.UID), w.Truth.Now, func(gone int) int {
+		return gone + len(among(maps.Values(j.Known.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && pod.DeletionTimestamp == nil }))
+	})
+	v.never(gone > most, Availability, "%d pods are deleted in %v, and at most %d may be", gone, fewWithin, most)
+	return v
 }

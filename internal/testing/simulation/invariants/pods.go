@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -22,16 +24,40 @@ const (
 	templateHashLabel = "pod-template-hash"
 )
 
+// among are those of some for which something holds, in their order.
+func among[T any](all iter.Seq[T], holds func(T) bool) (found []T) {
+	for each := range all {
+		if holds(each) {
+			found = append(found, each)
+		}
+	}
+	return found
+}
+
+// anyOf tells whether something holds for one of some.
+func anyOf[T any](all iter.Seq[T], holds func(T) bool) bool { return len(among(all, holds)) > 0 }
+
+func namesOfPods(pods []*corev1.Pod) (names []string) {
+	for _, pod := range pods {
+		names = append(names, pod.Name)
+	}
+	return names
+}
+
+// annotated is what an annotation of a pod says in JSON; zero if that is nothing that can be read.
+func annotated[T any](pod *corev1.Pod, key string) (value T) {
+	_ = json.Unmarshal([]byte(pod.Annotations[key]), &value)
+	return value
+}
+
 func stateOf(pod *corev1.Pod) lifecyclev1alpha1.StateType {
 	return lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel])
 }
 
-// ended tells whether a pod will never run again.
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// active tells whether a pod is there to stay.
 func active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ended(pod) }
 
 // newborn tells whether a pod was created a moment ago, and none of its containers has run.
@@ -51,7 +77,6 @@ func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition 
 	return nil
 }
 
-// ready tells whether a pod is Running and Ready.
 func ready(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodReady)
 	return pod.Status.Phase == corev1.PodRunning && c != nil && c.Status == corev1.ConditionTrue
@@ -93,7 +118,6 @@ func normal(pod *corev1.Pod) bool {
 // serves tells whether nothing has taken a pod aside: no hook and no update.
 func serves(pod *corev1.Pod) bool { return normal(pod) && !updating(pod) }
 
-// inGrace tells whether a change of the images of a pod waits for its grace period.
 func inGrace(pod *corev1.Pod) bool {
 	return pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" || pod.Annotations[inplacev1alpha1.LegacyGraceAnnotation] != ""
 }
@@ -128,7 +152,6 @@ func owns(uid types.UID, object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == uid })
 }
 
-// image is the image of a container of a pod.
 func image(spec *corev1.PodSpec, container string) string {
 	for i := range spec.Containers {
 		if spec.Containers[i].Name == container {

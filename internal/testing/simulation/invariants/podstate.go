@@ -33,11 +33,7 @@ func rememberingOf(s *State) *remembering {
 	if r.set, _ = s.Beside["statefulsets"].(*appsv1.StatefulSet); r.set == nil {
 		return r
 	}
-	for _, pod := range s.Pods {
-		if metav1.IsControlledBy(pod, r.set) {
-			r.pods = append(r.pods, pod)
-		}
-	}
+	r.pods = among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, r.set) })
 	return r
 }
 
@@ -67,14 +63,9 @@ func withKeys(from map[string]string, keys []string) map[string]string {
 	return kept
 }
 
-// exists tells whether a node has labels.
 func (r *remembering) exists(labels map[string]string) bool {
-	for _, node := range r.state.Nodes {
-		if maps.Equal(withKeys(node.Labels, slices.Collect(maps.Keys(labels))), labels) {
-			return true
-		}
-	}
-	return false
+	keys := slices.Collect(maps.Keys(labels))
+	return anyOf(maps.Values(r.state.Nodes), func(node *corev1.Node) bool { return maps.Equal(withKeys(node.Labels, keys), labels) })
 }
 
 // recorded is what the status should say, given what it says. (PPS-4 to PPS-8)
@@ -127,19 +118,17 @@ func sameState(a, b v1alpha1.PodState) bool {
 // checkStatus judges a status, which says what is recorded and what of it is lost. (PPS-9, PPS-17, PPS-18)
 func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodStateStatus) {
 	want := r.recorded()
-	if !maps.EqualFunc(status.PodStates, want, sameState) {
-		v.add(Status, "the states are %v, and should be %v", status.PodStates, want)
-	}
+	v.never(!maps.EqualFunc(status.PodStates, want, sameState), Status,
+		"the states are %v, and should be %v", status.PodStates, want)
 	if len(want) > 0 && status.WorkloadUID != r.set.UID {
 		v.add(Status, "the states are said to be of workload %q, and are of %q", status.WorkloadUID, r.set.UID)
 	}
 	lost := int32(0)
 	for _, s := range status.PodStates {
-		if labels := withKeys(s.NodeTopologyLabels, r.required()); len(labels) > 0 && !r.exists(labels) {
-			lost++
-		}
+		labels := withKeys(s.NodeTopologyLabels, r.required())
+		count(&lost, len(labels) > 0 && !r.exists(labels))
 	}
-	v.compare([]counter{{"pods", int32(len(want)), status.Pods}, {"lost", lost, status.Lost}})
+	v.compare(status, &v1alpha1.PersistentPodStateStatus{Pods: int32(len(want)), Lost: lost})
 	if c := conditionOf(status, v1alpha1.TopologyLostCondition); (c != nil && c.status == "True") != (lost > 0) {
 		v.add(Status, "TopologyLost is %v, and %d pods are", c, lost)
 	}
@@ -159,9 +148,7 @@ func PersistentPodState(w *Write) []Violation {
 			v.add(Ownership, "the status of another one is written, or of generation %d", r.Generation)
 			return v
 		}
-		if w.Asked != nil && w.Asked.ResourceVersion == "" {
-			v.add(Status, "the status is written whatever it has become")
-		}
+		v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
 		r.checkStatus(&v, &after.Status)
 	case w.Resource == "pods" && w.Verb == "delete" && before != nil:
 		r.checkDeletion(&v, w)
@@ -179,7 +166,6 @@ func (r *remembering) injected(pod *corev1.Pod) map[string]string {
 	return withKeys(pod.Spec.NodeSelector, strings.Split(pod.Annotations[v1alpha1.InjectedNodeSelectorAnnotation], ","))
 }
 
-// gaveUp is how long a pod waits for a node that is not there.
 const gaveUp = 30 * time.Second
 
 // checkDeletion: a pod is deleted that waits for a node which is not there, and has for 30 s. (PPS-19, PPS-20)
@@ -190,22 +176,18 @@ func (r *remembering) checkDeletion(v *violations, w *Write) {
 		v.add(Ownership, "pod %s is deleted, which is none of the StatefulSet", before.Name)
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion != pod.ResourceVersion {
-		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion != pod.ResourceVersion, Ownership,
+		"pod %s is deleted whatever has become of it", before.Name)
 	injected := r.injected(pod)
-	if pod.Spec.NodeName != "" || !active(pod) || len(injected) == 0 || r.exists(injected) {
-		v.add(Needless, "pod %s on node %q is deleted, which was sent to %v", pod.Name, pod.Spec.NodeName, injected)
-	}
+	v.never(pod.Spec.NodeName != "" || !active(pod) || len(injected) == 0 || r.exists(injected), Needless,
+		"pod %s on node %q is deleted, which was sent to %v", pod.Name, pod.Spec.NodeName, injected)
 	since := pod.CreationTimestamp.Time
 	for _, c := range r.Status.Conditions {
 		if c.Type == v1alpha1.TopologyLostCondition && c.Status == metav1.ConditionTrue && c.LastTransitionTime.After(since) {
 			since = c.LastTransitionTime.Time
 		}
 	}
-	if r.state.Now.Sub(since) < gaveUp {
-		v.add(Needless, "pod %s is deleted after %v", pod.Name, r.state.Now.Sub(since))
-	}
+	v.never(r.state.Now.Sub(since) < gaveUp, Needless, "pod %s is deleted after %v", pod.Name, r.state.Now.Sub(since))
 }
 
 // PersistentPodStatePlaced judges what becomes of a new pod, by what the caches show of whom it asked. restores says that pods get
@@ -278,9 +260,7 @@ func PersistentPodStateSettled(s *State, pushed bool) []Violation {
 		if injected := r.injected(pod); waits && len(injected) > 0 && !r.exists(injected) && !s.refuses("delete", "pods") && s.Now.Sub(pod.CreationTimestamp.Time) > 2*gaveUp {
 			v.add(Settled, "pod %s waits for a node with %v", pod.Name, injected)
 		}
-		if pushed && !ready(pod) {
-			v.add(Settled, "pod %s is not ready, and there are nodes for all", pod.Name)
-		}
+		v.never(pushed && !ready(pod), Settled, "pod %s is not ready, and there are nodes for all", pod.Name)
 	}
 	return v
 }

@@ -22,7 +22,6 @@ const handedProbes, handedMarkers = "kruise.io/podprobe", "kruise.io/podprobemar
 // probing is all PodProbeMarkers and NodePodProbes at a moment.
 type probing struct{ *State }
 
-// markers are all of them, by name.
 func (p probing) markers() []*v1alpha1.PodProbeMarker {
 	var all []*v1alpha1.PodProbeMarker
 	for _, object := range p.Further["podprobemarkers"] {
@@ -32,7 +31,6 @@ func (p probing) markers() []*v1alpha1.PodProbeMarker {
 	return all
 }
 
-// node returns the NodePodProbe of a node, nil if there is none.
 func (p probing) node(name string) *v1alpha1.NodePodProbe {
 	n, _ := p.Further["nodepodprobes"][name].(*v1alpha1.NodePodProbe)
 	return n
@@ -174,7 +172,6 @@ func removeAll(of map[string]*string, keys map[string]string) {
 	}
 }
 
-// states are what is reported of a pod, by the name of the probe.
 func (p probing) states(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
 	out := map[string]v1alpha1.ProbeState{}
 	n := p.node(pod.Spec.NodeName)
@@ -283,16 +280,10 @@ func PodProbes(w *Write) []Violation {
 // checkNodePodProbe judges a write of a NodePodProbe. (PPM-3.1, PPM-3.2)
 func (p probing) checkNodePodProbe(v *violations, w *Write) {
 	node := p.Nodes[w.name()]
-	if w.Verb == "create" && p.virtual(w.name()) {
-		v.add(Needless, "virtual node %s gets a NodePodProbe", w.name())
-	}
+	v.never(w.Verb == "create" && p.virtual(w.name()), Needless, "virtual node %s gets a NodePodProbe", w.name())
 	if w.Verb == "delete" {
-		if node != nil {
-			v.add(Needless, "NodePodProbe %s is deleted, whose node is there", w.name())
-		}
-		if w.Asked != nil && w.Asked.UID == "" {
-			v.add(Ownership, "NodePodProbe %s is deleted whichever it is", w.name())
-		}
+		v.never(node != nil, Needless, "NodePodProbe %s is deleted, whose node is there", w.name())
+		v.never(w.Asked != nil && w.Asked.UID == "", Ownership, "NodePodProbe %s is deleted whichever it is", w.name())
 		return
 	}
 	after, _ := w.After.(*v1alpha1.NodePodProbe)
@@ -318,17 +309,14 @@ func (p probing) checkMarker(v *violations, w *Write) {
 		if m.DeletionTimestamp != nil { // both stay
 			matched, generation = m.Status.MatchedPods, m.Status.ObservedGeneration
 		}
-		if after.Status.MatchedPods != matched || after.Status.ObservedGeneration != generation {
-			v.add(Status, "marker %s says %+v, and should %d pods in generation %d", m.Name, after.Status, matched, generation)
-		}
+		v.never(after.Status.MatchedPods != matched || after.Status.ObservedGeneration != generation, Status,
+			"marker %s says %+v, and should %d pods in generation %d", m.Name, after.Status, matched, generation)
 		return
 	}
 	if after != nil && slices.Contains(after.Finalizers, v1alpha1.PodProbeMarkerFinalizer) {
 		return
 	}
-	if m.DeletionTimestamp == nil {
-		v.add(Ownership, "marker %s loses its finalizer", m.Name)
-	}
+	v.never(m.DeletionTimestamp == nil, Ownership, "marker %s loses its finalizer", m.Name)
 	for name := range p.Further["nodepodprobes"] {
 		if n := p.node(name); n.DeletionTimestamp == nil && p.has(n, m) {
 			v.add(Ownership, "marker %s goes, and node %s has probes of it", m.Name, name)
@@ -336,20 +324,14 @@ func (p probing) checkMarker(v *violations, w *Write) {
 	}
 }
 
-// has tells whether a NodePodProbe has probes of a marker.
 func (p probing) has(n *v1alpha1.NodePodProbe, m *v1alpha1.PodProbeMarker) bool {
 	return slices.ContainsFunc(n.Spec.PodProbes, func(pod v1alpha1.PodProbe) bool {
 		return pod.Namespace == m.Namespace && slices.ContainsFunc(pod.Probes, func(c v1alpha1.ContainerProbe) bool { return strings.HasPrefix(c.Name, m.Name+"#") })
 	})
 }
 
-func (p probing) matched(m *v1alpha1.PodProbeMarker) (pods int64) {
-	for _, pod := range p.Pods {
-		if p.selects(m, pod) {
-			pods++
-		}
-	}
-	return pods
+func (p probing) matched(m *v1alpha1.PodProbeMarker) int64 {
+	return int64(len(among(maps.Values(p.Pods), func(pod *corev1.Pod) bool { return p.selects(m, pod) })))
 }
 
 // PodProbesSettled judges what there is when nothing more happens. Every node has the probes of its pods, every pod has the results
@@ -374,9 +356,7 @@ func PodProbesSettled(s *State, pushed bool) []Violation {
 		}
 	}
 	for name := range s.Further["nodepodprobes"] {
-		if s.Nodes[name] == nil {
-			v.add(Settled, "there is a NodePodProbe of node %s, which is gone", name)
-		}
+		v.never(s.Nodes[name] == nil, Settled, "there is a NodePodProbe of node %s, which is gone", name)
 	}
 	for _, pod := range s.Pods {
 		want := p.result(pod)

@@ -22,9 +22,8 @@ func ProbesHandedOver(s *State, before, after *corev1.Pod) []Violation {
 	if text := after.Annotations[handedProbes]; text != "" && json.Unmarshal([]byte(text), &got) != nil {
 		v.add(Spec, "the probes of pod %s cannot be read: %s", before.Name, text)
 	}
-	if !equality.Semantic.DeepEqual(want, got) {
-		v.add(Placement, "pod %s gets the probes %v, and should get %v", before.Name, probeNames(got), probeNames(want))
-	}
+	v.never(!equality.Semantic.DeepEqual(want, got), Placement,
+		"pod %s gets the probes %v, and should get %v", before.Name, probeNames(got), probeNames(want))
 	named := before.Annotations[handedMarkers]
 	if named == "" && len(want) > 0 {
 		named = strings.Join(markers, ",")
@@ -34,9 +33,7 @@ func ProbesHandedOver(s *State, before, after *corev1.Pod) []Violation {
 	}
 	rest := after.DeepCopy()
 	rest.Annotations = before.Annotations
-	if !equality.Semantic.DeepEqual(before, rest) {
-		v.add(Spec, "more of pod %s changes than its probes", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(before, rest), Spec, "more of pod %s changes than its probes", before.Name)
 	return v
 }
 

@@ -23,7 +23,6 @@ type recreating struct {
 	pod   *corev1.Pod // nil if there is none, or if it is another one
 }
 
-// recreatingOf returns nil if there is no request.
 func recreatingOf(s *State) *recreating {
 	request, ok := s.Workload.(*v1alpha1.ContainerRecreateRequest)
 	if !ok {
@@ -36,7 +35,6 @@ func recreatingOf(s *State) *recreating {
 	return r
 }
 
-// over tells whether a request is completed, or is to go.
 func (r *recreating) over() bool { return r.DeletionTimestamp != nil || r.Status.CompletionTime != nil }
 
 // guarded tells whether the request cannot go before its pod is back in service.
@@ -63,8 +61,7 @@ func Recreate(w *Write) []Violation {
 	var v violations
 	truth := recreatingOf(w.Truth)
 	known := recreatingOf(w.asKnown())
-	before, _ := w.Before.(*v1alpha1.ContainerRecreateRequest)
-	after, _ := w.After.(*v1alpha1.ContainerRecreateRequest)
+	before, after := objects[*v1alpha1.ContainerRecreateRequest](w)
 	checkPrecise(&v, w)
 	switch {
 	case known == nil:
@@ -74,7 +71,8 @@ func Recreate(w *Write) []Violation {
 	case w.Resource != "containerrecreaterequests" || before == nil:
 		v.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
 	case w.Verb == "delete":
-		known.checkExpired(&v, w)
+		ttl, end := known.Spec.TTLSecondsAfterFinished, known.Status.CompletionTime // it has been completed for as long as it says (CRR-M1.4)
+		v.never(!expired(end, ttl, w.Truth.Now), Needless, "the request is deleted, which was completed at %v, ttlSecondsAfterFinished %v", end, ttl)
 	case after == nil || after.UID != known.UID: // the last finalizer went
 	case w.Subresource == "status":
 		known.checkStatusWrite(&v, w, before, after)
@@ -99,13 +97,11 @@ func (r *recreating) checkPod(v *violations, w *Write, truth *recreating) {
 	others := func(all []outOfService) []outOfService {
 		return slices.DeleteFunc(slices.Clone(all), func(reason outOfService) bool { return reason == r.reason() })
 	}
-	if !slices.Equal(others(had), others(has)) {
-		v.add(Ownership, "reasons of others for which pod %s is out of service change from %v to %v", before.Name, had, has)
-	}
+	v.never(!slices.Equal(others(had), others(has)), Ownership,
+		"reasons of others for which pod %s is out of service change from %v to %v", before.Name, had, has)
 	c := condition(after, v1alpha1.KruisePodReady)
-	if c == nil || (c.Status == corev1.ConditionTrue) != (len(has) == 0) {
-		v.add(Availability, "pod %s has the reasons %v to be out of service, and the condition %+v", before.Name, has, c)
-	}
+	v.never(c == nil || (c.Status == corev1.ConditionTrue) != (len(has) == 0), Availability,
+		"pod %s has the reasons %v to be out of service, and the condition %+v", before.Name, has, c)
 	was, is := slices.Contains(had, r.reason()), slices.Contains(has, r.reason())
 	switch {
 	case !was && is && !hasGate(before, v1alpha1.KruisePodReady):
@@ -119,26 +115,17 @@ func (r *recreating) checkPod(v *violations, w *Write, truth *recreating) {
 	}
 }
 
-// checkExpired: a request is deleted when it has been completed for as long as it says. (CRR-M1.4)
-func (r *recreating) checkExpired(v *violations, w *Write) {
-	if ttl, end := r.Spec.TTLSecondsAfterFinished, r.Status.CompletionTime; !expired(end, ttl, w.Truth.Now) {
-		v.add(Needless, "the request is deleted, which was completed at %v, ttlSecondsAfterFinished %v", end, ttl)
-	}
-}
-
 // checkStatusWrite: a request is completed for a reason that holds, and its containers are told of as the agent has left them. (CRR-M2 to CRR-M4, CRR-M8, CRR-M9)
 func (r *recreating) checkStatusWrite(v *violations, w *Write, before, after *v1alpha1.ContainerRecreateRequest) {
 	if before.Status.CompletionTime != nil || after.Status.CompletionTime == nil {
 		was, is := before.Status.DeepCopy(), after.Status.DeepCopy()
 		was.Message, is.Message, is.ObservedGeneration = "", "", was.ObservedGeneration
-		if !equality.Semantic.DeepEqual(was, is) || !waits(after.Status.Message) && after.Status.Message != "" {
-			v.add(Status, "more is written than what holds the request up: %+v, before %+v", after.Status, before.Status)
-		}
+		v.never(!equality.Semantic.DeepEqual(was, is) || !waits(after.Status.Message) && after.Status.Message != "", Status,
+			"more is written than what holds the request up: %+v, before %+v", after.Status, before.Status)
 		return
 	}
-	if after.Status.Phase != v1alpha1.ContainerRecreateRequestCompleted || after.Status.ObservedGeneration != after.Generation {
-		v.add(Status, "the request is completed, and its phase is %s, observedGeneration %d", after.Status.Phase, after.Status.ObservedGeneration)
-	}
+	v.never(after.Status.Phase != v1alpha1.ContainerRecreateRequestCompleted || after.Status.ObservedGeneration != after.Generation, Status,
+		"the request is completed, and its phase is %s, observedGeneration %d", after.Status.Phase, after.Status.ObservedGeneration)
 	for i, was := range before.Status.ContainerRecreateStates {
 		is := after.Status.ContainerRecreateStates[i]
 		if lost := was.Phase == v1alpha1.ContainerRecreateRequestRecreating; lost && is.Phase != v1alpha1.ContainerRecreateRequestFailed || !lost && is != was {
@@ -148,7 +135,6 @@ func (r *recreating) checkStatusWrite(v *violations, w *Write, before, after *v1
 	r.checkReason(v, w, after.Status.Message)
 }
 
-// checkReason judges why a request is completed.
 func (r *recreating) checkReason(v *violations, w *Write, message string) {
 	age, truth := w.Truth.Now.Sub(r.CreationTimestamp.Time), recreatingOf(w.Truth)
 	deadline := r.Spec.ActiveDeadlineSeconds
@@ -164,9 +150,7 @@ func (r *recreating) checkReason(v *violations, w *Write, message string) {
 		holds = r.Status.Phase == "" && age >= time.Minute ||
 			r.Status.Phase == v1alpha1.ContainerRecreateRequestRecreating && r.guarded() && age >= 10*time.Minute
 	}
-	if !holds {
-		v.add(Status, "the request is completed after %v in the phase %q: %q", age, r.Status.Phase, message)
-	}
+	v.never(!holds, Status, "the request is completed after %v in the phase %q: %q", age, r.Status.Phase, message)
 }
 
 // waits tells whether a message says what holds a request up. (CRR-7)
@@ -177,9 +161,7 @@ func waits(message string) bool { return strings.HasPrefix(message, "held up sin
 func (r *recreating) checkMetadata(v *violations, w *Write, before, after *v1alpha1.ContainerRecreateRequest) {
 	const own = v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer
 	truth := recreatingOf(w.Truth)
-	if !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		v.add(Spec, "the spec of the request is written")
-	}
+	v.never(!equality.Semantic.DeepEqual(before.Spec, after.Spec), Spec, "the spec of the request is written")
 	for _, key := range changed(before.Labels, after.Labels) {
 		if _, has := after.Labels[key]; key != v1alpha1.ContainerRecreateRequestActiveLabel || has || before.Status.CompletionTime == nil {
 			v.add(Spec, "the label %s changes, and the request is in the phase %s", key, before.Status.Phase)
@@ -192,9 +174,8 @@ func (r *recreating) checkMetadata(v *violations, w *Write, before, after *v1alp
 		case v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation:
 			r.checkAcquired(v, truth, value)
 		case v1alpha1.ContainerRecreateRequestCompletionSeenAnnotation:
-			if r.Status.CompletionTime == nil || r.Spec.TTLSecondsAfterFinished == nil {
-				v.add(Needless, "the completion of a request is noted that is not completed, or stays")
-			}
+			v.never(r.Status.CompletionTime == nil || r.Spec.TTLSecondsAfterFinished == nil, Needless,
+				"the completion of a request is noted that is not completed, or stays")
 		default:
 			v.add(Spec, "the annotation %s changes", key)
 		}
@@ -203,9 +184,8 @@ func (r *recreating) checkMetadata(v *violations, w *Write, before, after *v1alp
 	others := func(all []string) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == own })
 	}
-	if !slices.Equal(others(before.Finalizers), others(after.Finalizers)) {
-		v.add(Spec, "finalizers of others change from %v to %v", before.Finalizers, after.Finalizers)
-	}
+	v.never(!slices.Equal(others(before.Finalizers), others(after.Finalizers)), Spec,
+		"finalizers of others change from %v to %v", before.Finalizers, after.Finalizers)
 	if had && !has && (!r.over() || truth.pod != nil && truth.pod.DeletionTimestamp == nil && slices.Contains(reasonsOf(truth.pod), r.reason())) {
 		v.add(Availability, "the request is not guarded any more, and its pod is out of service for it")
 	}
@@ -259,9 +239,8 @@ func RecreateSettled(s *State, _ bool) []Violation {
 	switch {
 	case r == nil, refused, s.refuses("patch", "containerrecreaterequests"):
 	case !r.over():
-		if !waits(r.Status.Message) {
-			v.add(Settled, "the request is in the phase %q, and says %q", r.Status.Phase, r.Status.Message)
-		}
+		v.never(!waits(r.Status.Message), Settled,
+			"the request is in the phase %q, and says %q", r.Status.Phase, r.Status.Message)
 	case r.guarded():
 		v.add(Settled, "the request is over, and has the finalizers %v", r.Finalizers)
 	case r.DeletionTimestamp != nil: // others hold it

@@ -46,9 +46,8 @@ func (p *Past) SidecarSet(w *Write) []Violation {
 		return v
 	}
 	j := p.newSidecarSetJudge(&v, w, set)
-	if set.DeletionTimestamp != nil {
-		v.add(Needless, "%s of %s %s, the SidecarSet is being deleted", w.Verb, w.Resource, w.name())
-	}
+	v.never(set.DeletionTimestamp != nil, Needless,
+		"%s of %s %s, the SidecarSet is being deleted", w.Verb, w.Resource, w.name())
 	switch w.Resource {
 	case "pods":
 		j.checkPod()
@@ -62,7 +61,6 @@ func (p *Past) SidecarSet(w *Write) []Violation {
 	return v
 }
 
-// sidecarSetJudge knows a SidecarSet as the author of a write knew it.
 type sidecarSetJudge struct {
 	*violations
 	*Write
@@ -145,17 +143,14 @@ func (j *sidecarSetJudge) selects(pod *corev1.Pod, s *State) bool {
 // mirror tells whether a pod shows what a kubelet runs from a file: writes do not reach its containers.
 func mirror(pod *corev1.Pod) bool { return pod.Annotations[corev1.MirrorPodAnnotationKey] != "" }
 
-// inNamespace tells whether a pod is in the namespace that the SidecarSet names, if it names one.
 func (j *sidecarSetJudge) inNamespace(pod *corev1.Pod) bool {
 	return j.set.Spec.Namespace == "" || j.set.Spec.Namespace == pod.Namespace
 }
 
-// hot tells whether a container of the SidecarSet is upgraded hot.
 func hot(c *v1alpha1.SidecarContainer) bool {
 	return c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade
 }
 
-// hotOnes are the containers that are upgraded hot.
 func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
 	for i := range j.set.Spec.Containers {
 		if c := &j.set.Spec.Containers[i]; hot(c) {
@@ -165,7 +160,6 @@ func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
 	return all
 }
 
-// namesOf are the names that a container of the SidecarSet has in pods.
 func namesOf(c *v1alpha1.SidecarContainer) []string {
 	if hot(c) {
 		return []string{c.Name + "-1", c.Name + "-2"}
@@ -274,23 +268,18 @@ func (j *sidecarSetJudge) named(s *State, among func(*appsv1.ControllerRevision)
 
 // checkRevision judges a write of a revision. (SCS-R1 to SCS-R5)
 func (j *sidecarSetJudge) checkRevision() {
-	before, _ := j.Before.(*appsv1.ControllerRevision)
-	after, _ := j.After.(*appsv1.ControllerRevision)
+	before, after := objects[*appsv1.ControllerRevision](j.Write)
 	switch {
 	case before == nil:
-		if !metav1.IsControlledBy(after, j.set) || after.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name {
-			j.add(Ownership, "creates revision %s, which does not belong to the SidecarSet", after.Name)
-		}
-		if !j.holdsSpec(after) {
-			j.add(History, "creates revision %s, which does not hold the spec", after.Name)
-		}
+		j.never(!metav1.IsControlledBy(after, j.set) || after.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name, Ownership,
+			"creates revision %s, which does not belong to the SidecarSet", after.Name)
+		j.never(!j.holdsSpec(after), History, "creates revision %s, which does not hold the spec", after.Name)
 		if is := strings.HasPrefix(string(after.Data.Raw), `{"spec":{"$patch":"replace",`); is != j.contract.ReplacePatch {
 			j.add(History, "creates revision %s, which says that it replaces: %t", after.Name, is)
 		}
 		for _, r := range j.Observed.Revisions { // of what it wrote since the answer may be lost
-			if metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)) {
-				j.add(History, "creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
-			}
+			j.never(metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)), History,
+				"creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
 		}
 	case !metav1.IsControlledBy(before, j.set) && (j.Known.Revisions[before.Name] == nil || !metav1.IsControlledBy(j.Known.Revisions[before.Name], j.set)):
 		j.add(Ownership, "%s of revision %s, which the SidecarSet does not control", j.Verb, before.Name)
@@ -303,9 +292,8 @@ func (j *sidecarSetJudge) checkRevision() {
 
 // checkDropped: a revision goes when nothing needs it, and no more than the limit asks for.
 func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
-	if j.Asked != nil && j.Asked.ResourceVersion == "" {
-		j.add(History, "deletes revision %s whatever has become of it since", gone.Name)
-	}
+	j.never(j.Asked != nil && j.Asked.ResourceVersion == "", History,
+		"deletes revision %s whatever has become of it since", gone.Name)
 	needed := j.neededRevisions(j.Known, false)
 	if why := needed[gone.Name]; why != "" {
 		j.add(History, "deletes revision %s, which is that of %s", gone.Name, why)

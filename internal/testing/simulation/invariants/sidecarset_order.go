@@ -57,14 +57,11 @@ func scattered(order, all []*corev1.Pod, terms []v1alpha1.UpdateScatterTerm) []*
 	return order
 }
 
-// having are the pods that match a term, in their order.
-func having(pods []*corev1.Pod, term v1alpha1.UpdateScatterTerm) (found []*corev1.Pod) {
-	for _, pod := range pods {
-		if value, has := pod.Labels[term.Key]; has && value == term.Value {
-			found = append(found, pod)
-		}
-	}
-	return found
+func having(pods []*corev1.Pod, term v1alpha1.UpdateScatterTerm) []*corev1.Pod {
+	return among(slices.Values(pods), func(pod *corev1.Pod) bool {
+		value, has := pod.Labels[term.Key]
+		return has && value == term.Value
+	})
 }
 
 // spread has groups of pods that match a term take turns with groups of the others, as CS-30 says.
@@ -157,19 +154,11 @@ func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
 	if at < 0 {
 		return
 	}
-	var names []string
-	serving := 0
-	for _, other := range order[:at] {
-		if names = append(names, other.Name); inService(other) {
-			serving++
-		}
-	}
-	if at >= len(order)-j.partition {
-		j.add(Order, "updates pod %s, of %d pods %v go before it, partition %d", pod.Name, len(order), names, j.partition)
-	}
-	if inService(order[at]) && serving >= j.maxUnavailable {
-		j.add(Order, "updates pod %s, which serves, %v go before it and %d of them serve, maxUnavailable %d", pod.Name, names, serving, j.maxUnavailable)
-	}
+	names, serving := namesOfPods(order[:at]), len(among(slices.Values(order[:at]), inService))
+	j.never(at >= len(order)-j.partition, Order,
+		"updates pod %s, of %d pods %v go before it, partition %d", pod.Name, len(order), names, j.partition)
+	j.never(inService(order[at]) && serving >= j.maxUnavailable, Order,
+		"updates pod %s, which serves, %v go before it and %d of them serve, maxUnavailable %d", pod.Name, names, serving, j.maxUnavailable)
 }
 
 // inTurn tells whether nothing holds back the update of a pod but the order: no update before,
@@ -188,7 +177,6 @@ func (j *sidecarSetJudge) inTurn(pod *corev1.Pod) bool {
 	return !j.flipping(pod)
 }
 
-// sidecars is what has happened to the pods of a SidecarSet.
 type sidecars struct {
 	set       *v1alpha1.SidecarSet
 	idle      map[types.UID]time.Time // since when pods have not been ready that were not when they got other images last
@@ -202,10 +190,6 @@ type sidecars struct {
 type taking struct {
 	by      string
 	version int64
-}
-
-func newSidecars() sidecars {
-	return sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}}
 }
 
 func (p *Past) observeSidecars(c *Change) {
@@ -281,15 +265,11 @@ func (j *sidecarSetJudge) checkEmptying(pod *corev1.Pod) {
 
 // checkOut: fewer pods than maxUnavailable are out of service because of updates beside a pod that serves, but some.
 func (j *sidecarSetJudge) checkOut(pod *corev1.Pod, verb string, but func(*corev1.Pod) bool) {
-	var out []string
-	for _, other := range j.matching(j.Known) {
-		if other.UID != pod.UID && j.outOfService(other) && !but(other) {
-			out = append(out, other.Name)
-		}
-	}
-	if len(out) >= j.maxUnavailable {
-		j.add(Availability, "%s pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", verb, pod.Name, out, j.maxUnavailable)
-	}
+	out := namesOfPods(among(slices.Values(j.matching(j.Known)), func(other *corev1.Pod) bool {
+		return other.UID != pod.UID && j.outOfService(other) && !but(other)
+	}))
+	j.never(len(out) >= j.maxUnavailable, Availability,
+		"%s pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", verb, pod.Name, out, j.maxUnavailable)
 }
 
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out
@@ -309,7 +289,6 @@ func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
 	}
 }
 
-// versionOf is the resourceVersion of an object, 0 if it is no number.
 func versionOf(object Object) int64 {
 	version, err := strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -320,13 +299,7 @@ func versionOf(object Object) int64 {
 
 // checkLeft: so many of the pods that could be updated as the partition says stay. (SCS-7)
 func (j *sidecarSetJudge) checkLeft(pod *corev1.Pod) {
-	left := 0
-	for _, other := range j.matching(j.Known) {
-		if other.UID != pod.UID && !j.isUpdated(other) && j.upgradable(other) && j.chosen.Matches(labels.Set(other.Labels)) {
-			left++
-		}
-	}
-	if left < j.partition {
-		j.add(Partition, "updates pod %s, and leaves %d pods that are not updated, partition %d", pod.Name, left, j.partition)
-	}
+	left := len(among(slices.Values(j.matching(j.Known)), func(other *corev1.Pod) bool { return other.UID != pod.UID && j.candidate(other) }))
+	j.never(left < j.partition, Partition,
+		"updates pod %s, and leaves %d pods that are not updated, partition %d", pod.Name, left, j.partition)
 }

@@ -24,12 +24,10 @@ func (j *sidecarSetJudge) matches(pod *corev1.Pod, s *State) bool {
 	return j.selects(pod, s) && j.listed(pod) && j.complete(pod)
 }
 
-// listed tells whether a pod says that the SidecarSet was injected.
 func (j *sidecarSetJudge) listed(pod *corev1.Pod) bool {
 	return slices.Contains(strings.Split(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], ","), j.set.Name)
 }
 
-// complete tells whether a pod has all that the SidecarSet injects.
 func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.Containers {
 		c := &j.set.Spec.Containers[i]
@@ -46,9 +44,8 @@ func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
 }
 
 // working says which containers of hot ones work in a pod.
-func working(pod *corev1.Pod) (names map[string]string) {
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &names) // otherwise none
-	return names
+func working(pod *corev1.Pod) map[string]string {
+	return annotated[map[string]string](pod, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation)
 }
 
 // worker is the container of a hot one that works in a pod, and idle the other one.
@@ -61,9 +58,7 @@ func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string)
 
 // record is what the SidecarSet recorded in a pod, zero if that cannot be read.
 func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
-	var records map[string]v1alpha1.SidecarSetUpgradeRecord
-	_ = json.Unmarshal([]byte(pod.Annotations[annotation]), &records) // otherwise there are none
-	return records[j.set.Name]
+	return annotated[map[string]v1alpha1.SidecarSetUpgradeRecord](pod, annotation)[j.set.Name]
 }
 
 // recordedSet is the SidecarSet with what the revision holds whose hash a pod records; nil if the author did not see that.
@@ -86,11 +81,13 @@ func (j *sidecarSetJudge) isUpdated(pod *corev1.Pod) bool {
 	return j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash == j.hash
 }
 
+// upgradable tells whether nothing but images differs in a pod. If an init container that ends was another image, no update runs it again,
+// and hashes cover it beside a native sidecar. (SCS-40)
 func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
-	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !j.ranOther(pod)
+	ranOther := len(j.natives()) > 0 && j.hasOtherInit(pod, false)
+	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !ranOther
 }
 
-// statusOf is the status of a container, empty if there is none.
 func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range list {
@@ -119,7 +116,6 @@ func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
 	return took(pod, name) || j.past.sidecars.spoilt[pod.UID] && statusOf(pod, name).ContainerID != "" && !j.recorded(pod, name)
 }
 
-// recorded tells whether the record says that the image of a container was replaced.
 func (j *sidecarSetJudge) recorded(pod *corev1.Pod, name string) bool {
 	_, is := j.states(pod)[j.set.Name].LastContainerStatuses[name]
 	return is
@@ -131,10 +127,8 @@ func (j *sidecarSetJudge) hasState(pod *corev1.Pod) bool {
 	return is
 }
 
-// states are the records of updates in a pod, none if they cannot be read.
-func (j *sidecarSetJudge) states(pod *corev1.Pod) (states map[string]v1alpha1.SidecarSetInPlaceUpdateState) {
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise none
-	return states
+func (j *sidecarSetJudge) states(pod *corev1.Pod) map[string]v1alpha1.SidecarSetInPlaceUpdateState {
+	return annotated[map[string]v1alpha1.SidecarSetInPlaceUpdateState](pod, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
 }
 
 // serving tells whether a container serves with an image, and goes on while that stands.
@@ -212,18 +206,16 @@ func (p *Past) SidecarSetInjected(cached *State, before, after *corev1.Pod) []Vi
 	var v violations
 	set, ok := cached.Workload.(*v1alpha1.SidecarSet)
 	if !ok {
-		if !equality.Semantic.DeepEqual(before, after) {
-			v.add(Ownership, "pod %s is changed, and no SidecarSet is known", before.Name)
-		}
+		v.never(!equality.Semantic.DeepEqual(before, after), Ownership,
+			"pod %s is changed, and no SidecarSet is known", before.Name)
 		return v
 	}
 	j := p.newSidecarSetJudge(&v, &Write{Known: cached, Truth: cached, Observed: cached}, set)
 	inNamespace := after.DeepCopy()
 	inNamespace.Namespace = "default" // that of the request, which pods need not name
 	if j.broken || set.Spec.InjectionStrategy.Paused || !j.selects(inNamespace, cached) {
-		if !equality.Semantic.DeepEqual(before, after) {
-			v.add(Ownership, "pod %s is changed, and the SidecarSet that is known does not inject into it", before.Name)
-		}
+		v.never(!equality.Semantic.DeepEqual(before, after), Ownership,
+			"pod %s is changed, and the SidecarSet that is known does not inject into it", before.Name)
 		return v
 	}
 	revision := set.Status.LatestRevision
@@ -274,12 +266,9 @@ func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision stri
 	for _, c := range after.Spec.Containers {
 		has[c.Name] = c.Image
 	}
-	if !maps.Equal(want, has) {
-		j.add(InPlace, "pod %s is created with the images %v, want %v", before.Name, has, want)
-	}
-	if !maps.Equal(before.Labels, after.Labels) {
-		j.add(InPlace, "pod %s is created with the labels %v, want %v", before.Name, after.Labels, before.Labels)
-	}
+	j.never(!maps.Equal(want, has), InPlace, "pod %s is created with the images %v, want %v", before.Name, has, want)
+	j.never(!maps.Equal(before.Labels, after.Labels), InPlace,
+		"pod %s is created with the labels %v, want %v", before.Name, after.Labels, before.Labels)
 	record := j.record(after, v1alpha1.SidecarSetHashAnnotation)
 	if len(j.set.Spec.Containers) > 0 && (!j.listed(after) || record.SidecarSetHash != j.hash || record.SidecarSetControllerRevision != revision) {
 		j.add(History, "pod %s is created with the record %+v, want hash %s of revision %q", before.Name, record, j.hash, revision)
@@ -314,12 +303,6 @@ func (j *sidecarSetJudge) inPod(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// ranOther tells whether an init container that ends was another image in a pod. No update runs it again, and hashes cover it
-// beside a native sidecar. (SCS-40)
-func (j *sidecarSetJudge) ranOther(pod *corev1.Pod) bool {
-	return len(j.natives()) > 0 && j.hasOtherInit(pod, false)
-}
-
 // hasOtherInit tells whether an init container of a pod has another image than the spec has: one that is native, or one that is not.
 func (j *sidecarSetJudge) hasOtherInit(pod *corev1.Pod, isNative bool) bool {
 	return slices.ContainsFunc(j.set.Spec.InitContainers, func(of v1alpha1.SidecarContainer) bool {
@@ -344,13 +327,10 @@ func SidecarsOfTwo(mark string) func(*Write) []Violation {
 		}
 		for _, c := range append(append([]corev1.Container(nil), before.Spec.InitContainers...), before.Spec.Containers...) {
 			is := image(&after.Spec, c.Name)
-			if is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-") {
-				v.add(Ownership, "gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)
-			}
+			v.never(is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-"), Ownership,
+				"gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)
 		}
-		if len(after.Spec.Volumes) != len(before.Spec.Volumes) {
-			v.add(Ownership, "changes the volumes of pod %s", before.Name)
-		}
+		v.never(len(after.Spec.Volumes) != len(before.Spec.Volumes), Ownership, "changes the volumes of pod %s", before.Name)
 		return v
 	}
 }

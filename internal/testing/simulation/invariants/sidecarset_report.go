@@ -86,7 +86,7 @@ func (j *sidecarSetJudge) checkReported(s *State) {
 		switch {
 		case !j.matches(pod, s) || j.set.Spec.UpdateStrategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
 		case len(j.all) == 0 || j.isUpdated(pod) || j.upgradable(pod):
-			if j.hasOldNative(pod) {
+			if !j.contract.Natives && j.hasOtherInit(pod, true) { // otherwise it is updated
 				differ = append(differ, name)
 			}
 		case j.unreadable(pod):
@@ -106,32 +106,25 @@ func (j *sidecarSetJudge) checkReported(s *State) {
 
 // lacks tells whether the SidecarSet should have been injected into a pod that lacks it: surely, or maybe.
 func (j *sidecarSetJudge) lacks(pod *corev1.Pod, s *State) (surely, maybe bool) {
-	namespace := s.Namespaces[pod.Namespace]
+	unheard := false
+	if namespace := s.Namespaces[pod.Namespace]; namespace != nil {
+		_, unheard = namespace.Labels[noInjectionLabel]
+	}
 	switch {
 	case !j.selects(pod, s):
 		return false, false
 	case j.listed(pod):
 		return !j.complete(pod), false
-	case j.set.Spec.InjectionStrategy.Paused, namespace != nil && hasLabel(namespace, noInjectionLabel):
+	case j.set.Spec.InjectionStrategy.Paused, unheard:
 		return false, false
 	}
 	return j.past.sidecars.selection.missed(j.set, pod)
-}
-
-func hasLabel(object Object, key string) bool {
-	_, is := object.GetLabels()[key]
-	return is
 }
 
 // unreadable tells whether it is not known what the containers of a pod are like but for their images.
 func (j *sidecarSetJudge) unreadable(pod *corev1.Pod) bool {
 	record := pod.Annotations[v1alpha1.SidecarSetHashWithoutImageAnnotation]
 	return record != "" && !json.Valid([]byte(record))
-}
-
-// hasOldNative tells whether a native sidecar of a pod has another image than the spec has. (SCS-14)
-func (j *sidecarSetJudge) hasOldNative(pod *corev1.Pod) bool {
-	return !j.contract.Natives && j.hasOtherInit(pod, true) // otherwise it is updated
 }
 
 // checkNames: a condition stands while there are pods that it is about. It counts them and
@@ -156,9 +149,8 @@ func (j *sidecarSetJudge) checkNames(of v1alpha1.SidecarSetConditionType, value 
 // checkCondition: a condition stands with a value, and its message begins as it should.
 func (j *sidecarSetJudge) checkCondition(of v1alpha1.SidecarSetConditionType, value corev1.ConditionStatus, begins string) {
 	c := conditionOf(&j.set.Status, of)
-	if c == nil || c.status != string(value) || !strings.HasPrefix(c.message, begins) {
-		j.add(Status, "condition %s is %+v, want %s and a message that begins with %q", of, c, value, begins)
-	}
+	j.never(c == nil || c.status != string(value) || !strings.HasPrefix(c.message, begins), Status,
+		"condition %s is %+v, want %s and a message that begins with %q", of, c, value, begins)
 }
 
 // checkUpgradable: a pod says something else than before of the SidecarSet, which is so, or what a SidecarSet has said that is gone goes. Of the
@@ -167,9 +159,8 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 	if strategy := &j.set.Spec.UpdateStrategy; strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
 		j.add(Needless, "says of pod %s whether it can be updated, and nothing is", before.Name)
 	}
-	if !j.matches(before, j.Known) {
-		j.add(Ownership, "says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
-	}
+	j.never(!j.matches(before, j.Known), Ownership,
+		"says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
 	is, was := upgradability(after), upgradability(before)
 	said := len(was)
 	maps.DeleteFunc(was, func(name string, _ bool) bool { return j.gone(j.Known, name) })
@@ -189,12 +180,11 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 	if slices.Contains(slices.Collect(maps.Values(is)), false) {
 		want = corev1.ConditionFalse
 	}
-	if !maps.Equal(is, was) || c == nil || c.Status != want {
-		j.add(Status, "says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
-	}
+	j.never(!maps.Equal(is, was) || c == nil || c.Status != want, Status,
+		"says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
 	rest := after.DeepCopy()
 	rest.Status.Conditions, rest.ResourceVersion, rest.ManagedFields = before.Status.Conditions, before.ResourceVersion, before.ManagedFields
-	if !equality.Semantic.DeepEqual(before, rest) || !slices.EqualFunc(otherConditions(before), otherConditions(after), sameCondition) {
+	if !equality.Semantic.DeepEqual(before, rest) || !equality.Semantic.DeepEqual(otherConditions(before), otherConditions(after)) {
 		j.add(InPlace, "changes more of pod %s than what it says of updates", before.Name)
 	}
 }
@@ -209,9 +199,8 @@ func (j *sidecarSetJudge) checkSaid(s *State) {
 		able := j.isUpdated(pod) || j.upgradable(pod)
 		said, is := upgradability(pod)[j.set.Name]
 		for name := range upgradability(pod) {
-			if j.gone(s, name) {
-				j.add(Settled, "pod %s goes on to say what SidecarSet %s has said, which is gone", pod.Name, name)
-			}
+			j.never(j.gone(s, name), Settled,
+				"pod %s goes on to say what SidecarSet %s has said, which is gone", pod.Name, name)
 		}
 		if chosen := j.chosen.Matches(labels.Set(pod.Labels)); able && is && !said || !able && chosen && (!is || said) {
 			j.add(Settled, "pod %s says that it can be updated, %t, want %t", pod.Name, said, able)
@@ -224,7 +213,6 @@ func (j *sidecarSetJudge) gone(s *State, name string) bool {
 	return name != j.set.Name && s.Further["sidecarsets"][name] == nil
 }
 
-// upgradability is what SidecarSets have said on a pod.
 func upgradability(pod *corev1.Pod) map[string]bool {
 	said := map[string]bool{}
 	if c := condition(pod, "SidecarSetUpgradable"); c != nil && json.Unmarshal([]byte(c.Message), &said) != nil {
@@ -236,5 +224,3 @@ func upgradability(pod *corev1.Pod) map[string]bool {
 func otherConditions(pod *corev1.Pod) []corev1.PodCondition {
 	return slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == "SidecarSetUpgradable" })
 }
-
-func sameCondition(a, b corev1.PodCondition) bool { return equality.Semantic.DeepEqual(a, b) }

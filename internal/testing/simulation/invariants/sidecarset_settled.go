@@ -15,8 +15,7 @@ import (
 
 // checkStatus judges a write of the SidecarSet: the status says what the author observed. (SCS-21)
 func (j *sidecarSetJudge) checkStatus() {
-	before, _ := j.Before.(*v1alpha1.SidecarSet)
-	after, _ := j.After.(*v1alpha1.SidecarSet)
+	before, after := objects[*v1alpha1.SidecarSet](j.Write)
 	if before == nil || after == nil || j.Subresource != "status" || before.Generation != after.Generation {
 		j.add(Spec, "%s of SidecarSet %s/%s", j.Verb, j.name(), j.Subresource)
 		return
@@ -28,28 +27,20 @@ func (j *sidecarSetJudge) checkStatus() {
 	if !j.broken {
 		j.checkCounts(&after.Status, j.Observed)
 	}
-	if after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID {
-		j.add(Status, "observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
-	}
+	j.never(after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID, Status,
+		"observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
 }
 
 // checkCounts: the counters are those of a state. (SCS-21)
 func (j *sidecarSetJudge) checkCounts(status *v1alpha1.SidecarSetStatus, s *State) {
-	var matched, updated, ready, both int32
+	var want v1alpha1.SidecarSetStatus
 	for _, pod := range j.matching(s) {
-		matched++
-		if j.isUpdated(pod) {
-			updated++
-		}
-		if j.available(pod) {
-			ready++
-			if j.isUpdated(pod) {
-				both++
-			}
-		}
+		want.MatchedPods++
+		count(&want.UpdatedPods, j.isUpdated(pod))
+		count(&want.ReadyPods, j.available(pod))
+		count(&want.UpdatedReadyPods, j.isUpdated(pod) && j.available(pod))
 	}
-	j.compare([]counter{{"matchedPods", matched, status.MatchedPods}, {"updatedPods", updated, status.UpdatedPods},
-		{"readyPods", ready, status.ReadyPods}, {"updatedReadyPods", both, status.UpdatedReadyPods}})
+	j.compare(status, &want)
 }
 
 // SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies
@@ -107,9 +98,8 @@ func (j *sidecarSetJudge) checkHistory(s *State) {
 			unneeded++
 		}
 	}
-	if n > j.historyLimit() && unneeded > 0 {
-		j.add(History, "%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
-	}
+	j.never(n > j.historyLimit() && unneeded > 0, History,
+		"%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
 }
 
 // checkEmptied: hot containers that do not work are emptied once all others serve, unless that is held
@@ -119,14 +109,9 @@ func (j *sidecarSetJudge) checkEmptied(s *State) {
 	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || strategy.Paused || j.confused {
 		return
 	}
-	var out int
+	out := among(slices.Values(j.matching(s)), func(pod *corev1.Pod) bool { return !j.available(pod) && !(inService(pod) && j.consistent(pod)) })
 	for _, pod := range j.matching(s) {
-		if !j.available(pod) && !(inService(pod) && j.consistent(pod)) {
-			out++
-		}
-	}
-	for _, pod := range j.matching(s) {
-		if j.flipping(pod) && (!inService(pod) || out < j.maxUnavailable) {
+		if j.flipping(pod) && (!inService(pod) || len(out) < j.maxUnavailable) {
 			j.checkServed(pod)
 		}
 	}
@@ -154,12 +139,9 @@ func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
 
 // checkSaysDead: pods on dead nodes that an update took out of service, and so hold the places of others, are named. (SCS-27)
 func (j *sidecarSetJudge) checkSaysDead(s *State) {
-	var waits []*corev1.Pod
-	for _, pod := range j.matching(s) {
-		if pod.DeletionTimestamp == nil && !j.available(pod) && j.hasState(pod) && j.isUpdated(pod) {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(slices.Values(j.matching(s)), func(pod *corev1.Pod) bool {
+		return pod.DeletionTimestamp == nil && !j.available(pod) && j.hasState(pod) && j.isUpdated(pod)
+	})
 	checkDead(j.violations, s, waits, &j.set.Status, (*corev1.Pod).GetName)
 }
 

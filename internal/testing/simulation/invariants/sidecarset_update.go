@@ -36,9 +36,8 @@ func (j *sidecarSetJudge) checkPod() {
 	j.checkTouched(before, after)
 	j.checkRecords(before, after)
 	j.checkHot(before, after)
-	if j.workloadUpdates(before, j.Known.Now) {
-		j.add(Exclusive, "changes sidecars of pod %s while its workload updates it in place", before.Name)
-	}
+	j.never(j.workloadUpdates(before, j.Known.Now), Exclusive,
+		"changes sidecars of pod %s while its workload updates it in place", before.Name)
 	const hash = v1alpha1.SidecarSetHashAnnotation
 	if before.Annotations[hash] != after.Annotations[hash] {
 		j.checkUpdate(before, after)
@@ -54,16 +53,14 @@ func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 	for _, lists := range [][2][]corev1.Container{{before.Spec.Containers, rest.Spec.Containers}, {before.Spec.InitContainers, rest.Spec.InitContainers}} {
 		for i := range min(len(lists[0]), len(lists[1])) { // any other container is a change that stays
 			was, c := lists[0][i].Image, &lists[1][i]
-			if c.Image != was && !slices.Contains(j.imagesOf(c.Name), unmirrored(c.Image)) {
-				j.add(InPlace, "gives container %s of pod %s the image %s, want one of %v", c.Name, before.Name, c.Image, j.imagesOf(c.Name))
-			}
+			j.never(c.Image != was && !slices.Contains(j.imagesOf(c.Name), unmirrored(c.Image)), InPlace,
+				"gives container %s of pod %s the image %s, want one of %v", c.Name, before.Name, c.Image, j.imagesOf(c.Name))
 			c.Image = was
 		}
 	}
 	rest.Annotations, rest.ResourceVersion, rest.Generation, rest.ManagedFields = before.Annotations, before.ResourceVersion, before.Generation, before.ManagedFields
-	if !equality.Semantic.DeepEqual(before, rest) {
-		j.add(InPlace, "changes more of pod %s than images and annotations", before.Name)
-	}
+	j.never(!equality.Semantic.DeepEqual(before, rest), InPlace,
+		"changes more of pod %s than images and annotations", before.Name)
 }
 
 // imagesOf are the images that a container of pods may get, none of one that is not the SidecarSet's.
@@ -104,9 +101,8 @@ func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
 				return slices.ContainsFunc(j.hotOnes(), func(c *v1alpha1.SidecarContainer) bool { return c.Name == name })
 			})
 		default:
-			if !mayChange[key] && !(patched[key] && j.isUpdated(after)) {
-				j.add(InPlace, "changes annotation %s of pod %s", key, before.Name)
-			}
+			j.never(!mayChange[key] && !(patched[key] && j.isUpdated(after)), InPlace,
+				"changes annotation %s of pod %s", key, before.Name)
 		}
 	}
 }
@@ -124,9 +120,8 @@ func (j *sidecarSetJudge) checkEntries(key string, before, after *corev1.Pod, ow
 	mine := func(name string, _ any) bool { return own(name) }
 	maps.DeleteFunc(was, mine)
 	maps.DeleteFunc(is, mine)
-	if len(was)+len(is) > 0 && !reflect.DeepEqual(was, is) {
-		j.add(InPlace, "changes entries of others in annotation %s of pod %s from %v to %v", key, before.Name, was, is)
-	}
+	j.never(len(was)+len(is) > 0 && !reflect.DeepEqual(was, is), InPlace,
+		"changes entries of others in annotation %s of pod %s from %v to %v", key, before.Name, was, is)
 }
 
 // checkHot: one of both hot containers that served before goes on, and the one that works
@@ -143,9 +138,8 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 				goOn = append(goOn, name)
 			}
 		}
-		if len(served) > 0 && len(goOn) == 0 {
-			j.add(Hot, "replaces %v of pod %s, and no other one serves", served, before.Name)
-		}
+		j.never(len(served) > 0 && len(goOn) == 0, Hot,
+			"replaces %v of pod %s, and no other one serves", served, before.Name)
 		if works := working(after)[c.Name]; !slices.Contains(namesOf(c), works) || j.isEmpty(after, works) {
 			j.add(Hot, "says that container %q of pod %s works, with the image %q", works, before.Name, image(&after.Spec, works))
 		}
@@ -155,12 +149,10 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 // checkReset: hot containers that do not work get the empty image when those that do serve,
 // and the record of the update stays. (SCS-18)
 func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
-	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		j.add(Needless, "patches pod %s, of which neither images nor the record change", before.Name)
-	}
-	if !maps.Equal(working(before), working(after)) {
-		j.add(Hot, "empties a container of pod %s, and has another one work", before.Name)
-	}
+	j.never(equality.Semantic.DeepEqual(before.Spec, after.Spec), Needless,
+		"patches pod %s, of which neither images nor the record change", before.Name)
+	j.never(!maps.Equal(working(before), working(after)), Hot,
+		"empties a container of pod %s, and has another one work", before.Name)
 	j.checkEmptying(before)
 	idles := map[string]bool{}
 	for _, c := range j.hotOnes() {
@@ -168,9 +160,8 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 		if idles[idle] = true; image(&before.Spec, idle) == image(&after.Spec, idle) {
 			continue
 		}
-		if j.isEmpty(before, idle) {
-			j.add(Hot, "empties container %s of pod %s, which has the empty image %s", idle, before.Name, image(&before.Spec, idle))
-		}
+		j.never(j.isEmpty(before, idle), Hot,
+			"empties container %s of pod %s, which has the empty image %s", idle, before.Name, image(&before.Spec, idle))
 		is, alt := v1alpha1.SidecarSetVersionAnnotationPrefix+idle, v1alpha1.SidecarSetVersionAltAnnotationPrefix+works
 		if after.Annotations[is] != "0" || after.Annotations[alt] != "0" {
 			j.add(Hot, "empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
@@ -209,12 +200,8 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 	case !j.chosen.Matches(labels.Set(before.Labels)):
 		j.add(Partition, "updates pod %s, which the selector of the update does not match", before.Name)
 	}
-	if j.isUpdated(before) {
-		j.add(Needless, "updates pod %s, which is updated", before.Name)
-	}
-	if !j.upgradable(before) {
-		j.add(InPlace, "updates pod %s, of which more than images has changed", before.Name)
-	}
+	j.never(j.isUpdated(before), Needless, "updates pod %s, which is updated", before.Name)
+	j.never(!j.upgradable(before), InPlace, "updates pod %s, of which more than images has changed", before.Name)
 	j.checkRecord(after)
 	for i := range j.all {
 		c := &j.all[i]
@@ -222,13 +209,11 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 		if hot(c) {
 			name, _ = worker(after, c)
 		}
-		if unmirrored(image(&after.Spec, name)) != c.Image {
-			j.add(InPlace, "updates pod %s, and leaves container %s its image %s, want %s", before.Name, name, image(&after.Spec, name), c.Image)
-		}
+		j.never(unmirrored(image(&after.Spec, name)) != c.Image, InPlace,
+			"updates pod %s, and leaves container %s its image %s, want %s", before.Name, name, image(&after.Spec, name), c.Image)
 		for _, name := range namesOf(c) {
-			if statusOf(before, name).Ready && !j.took(before, name) {
-				j.add(InPlace, "updates pod %s, whose container %s has still to take the image before", before.Name, name)
-			}
+			j.never(statusOf(before, name).Ready && !j.took(before, name), InPlace,
+				"updates pod %s, whose container %s has still to take the image before", before.Name, name)
 		}
 		j.checkFlip(before, after, c)
 	}
@@ -267,9 +252,8 @@ func (j *sidecarSetJudge) checkRecord(after *corev1.Pod) {
 		names = append(names, j.all[i].Name)
 	}
 	slices.Sort(names)
-	if record.SidecarSetHash != j.hash || record.SidecarSetName != j.set.Name || !slices.Equal(record.SidecarList, names) {
-		j.add(InPlace, "records %+v in pod %s, want hash %s and containers %v", record, after.Name, j.hash, names)
-	}
+	j.never(record.SidecarSetHash != j.hash || record.SidecarSetName != j.set.Name || !slices.Equal(record.SidecarList, names), InPlace,
+		"records %+v in pod %s, want hash %s and containers %v", record, after.Name, j.hash, names)
 	if age := j.Known.Now.Sub(record.UpdateTimestamp.Time); age < 0 || age > hidden {
 		j.add(InPlace, "records in pod %s that it was updated at %v, and it is %v", after.Name, record.UpdateTimestamp, j.Known.Now)
 	}
@@ -277,9 +261,8 @@ func (j *sidecarSetJudge) checkRecord(after *corev1.Pod) {
 	if j.latest(known) == nil { // it was written, and the answer lost
 		known = j.Truth
 	}
-	if !j.isLatest(known, record.SidecarSetControllerRevision) {
-		j.add(History, "records revision %q in pod %s, which does not hold the spec", record.SidecarSetControllerRevision, after.Name)
-	}
+	j.never(!j.isLatest(known, record.SidecarSetControllerRevision), History,
+		"records revision %q in pod %s, which does not hold the spec", record.SidecarSetControllerRevision, after.Name)
 }
 
 // checkFlip: a hot upgrade begins when the one before is over, or has brought nothing that

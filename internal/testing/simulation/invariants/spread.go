@@ -39,7 +39,6 @@ type spreading struct {
 	custom     bool               // the workload is of a kind of the white list, or a Job: its pods get no costs, and none is misplaced
 }
 
-// spreadingOf finds the WorkloadSpread of a state, nil if there is none.
 func spreadingOf(s *State) *spreading {
 	ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
 	if ws == nil {
@@ -104,7 +103,6 @@ func (f *spreading) addReplicaSets(d *appsv1.Deployment) {
 	}
 }
 
-// isLatest tells whether a pod is of the latest revision, as far as is known.
 func (f *spreading) isLatest(pod *corev1.Pod) bool { return f.isLatestHash(hashOf(pod)) }
 
 func (f *spreading) isLatestHash(hash string) bool {
@@ -153,7 +151,6 @@ func (f *spreading) limit(i int) int32 {
 	return value.IntVal
 }
 
-// inPercent tells whether limits are percentages.
 func (f *spreading) inPercent() bool {
 	return slices.ContainsFunc(f.Spec.Subsets, func(s v1alpha1.WorkloadSpreadSubset) bool {
 		return s.MaxReplicas != nil && strings.HasSuffix(s.MaxReplicas.StrVal, "%")
@@ -169,7 +166,6 @@ func (f *spreading) closes() int32 {
 	return *strategy.Adaptive.RescheduleCriticalSeconds
 }
 
-// schedulable is the condition of a subset in the status; nil if there is none.
 func (f *spreading) schedulable(i int) *v1alpha1.WorkloadSpreadSubsetCondition {
 	for s := range f.Status.SubsetStatuses {
 		if f.Status.SubsetStatuses[s].Name != f.Spec.Subsets[i].Name {
@@ -315,7 +311,6 @@ func (f *spreading) filter() bool {
 	return true
 }
 
-// walk reads a number in JSON.
 func walk(text json.RawMessage, path string) (int32, bool) {
 	first, rest, more := strings.Cut(path, ".")
 	var fields map[string]json.RawMessage

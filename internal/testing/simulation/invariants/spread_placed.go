@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -43,10 +42,8 @@ func (s *sent) is(pod *corev1.Pod) bool {
 	return s.name != "" && s.name == pod.Name || s.key != "" && s.key == says(pod).UID
 }
 
-// says is what a pod says of its subset; nothing if that cannot be read.
-func says(pod *corev1.Pod) (it v1alpha1.MatchedWorkloadSpread) {
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &it)
-	return it
+func says(pod *corev1.Pod) v1alpha1.MatchedWorkloadSpread {
+	return annotated[v1alpha1.MatchedWorkloadSpread](pod, v1alpha1.MatchedWorkloadSpreadAnnotation)
 }
 
 // Judge judges what became of a pod that is to be created. It judges by what the caches show and by which pods there
@@ -60,9 +57,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 		return nil
 	}
 	if !f.selects(before) {
-		if !equality.Semantic.DeepEqual(before, after) {
-			v.add(Placement, "pod %s%s is changed, and the selector does not select it", before.GenerateName, before.Name)
-		}
+		v.never(!equality.Semantic.DeepEqual(before, after), Placement,
+			"pod %s%s is changed, and the selector does not select it", before.GenerateName, before.Name)
 		return v
 	}
 	p.sent = slices.DeleteFunc(p.sent, func(s sent) bool { return cached.Now.Sub(s.at) > p.Counts })
@@ -71,9 +67,7 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 		checkGiven(&v, &f.Spec.Subsets[i], before, after)
 	}
 	if f.isOnly() {
-		if i != 0 {
-			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
-		}
+		v.never(i != 0, Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
 		return v
 	}
 	// One that was assigned before keeps its subset; and of more than its controller wants some were refused, and it is
@@ -83,9 +77,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	if first := least.choose(f, before); !again && slices.Equal(least.all, most.all) && slices.Equal(least.same, most.same) && least.loose == most.loose && i != first {
 		v.add(Placement, "pod %s%s of revision %s goes to subset %d, not %d: there are %v, of its revision %v", before.GenerateName, before.Name, hashOf(before), i, first, least.all, least.same)
 	}
-	if !again && i >= 0 && !least.mayTake(f, i, before) {
-		v.add(Placement, "pod %s%s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, before.Name, i, least.all, least.same)
-	}
+	v.never(!again && i >= 0 && !least.mayTake(f, i, before), Placement,
+		"pod %s%s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, before.Name, i, least.all, least.same)
 	if i >= 0 {
 		it := says(after)
 		p.sent = append(p.sent, sent{name: before.Name, key: it.UID, subset: it.Subset, hash: hashOf(before), owner: ref.UID, spread: f.UID, at: cached.Now})
@@ -133,7 +126,6 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	return v
 }
 
-// isOnly tells whether there is one subset, which takes all pods.
 func (f *spreading) isOnly() bool {
 	return len(f.Spec.Subsets) == 1 && f.Spec.Subsets[0].MaxReplicas == nil
 }
@@ -226,22 +218,19 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	}
 	for i := range had {
 		for _, e := range had[i].MatchExpressions {
-			if len(has) != len(had) || !requires(has[i], e) {
-				v.add(Placement, "pod %s%s of subset %s does not require %s of its node any more", pod.GenerateName, pod.Name, subset.Name, e.Key)
-			}
+			v.never(len(has) != len(had) || !requires(has[i], e), Placement,
+				"pod %s%s of subset %s does not require %s of its node any more", pod.GenerateName, pod.Name, subset.Name, e.Key)
 		}
 	}
 	for _, t := range subset.Tolerations {
-		if !slices.Contains(pod.Spec.Tolerations, t) {
-			v.add(Placement, "pod %s%s of subset %s has no toleration of %s", pod.GenerateName, pod.Name, subset.Name, t.Key)
-		}
+		v.never(!slices.Contains(pod.Spec.Tolerations, t), Placement,
+			"pod %s%s of subset %s has no toleration of %s", pod.GenerateName, pod.Name, subset.Name, t.Key)
 	}
 	labels, annotations := patchedMetadata(subset.Patch.Raw)
 	for _, patched := range []struct{ want, have map[string]string }{{labels, pod.Labels}, {annotations, pod.Annotations}} {
 		for key, value := range patched.want {
-			if patched.have[key] != value {
-				v.add(Placement, "pod %s%s of subset %s has not %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
-			}
+			v.never(patched.have[key] != value, Placement,
+				"pod %s%s of subset %s has not %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
 		}
 	}
 	if subset.RequiredNodeSelectorTerm == nil {
@@ -253,14 +242,12 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	}
 	for _, term := range has {
 		for _, e := range subset.RequiredNodeSelectorTerm.MatchExpressions {
-			if !requires(term, e) {
-				v.add(Placement, "pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
-			}
+			v.never(!requires(term, e), Placement,
+				"pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
 		}
 	}
 }
 
-// requiredTerms are the terms of which a pod requires one of its node; none if it requires nothing.
 func requiredTerms(pod *corev1.PodSpec) []corev1.NodeSelectorTerm {
 	if a := pod.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms

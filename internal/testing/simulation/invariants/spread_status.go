@@ -29,13 +29,11 @@ func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 
 // gone counts the pods that are to be adopted and that are not there any more, as the author does not know yet. They count until it sees
 // that. (WS-20)
-func (f *spreading) gone(truth *State) (n int32) {
-	for _, pod := range f.pods {
-		if there := truth.Pods[pod.Name]; active(pod) && pod.Spec.NodeName != "" && f.subsetOf(pod) == nowhere && (there == nil || there.UID != pod.UID) {
-			n++
-		}
-	}
-	return n
+func (f *spreading) gone(truth *State) int32 {
+	return int32(len(among(slices.Values(f.pods), func(pod *corev1.Pod) bool {
+		there := truth.Pods[pod.Name]
+		return active(pod) && pod.Spec.NodeName != "" && f.subsetOf(pod) == nowhere && (there == nil || there.UID != pod.UID)
+	})))
 }
 
 // checkStatus judges the numbers of a status. If some pods could not be written, those that are to be adopted
@@ -48,9 +46,8 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 	has := f.counts(active)
 	for i := range f.Spec.Subsets {
 		s := &status.SubsetStatuses[i]
-		if s.Name != f.Spec.Subsets[i].Name || len(s.DeletingPods) > 0 {
-			v.add(Status, "subset %d is %s in the status, which keeps %d pods that are deleted", i, s.Name, len(s.DeletingPods))
-		}
+		v.never(s.Name != f.Spec.Subsets[i].Name || len(s.DeletingPods) > 0, Status,
+			"subset %d is %s in the status, which keeps %d pods that are deleted", i, s.Name, len(s.DeletingPods))
 		toCome := f.toCome(v, s)
 		if someFailed {
 			continue
@@ -62,7 +59,8 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 		if limit := f.limit(i); limit != unbounded {
 			missing = max(limit-has[i]-toCome, 0)
 		}
-		v.compare([]counter{{"replicas of subset " + s.Name, has[i], s.Replicas}, {"missingReplicas of subset " + s.Name, missing, s.MissingReplicas}})
+		v.never(s.Replicas != has[i], Status, "replicas of subset %s is %d, and there are %d", s.Name, s.Replicas, has[i])
+		v.never(s.MissingReplicas != missing, Status, "missingReplicas of subset %s is %d, and there are %d", s.Name, s.MissingReplicas, missing)
 	}
 }
 
@@ -94,7 +92,6 @@ func (f *spreading) counts(which func(*corev1.Pod) bool) []int32 {
 	return has
 }
 
-// holderSettled judges the WorkloadSpread that has the workload.
 func holderSettled(s *State, even bool) []Violation {
 	var v violations
 	f := spreadingOf(s)
@@ -145,9 +142,8 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 		v.compareGeneration(f.Status.ObservedGeneration, f.Generation)
 		f.checkStatus(&v, &f.Status, false, 0)
 		f.checkConditions(&v)
-		if f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName() {
-			v.add(Status, "%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
-		}
+		v.never(f.DeletionTimestamp == nil && f.heldUp() != taken+": WorkloadSpread "+s.Workload.GetName(), Status,
+			"%s has the workload, and %s says %q", s.Workload.GetName(), f.Name, f.heldUp())
 	}
 	return v
 }
@@ -249,17 +245,14 @@ func (f *spreading) checkCosts(v *violations) {
 		}
 	}
 	for i := range n {
-		if len(beyond[i]) > 0 && len(silent) > 0 {
-			v.add(Order, "pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
-		}
+		v.never(len(beyond[i]) > 0 && len(silent) > 0, Order,
+			"pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
 		if surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0); surplus != len(beyond[i]) {
 			v.add(Order, "%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
 		}
 		for _, out := range beyond[i] {
 			for _, in := range within[i] {
-				if rank(f, out) > rank(f, in) {
-					v.add(Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)
-				}
+				v.never(rank(f, out) > rank(f, in), Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)
 			}
 		}
 		if f.inPercent() {
@@ -293,12 +286,9 @@ func (f *spreading) checkPlaces(v *violations, i int, pods []*corev1.Pod, costs 
 	}
 	slices.Sort(has)
 	slices.Sort(want)
-	if !slices.Equal(has, want) {
-		v.add(Order, "the pods of subset %d with %d %% cost %v, not %v", i, weight, has, want)
-	}
+	v.never(!slices.Equal(has, want), Order, "the pods of subset %d with %d %% cost %v, not %v", i, weight, has, want)
 }
 
-// weight is the percentage of a subset; 0 for one that gets nothing.
 func (f *spreading) weight(i int) int {
 	left, unlimited := 100, -1
 	for other := range f.Spec.Subsets {

@@ -60,15 +60,13 @@ func WorkloadSpreadWitness(w *Write) []Violation {
 	if !strings.HasPrefix(w.By, "webhook") {
 		return found
 	}
-	before, _ := w.Before.(*v1alpha1.WorkloadSpread)
-	after, _ := w.After.(*v1alpha1.WorkloadSpread)
+	before, after := objects[*v1alpha1.WorkloadSpread](w)
 	if before == nil || after == nil || w.Subresource != "status" {
 		found.add(Spec, "a webhook writes %s", w.Resource)
 		return found
 	}
-	if before.Status.ObservedGeneration != after.Status.ObservedGeneration {
-		found.add(Spec, "a webhook writes which generation was observed")
-	}
+	found.never(before.Status.ObservedGeneration != after.Status.ObservedGeneration, Spec,
+		"a webhook writes which generation was observed")
 	for _, had := range before.Status.SubsetStatuses {
 		for _, has := range after.Status.SubsetStatuses {
 			if had.Name != has.Name {
@@ -79,9 +77,8 @@ func WorkloadSpreadWitness(w *Write) []Violation {
 					found.add(Spec, "a webhook drops the creation of %s from subset %s", key, had.Name)
 				}
 			}
-			if had.Replicas != has.Replicas || !equality.Semantic.DeepEqual(had.Conditions, has.Conditions) {
-				found.add(Spec, "a webhook writes more of subset %s than what it creates", had.Name)
-			}
+			found.never(had.Replicas != has.Replicas || !equality.Semantic.DeepEqual(had.Conditions, has.Conditions), Spec,
+				"a webhook writes more of subset %s than what it creates", had.Name)
 		}
 	}
 	return found
@@ -130,16 +127,11 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 	own := map[string]string{v1alpha1.MatchedWorkloadSpreadAnnotation: "", corev1.PodDeletionCost: ""}
 	rest.Annotations = undo(undo(rest.Annotations, before.Annotations, mayAnnotate), before.Annotations, own)
 	rest.Labels = undo(rest.Labels, before.Labels, mayLabel)
-	if !equality.Semantic.DeepEqual(rest.ObjectMeta, before.ObjectMeta) || !equality.Semantic.DeepEqual(rest.Spec, before.Spec) {
-		v.add(Spec, "more of pod %s is written than its subset and its cost", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(rest.ObjectMeta, before.ObjectMeta) || !equality.Semantic.DeepEqual(rest.Spec, before.Spec), Spec,
+		"more of pod %s is written than its subset and its cost", before.Name)
 	if cost := after.Annotations[corev1.PodDeletionCost]; cost != before.Annotations[corev1.PodDeletionCost] {
-		if !active(known) {
-			v.add(Needless, "pod %s, which is going, gets a cost", before.Name)
-		}
-		if f.custom || !f.mayCost(i, cost) {
-			v.add(Order, "pod %s of subset %d costs %q", before.Name, i, cost)
-		}
+		v.never(!active(known), Needless, "pod %s, which is going, gets a cost", before.Name)
+		v.never(f.custom || !f.mayCost(i, cost), Order, "pod %s of subset %d costs %q", before.Name, i, cost)
 	}
 }
 
@@ -169,14 +161,8 @@ func (f *spreading) fits(pod *corev1.Pod, i int, node *corev1.Node) bool {
 	subset, spec := &f.Spec.Subsets[i], pod.Spec.DeepCopy()
 	spec.NodeName = ""
 	spec.Tolerations = append(spec.Tolerations, subset.Tolerations...)
-	for t := range node.Spec.Taints {
-		taint := &node.Spec.Taints[t]
-		if !slices.ContainsFunc(spec.Tolerations, func(toleration corev1.Toleration) bool {
-			return (toleration.Key == "" || toleration.Key == taint.Key) && (toleration.Effect == "" || toleration.Effect == taint.Effect) &&
-				(toleration.Operator == corev1.TolerationOpExists || toleration.Value == taint.Value)
-		}) {
-			return false
-		}
+	if slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return !scheduler.Tolerates(spec, &taint) }) {
+		return false
 	}
 	needs := corev1.PodSpec{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}
 	if subset.RequiredNodeSelectorTerm != nil { // what the pod itself requires, its node has met
@@ -234,9 +220,8 @@ func (f *spreading) checkDeletion(v *violations, w *Write) {
 		v.add(Ownership, "pod %s is deleted, which is none of the workload", before.Name)
 		return
 	}
-	if w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion {
-		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
-	}
+	v.never(w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion, Ownership,
+		"pod %s is deleted whatever has become of it", before.Name)
 	if ref := metav1.GetControllerOf(known); ref != nil && ref.Kind == "Job" && strings.HasPrefix(ref.APIVersion, "batch/") && !f.mayFail() {
 		v.add(Needless, "pod %s of a Job is deleted, which counts it as failed, as too many others", before.Name)
 	}
@@ -263,13 +248,10 @@ func (f *spreading) mayFail() bool {
 	if job == nil {
 		return false
 	}
-	failed := job.Status.Failed
-	for _, pod := range f.state.Pods {
-		if controls(job.UID, pod) && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed) {
-			failed++
-		}
-	}
-	return 2*failed < *job.Spec.BackoffLimit
+	failed := among(maps.Values(f.state.Pods), func(pod *corev1.Pod) bool {
+		return controls(job.UID, pod) && len(pod.Finalizers) > 0 && (pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed)
+	})
+	return 2*(job.Status.Failed+int32(len(failed))) < *job.Spec.BackoffLimit
 }
 
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
@@ -297,9 +279,8 @@ func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
 	for i := range has {
 		missing += max(shares[i]-has[i], 0)
 	}
-	if !f.isLatest(pod) || has[subset] <= shares[subset] || missing <= 0 || all > f.wants {
-		v.add(Needless, "pod %s of subset %d is deleted, of which there are %v and should be %v", pod.Name, subset, has, shares)
-	}
+	v.never(!f.isLatest(pod) || has[subset] <= shares[subset] || missing <= 0 || all > f.wants, Needless,
+		"pod %s of subset %d is deleted, of which there are %v and should be %v", pod.Name, subset, has, shares)
 }
 
 // SpreadMoves are the pods that the processes of a controller of WorkloadSpreads have deleted lately, and judges how many. The zero value
@@ -329,15 +310,9 @@ func (m *SpreadMoves) check(w *Write) (v violations) {
 		return nil // which is judged elsewhere
 	}
 	gone, most := m.few.delete(w.By+string(f.UID), w.Truth.Now, func(gone int) int {
-		for _, pod := range f.pods {
-			if active(pod) {
-				gone++
-			}
-		}
-		return min(gone, int(f.wants))
+		return min(gone+len(among(slices.Values(f.pods), active)), int(f.wants))
 	})
-	if gone > most {
-		v.add(Availability, "%d pods are deleted in %v, and of a workload that wants %d at most %d may be", gone, fewWithin, f.wants, most)
-	}
+	v.never(gone > most, Availability,
+		"%d pods are deleted in %v, and of a workload that wants %d at most %d may be", gone, fewWithin, f.wants, most)
 	return v
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -54,7 +53,6 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 	return v
 }
 
-// statefulSetJudge knows a StatefulSet as the author of a write knew it.
 type statefulSetJudge struct {
 	*violations
 	*Write
@@ -158,8 +156,7 @@ func (j *statefulSetJudge) readyAt(pod *corev1.Pod, s *State) bool {
 
 // marked tells whether a user wants a pod deleted, in an update that goes on. (STS-35)
 func (j *statefulSetJudge) marked(pod *corev1.Pod) bool {
-	_, marked := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-	return marked && j.features.SpecifiedDelete && j.rolling != nil && !j.rolling.Paused
+	return markedForDeletion(pod) && j.features.SpecifiedDelete && j.rolling != nil && !j.rolling.Paused
 }
 
 // servesUpdated tells whether a pod is available at the update revision and runs
@@ -193,9 +190,8 @@ func (j *statefulSetJudge) checkIdentity() {
 	if j.Resource != "pods" || pod == nil || j.Verb == "delete" {
 		return
 	}
-	if before == nil && !j.isWanted(pod.Name) && j.Known != nil {
-		j.add(Identity, "creates pod %s, wanted are %v", pod.Name, j.wanted)
-	}
+	j.never(before == nil && !j.isWanted(pod.Name) && j.Known != nil, Identity,
+		"creates pod %s, wanted are %v", pod.Name, j.wanted)
 	if before == nil && (pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Spec.Hostname != pod.Name) {
 		j.add(Identity, "pod %s has the label %q and the hostname %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Spec.Hostname)
 	}
@@ -243,7 +239,6 @@ func WantedOrdinals(set *v1beta1.StatefulSet, features StatefulSetFeatures) []in
 	return j.wanted
 }
 
-// span is the ordinals from first to last.
 type span struct{ first, last int }
 
 // written is a range as a spec has it.
@@ -294,11 +289,5 @@ func (j *statefulSetJudge) below(ordinal int) bool {
 	if !j.features.PartitionCountsPods {
 		return ordinal < j.partition
 	}
-	lower := 0
-	for _, wanted := range j.wanted {
-		if wanted < ordinal {
-			lower++
-		}
-	}
-	return lower < j.partition
+	return len(among(slices.Values(j.wanted), func(wanted int) bool { return wanted < ordinal })) < j.partition
 }

@@ -35,8 +35,7 @@ func (j *statefulSetJudge) claimOrdinal(claim string) int {
 // checkClaim: no claim is deleted. Only the owners and the size of an existing claim change. It gets only owners that
 // the retention policy names. The garbage collector does the rest. (STS-23 to STS-25)
 func (j *statefulSetJudge) checkClaim() {
-	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
-	after, _ := j.After.(*corev1.PersistentVolumeClaim)
+	before, after := objects[*corev1.PersistentVolumeClaim](j.Write)
 	switch {
 	case j.Resource != "persistentvolumeclaims":
 		return
@@ -52,14 +51,12 @@ func (j *statefulSetJudge) checkClaim() {
 		j.checkResize(before, after)
 	}
 	for _, owner := range after.OwnerReferences {
-		if !owns(owner.UID, before) && !j.mayOwn(after, owner) {
-			j.add(Claims, "claim %s gets the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
-		}
+		j.never(!owns(owner.UID, before) && !j.mayOwn(after, owner), Claims,
+			"claim %s gets the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 	}
 	for _, owner := range before.OwnerReferences {
-		if !owns(owner.UID, after) && !j.mayDisown(after, owner) {
-			j.add(Claims, "claim %s loses the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
-		}
+		j.never(!owns(owner.UID, after) && !j.mayDisown(after, owner), Claims,
+			"claim %s loses the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 	}
 }
 
@@ -72,9 +69,8 @@ func (j *statefulSetJudge) checkClaimLabels(claim *corev1.PersistentVolumeClaim)
 		}
 	}
 	maps.Copy(want, j.set.Spec.Selector.MatchLabels)
-	if !maps.Equal(claim.Labels, want) {
-		j.add(Claims, "creates claim %s with the labels %v, want %v", claim.Name, claim.Labels, want)
-	}
+	j.never(!maps.Equal(claim.Labels, want), Claims,
+		"creates claim %s with the labels %v, want %v", claim.Name, claim.Labels, want)
 }
 
 // mayDisown tells whether a claim may lose an owner. The claim may lose the set if the policy does not name the set, or
@@ -186,9 +182,8 @@ func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 		if there := j.Truth.Claims[claim.Name]; there != nil && owns(pod.UID, there) == want {
 			continue // the author has just written it, which changed nothing
 		}
-		if goes != want {
-			j.add(Claims, "deletes pod %s: its claim %s goes with it: %v, it should: %v", pod.Name, claim.Name, goes, want)
-		}
+		j.never(goes != want, Claims,
+			"deletes pod %s: its claim %s goes with it: %v, it should: %v", pod.Name, claim.Name, goes, want)
 	}
 }
 
@@ -203,9 +198,8 @@ func (j *statefulSetJudge) checkSettledClaims(s *State) {
 		if j.claimOrdinal(claim.Name) < 0 || claim.DeletionTimestamp != nil || mounted && j.sharedWith(claim, pod.UID) || !mounted && j.sharedWith(claim, "") {
 			continue
 		}
-		if owns(j.set.UID, claim) && !whenDeleted {
-			j.add(Claims, "claim %s goes with the set, and the policy does not say so", claim.Name)
-		}
+		j.never(owns(j.set.UID, claim) && !whenDeleted, Claims,
+			"claim %s goes with the set, and the policy does not say so", claim.Name)
 		if mounted && owns(pod.UID, claim) && (!whenScaled || !j.beyond(j.ordinalOf(pod.Name))) {
 			j.add(Claims, "claim %s goes with pod %s, and the policy does not say so", claim.Name, pod.Name)
 		}
@@ -216,12 +210,10 @@ func (j *statefulSetJudge) checkSettledClaims(s *State) {
 		}
 		leaves := whenScaled && j.beyond(j.ordinalOf(pod.Name))
 		for claim := range j.mountedBy(pod, s) {
-			if whenDeleted && !leaves && !owns(j.set.UID, claim) {
-				j.add(Claims, "claim %s does not go with the set, and the policy says so", claim.Name)
-			}
-			if leaves && !owns(pod.UID, claim) {
-				j.add(Claims, "claim %s does not go with pod %s, and the policy says so", claim.Name, pod.Name)
-			}
+			j.never(whenDeleted && !leaves && !owns(j.set.UID, claim), Claims,
+				"claim %s does not go with the set, and the policy says so", claim.Name)
+			j.never(leaves && !owns(pod.UID, claim), Claims,
+				"claim %s does not go with pod %s, and the policy says so", claim.Name, pod.Name)
 		}
 	}
 }

@@ -15,9 +15,8 @@ func (j *statefulSetJudge) checkPod() {
 	before, after := j.pods()
 	known := j.knownPod()
 	if j.broken {
-		if before == nil || j.Verb == "delete" || updated(before, after) {
-			j.add(Spec, "%s of pod %s, though the spec cannot be read", j.Verb, j.name())
-		}
+		j.never(before == nil || j.Verb == "delete" || updated(before, after), Spec,
+			"%s of pod %s, though the spec cannot be read", j.Verb, j.name())
 		return
 	}
 	switch {
@@ -47,16 +46,13 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 		if lower >= ordinal {
 			break
 		}
-		if j.ordered && !j.orderly(j.at(lower)) {
-			j.add(Order, "creates pod %s, pod %d is not available", pod.Name, lower)
-		}
+		j.never(j.ordered && !j.orderly(j.at(lower)), Order, "creates pod %s, pod %d is not available", pod.Name, lower)
 		if !j.available(j.observedAt(lower)) { // what the update of the same reconcile takes comes later
 			down++
 		}
 	}
-	if down >= j.scaleUnavailable {
-		j.add(ScaleRate, "creates pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
-	}
+	j.never(down >= j.scaleUnavailable, ScaleRate,
+		"creates pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
 	j.checkFirstState(pod)
 	j.checkRevision(pod, ordinal)
 	j.checkClaimsOf(pod)
@@ -94,9 +90,8 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 		j.checkBudget(pod, "deletes, since it is marked,")
 	default:
 		j.checkUpdate(pod, "deletes")
-		if j.rolling != nil && j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
-			j.add(Needless, "deletes pod %s, podUpdatePolicy InPlaceOnly", pod.Name)
-		}
+		j.never(j.rolling != nil && j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType, Needless,
+			"deletes pod %s, podUpdatePolicy InPlaceOnly", pod.Name)
 	}
 	j.checkClaimsGo(pod)
 }
@@ -116,12 +111,9 @@ func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
 			halting++
 		}
 	}
-	if j.ordered && halting > 0 {
-		j.add(Order, "replaces pod %s, %d of lower ordinals are not available", pod.Name, halting)
-	}
-	if down >= j.scaleUnavailable {
-		j.add(ScaleRate, "replaces pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
-	}
+	j.never(j.ordered && halting > 0, Order, "replaces pod %s, %d of lower ordinals are not available", pod.Name, halting)
+	j.never(down >= j.scaleUnavailable, ScaleRate,
+		"replaces pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
 }
 
 // checkHeld: a pod that was prepared for its deletion, and whose place is wanted, may serve as well as before. When its
@@ -130,9 +122,8 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if !ready(pod) {
 		return
 	}
-	if j.rolling != nil && j.rolling.Paused {
-		j.add(Paused, "deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
-	}
+	j.never(j.rolling != nil && j.rolling.Paused, Paused,
+		"deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
 	released := func(other *corev1.Pod) bool { return preparingDelete(other) && j.orderly(other) }    // they go one after the other
 	if down := 1 + j.countOut(pod, released); down > j.unavailable && !j.features.UpdateUnavailable { // (STS-34: it is out of service already)
 		j.add(Availability, "deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
@@ -164,26 +155,20 @@ func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	}
 	halts := !j.available(pod) && !preparingDelete(pod)
 	for _, ordinal := range j.wanted {
-		if !j.orderly(j.at(ordinal)) {
-			j.add(Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
-		}
+		j.never(!j.orderly(j.at(ordinal)), Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
 	}
-	if halts && ready(pod) {
-		j.add(Order, "deletes pod %s, which is not available yet", pod.Name)
-	}
+	j.never(halts && ready(pod), Order, "deletes pod %s, which is not available yet", pod.Name)
 	for _, other := range j.Known.Pods {
 		if !j.owned(other) || !j.owned(j.Observed.Pods[other.Name]) {
 			continue
 		}
-		if halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !ready(other) && !(ended(pod) && ended(other)) {
-			j.add(Order, "deletes pod %s, which is not available, and the lower pod %s is not ready", pod.Name, other.Name)
-		}
+		j.never(halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !ready(other) && !(ended(pod) && ended(other)), Order,
+			"deletes pod %s, which is not available, and the lower pod %s is not ready", pod.Name, other.Name)
 		if other.Name == pod.Name || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
 			continue
 		}
-		if j.ordinalOf(other.Name) > j.ordinalOf(pod.Name) || other.DeletionTimestamp != nil {
-			j.add(Order, "deletes pod %s before pod %s is gone", pod.Name, other.Name)
-		}
+		j.never(j.ordinalOf(other.Name) > j.ordinalOf(pod.Name) || other.DeletionTimestamp != nil, Order,
+			"deletes pod %s before pod %s is gone", pod.Name, other.Name)
 	}
 }
 
@@ -225,9 +210,7 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	case j.rolling.UnorderedUpdate != nil:
 		j.checkUnordered(pod, verb)
 	default:
-		if j.below(j.ordinalOf(pod.Name)) {
-			j.add(Partition, "%s pod %s, partition %d", verb, pod.Name, j.partition)
-		}
+		j.never(j.below(j.ordinalOf(pod.Name)), Partition, "%s pod %s, partition %d", verb, pod.Name, j.partition)
 		walks = j.checkWalk(pod, verb)
 	}
 	inTurn := preparesUpdate(pod) || j.checkTurn(pod)
@@ -262,7 +245,6 @@ func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string
 	}
 }
 
-// wasPrepared tells whether a pod was prepared for its update when the reconcile began.
 func (j *statefulSetJudge) wasPrepared(pod *corev1.Pod) bool {
 	was := j.Observed.Pods[pod.Name]
 	return was != nil && was.UID == pod.UID && preparesUpdate(was)
@@ -280,13 +262,11 @@ func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
 }
 
 // countOut counts the wanted pods beside one that are out of service, but some.
-func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bool) (out int) {
-	for _, ordinal := range j.wanted {
-		if pod := j.at(ordinal); ordinal != j.ordinalOf(beside.Name) && (!j.inService(pod) || j.resized(pod)) && (but == nil || pod == nil || !but(pod)) {
-			out++
-		}
-	}
-	return out
+func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bool) int {
+	return len(among(slices.Values(j.wanted), func(ordinal int) bool {
+		pod := j.at(ordinal)
+		return ordinal != j.ordinalOf(beside.Name) && (!j.inService(pod) || j.resized(pod)) && (but == nil || pod == nil || !but(pod))
+	}))
 }
 
 // inService tells whether users may count on a pod, whatever its revision. It is available and runs what its spec says,
@@ -338,13 +318,8 @@ func (j *statefulSetJudge) waitsForLower(ordinal int) bool {
 	if pod := j.at(ordinal); pod != nil && !ended(pod) {
 		return false
 	}
-	lower := 0
-	for _, o := range j.wanted {
-		if o < ordinal && !j.available(j.at(o)) {
-			lower++
-		}
-	}
-	return lower >= j.scaleUnavailable
+	lower := among(slices.Values(j.wanted), func(o int) bool { return o < ordinal && !j.available(j.at(o)) })
+	return len(lower) >= j.scaleUnavailable
 }
 
 // checkUnordered: so many pods stay as the partition says, unless there is but one revision to be

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,9 +80,8 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 		j.add(Status, "updateRevision is %s, the template is that of %q", status.UpdateRevision, j.update)
 		return
 	}
-	if j.advances() && shortHash(status.CurrentRevision) != j.update {
-		j.add(Status, "currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
-	}
+	j.never(j.advances() && shortHash(status.CurrentRevision) != j.update, Status,
+		"currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
 	j.history().checkLeft(j.violations, s)
 }
 
@@ -94,7 +94,6 @@ func (j *statefulSetJudge) checkSaysDead(s *State) {
 	}
 }
 
-// saysHeldUp tells whether the condition HeldUp is there.
 func (j *statefulSetJudge) saysHeldUp() bool { return conditionOf(&j.set.Status, heldUp) != nil }
 
 // checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
@@ -179,9 +178,8 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			spoilt++
 		}
 	}
-	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing+obstructed < len(j.wanted)-j.partition {
-		j.add(Settled, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
-	}
+	j.never(j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing+obstructed < len(j.wanted)-j.partition, Settled,
+		"%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
 	if n := int(j.set.Status.Replicas); n != len(j.wanted)-missing {
 		j.add(Settled, "%d pods, wanted are %v", n, j.wanted)
 	}
@@ -190,20 +188,19 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
 			continue
 		case heldUp:
-			if obstructed > 0 || j.tooSmall(s) || j.namesMount(s, condition.Message) {
+			named := func(claim string) bool { return strings.HasPrefix(condition.Message, "claim "+claim+": ") }
+			if obstructed > 0 || j.tooSmall(s) || slices.ContainsFunc(j.waitingForMount(s), named) { // (STS-45)
 				continue
 			}
 		}
-		if lacking+spoilt+obstructed == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
-			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
-		}
+		j.never(lacking+spoilt+obstructed == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod, Status,
+			"condition %s: %s", condition.Type, condition.Message)
 	}
 	if j.rolling != nil && j.rolling.UnorderedUpdate != nil { // they may be those that stay
 		obstructed = max(obstructed-j.partition, 0)
 	}
-	if lacking+obstructed > 0 && !consumersOf(&j.set.Status).problems {
-		j.add(Status, "%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
-	}
+	j.never(lacking+obstructed > 0 && !consumersOf(&j.set.Status).problems, Status,
+		"%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
 }
 
 // mayStay tells whether a pod that does not serve may have to stay at an old revision. The user has taken it out of the

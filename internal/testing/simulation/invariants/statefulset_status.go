@@ -3,10 +3,10 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -20,14 +20,8 @@ func preparesUpdate(pod *corev1.Pod) bool {
 // checkStatus: the counters are those of the pods that the author saw, if
 // the write says anything of them; the spec is the user's.
 func (j *statefulSetJudge) checkStatus() {
-	before, _ := j.Before.(*v1beta1.StatefulSet)
-	after, _ := j.After.(*v1beta1.StatefulSet)
-	seen, _ := j.Observed.Workload.(*v1beta1.StatefulSet)
-	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		j.add(Spec, "%s of the StatefulSet changes more than the status", j.Verb)
-		return
-	}
-	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(before.Status, after.Status) {
+	before, after, seen, judged := statusWrite[*v1beta1.StatefulSet](j.violations, j.Write)
+	if !judged {
 		return
 	}
 	told := consumersOf(&after.Status)
@@ -68,10 +62,8 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 			old++
 		}
 	}
-	for _, pod := range of.Pods {
-		if j.owned(pod) && j.ordinalOf(pod.Name) >= 0 && !j.isWanted(pod.Name) {
-			return false
-		}
+	if anyOf(maps.Values(of.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && j.ordinalOf(pod.Name) >= 0 && !j.isWanted(pod.Name) }) {
+		return false
 	}
 	if unordered && current != j.update {
 		held = j.partition
@@ -80,71 +72,38 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 }
 
 func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *State) {
-	var replicas, isReady, isAvailable, current, updated, updatedReady, updatedAvailable int32
+	var want v1beta1.StatefulSetStatus
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
 			continue
 		}
-		replicas++
-		atUpdate := shortHash(pod.Labels[revisionLabel]) == shortHash(status.UpdateRevision)
-		if atUpdate && pod.DeletionTimestamp == nil {
-			updated++
-		}
-		if shortHash(pod.Labels[revisionLabel]) == shortHash(status.CurrentRevision) && pod.DeletionTimestamp == nil {
-			current++
-		}
-		if ready(pod) {
-			isReady++
-			if atUpdate {
-				updatedReady++
-			}
-		}
-		if j.readyAt(pod, of) {
-			isAvailable++
-			if atUpdate {
-				updatedAvailable++
-			}
-		}
+		is, stays := shortHash(pod.Labels[revisionLabel]), pod.DeletionTimestamp == nil
+		isUpdated, isReady, isAvailable := is == shortHash(status.UpdateRevision), ready(pod), j.readyAt(pod, of)
+		want.Replicas++
+		count(&want.ReadyReplicas, isReady)
+		count(&want.AvailableReplicas, isAvailable)
+		count(&want.CurrentReplicas, stays && is == shortHash(status.CurrentRevision))
+		count(&want.UpdatedReplicas, stays && isUpdated)
+		count(&want.UpdatedReadyReplicas, isUpdated && isReady)
+		count(&want.UpdatedAvailableReplicas, isUpdated && isAvailable)
 	}
-	j.compare([]counter{
-		{"replicas", replicas, status.Replicas},
-		{"readyReplicas", isReady, status.ReadyReplicas},
-		{"availableReplicas", isAvailable, status.AvailableReplicas},
-		{"currentReplicas", current, status.CurrentReplicas},
-		{"updatedReplicas", updated, status.UpdatedReplicas},
-		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
-		{"updatedAvailableReplicas", updatedAvailable, status.UpdatedAvailableReplicas},
-	})
+	j.compare(status, &want)
 	j.checkVolumeCounts(status, of)
-}
-
-// observedSet is the set as the author observed it, nil if that was none, or another.
-func (j *statefulSetJudge) observedSet() *v1beta1.StatefulSet {
-	seen, _ := j.Observed.Workload.(*v1beta1.StatefulSet)
-	if seen == nil || seen.UID != j.set.UID {
-		return nil
-	}
-	return seen
 }
 
 // observedCurrent is the revision that pods come from, as the author observed it. The status named it, which is judged
 // when it is written. It is empty if the status named no revision that exists.
 func (j *statefulSetJudge) observedCurrent() string {
-	seen := j.observedSet()
-	if seen == nil || j.Observed.Revisions[seen.Status.CurrentRevision] == nil {
+	seen, _ := j.Observed.Workload.(*v1beta1.StatefulSet)
+	if seen == nil || seen.UID != j.set.UID || j.Observed.Revisions[seen.Status.CurrentRevision] == nil {
 		return ""
 	}
 	return shortHash(seen.Status.CurrentRevision)
 }
 
 // members are the pods with the names of a set's, whatever their owner.
-func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
-	for _, pod := range s.Pods {
-		if j.ordinalOf(pod.Name) >= 0 {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
+func (j *statefulSetJudge) members(s *State) []*corev1.Pod {
+	return among(maps.Values(s.Pods), func(pod *corev1.Pod) bool { return j.ordinalOf(pod.Name) >= 0 })
 }
 
 // mayComeFrom tells whether a revision may be the current one if the status names none. Pods of the set come from it,

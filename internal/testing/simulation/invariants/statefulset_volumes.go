@@ -4,7 +4,6 @@ package invariants
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,11 +11,6 @@ import (
 
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
-
-// rigid tells whether a claim is of a class that does not let it grow, or of none.
-func (s *State) rigid(claim *corev1.PersistentVolumeClaim) bool {
-	return !slices.Contains(s.Expandable, ptr.Deref(claim.Spec.StorageClassName, ""))
-}
 
 // growsClaims tells whether the rolling update grows claims. (STS-40)
 func (j *statefulSetJudge) growsClaims() bool {
@@ -48,9 +42,18 @@ func alike(claim, template *corev1.PersistentVolumeClaim) bool {
 	return (class == nil || ptr.Deref(claim.Spec.StorageClassName, "") == *class) && slices.Equal(claim.Spec.AccessModes, template.Spec.AccessModes)
 }
 
-// waitsForMount tells whether only a new pod is left to grow the file system of a claim.
+// waitsForMount tells whether only a new pod is left to grow the file system of a claim, and driverFailed whether the driver failed to give
+// it what it asks for.
 func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
-	c := conditionOf(&claim.Status, corev1.PersistentVolumeClaimFileSystemResizePending)
+	return conditionIs(claim, corev1.PersistentVolumeClaimFileSystemResizePending)
+}
+
+func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
+	return conditionIs(claim, corev1.PersistentVolumeClaimControllerResizeError)
+}
+
+func conditionIs(claim *corev1.PersistentVolumeClaim, of corev1.PersistentVolumeClaimConditionType) bool {
+	c := conditionOf(&claim.Status, of)
 	return c != nil && c.status == "True"
 }
 
@@ -70,27 +73,11 @@ func (j *statefulSetJudge) waitingForMount(s *State) (names []string) {
 	return names
 }
 
-// namesMount tells whether a message begins with the name of a claim that waits for a new pod. (STS-45)
-func (j *statefulSetJudge) namesMount(s *State, message string) bool {
-	return slices.ContainsFunc(j.waitingForMount(s), func(claim string) bool { return strings.HasPrefix(message, "claim "+claim+": ") })
-}
-
 // checkSaysMount: if a claim waits for a new pod, HeldUp tells what holds the StatefulSet up. That may be something else. (STS-45)
 func (j *statefulSetJudge) checkSaysMount(s *State) {
 	if claims := j.waitingForMount(s); len(claims) > 0 && !j.saysHeldUp() {
 		j.add(Status, "the file systems of %v grow when their pods start anew, and no condition HeldUp says so", claims)
 	}
-}
-
-// driverFailed tells whether the driver failed to give a claim what it asks for.
-func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
-	c := conditionOf(&claim.Status, corev1.PersistentVolumeClaimControllerResizeError)
-	return c != nil && c.status == "True"
-}
-
-// failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
-func failedToGrow(claim *corev1.PersistentVolumeClaim) bool {
-	return claim.Annotations["apps.kruise.io/owned-by-asts"] != "" && driverFailed(claim)
 }
 
 // checkResize: a claim is made to ask for what its template does, and for less than it did only after that failed. That happens in the rolling
@@ -102,12 +89,12 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 		j.add(Claims, "resizes claim %s, and nothing lets it", after.Name)
 		return
 	}
-	if !equality.Semantic.DeepEqual(after.Spec.Resources, template.Spec.Resources) || requested(after) < requested(before) && !failedToGrow(before) {
+	failedToGrow := before.Annotations["apps.kruise.io/owned-by-asts"] != "" && driverFailed(before) // as a controller had it ask (STS-43)
+	if !equality.Semantic.DeepEqual(after.Spec.Resources, template.Spec.Resources) || requested(after) < requested(before) && !failedToGrow {
 		j.add(Claims, "claim %s asks for %v, its template for %v, and it asked for %v", after.Name, after.Spec.Resources, template.Spec.Resources, before.Spec.Resources)
 	}
-	if after.Annotations["apps.kruise.io/owned-by-asts"] != j.set.Name {
-		j.add(Claims, "resizes claim %s without an annotation", after.Name)
-	}
+	j.never(after.Annotations["apps.kruise.io/owned-by-asts"] != j.set.Name, Claims,
+		"resizes claim %s without an annotation", after.Name)
 	before.Spec.Resources, after.Spec.Resources = corev1.VolumeResourceRequirements{}, corev1.VolumeResourceRequirements{}
 	pod := j.at(ordinal)
 	switch {
@@ -166,7 +153,7 @@ func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
 // (STS-42)
 func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 	return j.anyBound(pod, func(c, t *corev1.PersistentVolumeClaim) bool {
-		return !alike(c, t) || requested(c) < requested(t) && j.Known.rigid(c)
+		return !alike(c, t) || requested(c) < requested(t) && !slices.Contains(j.Known.Expandable, ptr.Deref(c.Spec.StorageClassName, ""))
 	})
 }
 
@@ -224,7 +211,6 @@ func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, 
 		}
 		want = append(want, counts)
 	}
-	if j.features.ResizeClaims && !slices.Equal(want, status.VolumeClaims) {
-		j.add(Status, "volumeClaims are %v, want %v", status.VolumeClaims, want)
-	}
+	j.never(j.features.ResizeClaims && !slices.Equal(want, status.VolumeClaims), Status,
+		"volumeClaims are %v, want %v", status.VolumeClaims, want)
 }

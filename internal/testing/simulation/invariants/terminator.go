@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// requestsToStop is the resource of requests that stop containers.
 const requestsToStop = "containerrecreaterequests"
 
 // Terminator judges the terminator of sidecars in one history.
@@ -142,9 +141,8 @@ func (p *completing) checkImages(v *violations, before, after *corev1.Pod) {
 			want.Spec.Containers[slices.IndexFunc(want.Spec.Containers, func(of corev1.Container) bool { return of.Name == c.name })].Image = c.exit
 		}
 	}
-	if !equality.Semantic.DeepEqual(want.Spec, after.Spec) || !equality.Semantic.DeepEqual(want.Status, after.Status) {
-		v.add(Spec, "pod %s changes by more or less than the images that its sidecars exit with", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(want.Spec, after.Spec) || !equality.Semantic.DeepEqual(want.Status, after.Status), Spec,
+		"pod %s changes by more or less than the images that its sidecars exit with", before.Name)
 }
 
 // checkPhase: a pod that runs gets the phase that its main containers give it, if that is needed. (ST-13 to ST-16)

@@ -5,6 +5,7 @@ package invariants
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -51,10 +52,6 @@ type unitedChild struct {
 	paused    bool // which no template says
 }
 
-// tellsHeldUp tells whether a workload says itself what holds it up, as those of Kubernetes do not.
-func (c *unitedChild) tellsHeldUp() bool { return c.resource == "clonesets" }
-
-// unitedOf finds the UnitedDeployment of a state, nil if there is none.
 func unitedOf(s *State) *united {
 	set, _ := s.Workload.(*v1alpha1.UnitedDeployment)
 	if set == nil {
@@ -103,17 +100,12 @@ func (u *united) hold() {
 	u.Spec.Template = *current
 }
 
-// holdsTemplate tells whether a revision holds the template of a UnitedDeployment.
 func holdsTemplate(s *State, set *v1alpha1.UnitedDeployment) bool {
-	for _, r := range s.Revisions {
-		if equality.Semantic.DeepEqual(templateIn(r), &set.Spec.Template) {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Values(s.Revisions), func(r *appsv1.ControllerRevision) bool {
+		return equality.Semantic.DeepEqual(templateIn(r), &set.Spec.Template)
+	})
 }
 
-// templateIn is the template that a revision holds; nil if it holds none.
 func templateIn(r *appsv1.ControllerRevision) *v1alpha1.SubsetTemplate {
 	var data struct {
 		Spec struct{ Template *v1alpha1.SubsetTemplate }
@@ -178,7 +170,6 @@ func (u *united) childOf(subset string) (child *unitedChild) {
 	return child
 }
 
-// subset is a subset of the topology; nil if it has none of that name.
 func (u *united) subset(name string) *v1alpha1.Subset {
 	for i := range u.Spec.Topology.Subsets {
 		if u.Spec.Topology.Subsets[i].Name == name {
@@ -188,7 +179,6 @@ func (u *united) subset(name string) *v1alpha1.Subset {
 	return nil
 }
 
-// wants is how many pods there are to be.
 func (u *united) wants() int32 {
 	if u.Spec.Replicas != nil {
 		return max(*u.Spec.Replicas, 0)

@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// limited tells whether subsets have limits that are read.
 func (u *united) limited() bool {
 	return u.reads && slices.ContainsFunc(u.Spec.Topology.Subsets, func(s v1alpha1.Subset) bool { return s.MinReplicas != nil || s.MaxReplicas != nil })
 }
@@ -93,15 +92,9 @@ func (u *united) calm() bool {
 			}
 		}
 	}
-	for _, pod := range u.state.Pods {
-		if u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) {
-			return false
-		}
-	}
-	return true
+	return !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
 }
 
-// marked tells whether a pod is marked as reserved.
 func marked(pod *corev1.Pod) bool {
 	label := pod.Labels[v1alpha1.ReservedPodLabel]
 	return label != "" && label != "false"
@@ -176,19 +169,16 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 		delete(left, v1alpha1.ReservedPodLabel)
 		return left
 	}
-	if !maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations) {
-		v.add(Spec, "pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
-	}
+	v.never(!maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations), Spec,
+		"pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
 	if label := after.Labels[v1alpha1.ReservedPodLabel]; label == "false" && !u.labelsReserved() {
 		v.add(Placement, "pod %s gets the label that it is not reserved", after.Name)
 	}
-	if marked(after) && (!u.moves() || ready(known)) {
-		v.add(Placement, "pod %s is reserved: ready %t", after.Name, ready(known))
-	}
+	v.never(marked(after) && (!u.moves() || ready(known)), Placement,
+		"pod %s is reserved: ready %t", after.Name, ready(known))
 	c := u.childOf(known.Labels[v1alpha1.SubsetNameLabel]) // or one that it has just adopted
-	if marked(after) && (c == nil || !metav1.IsControlledBy(known, c)) {
-		v.add(Ownership, "pod %s is reserved, which is of no subset", after.Name)
-	}
+	v.never(marked(after) && (c == nil || !metav1.IsControlledBy(known, c)), Ownership,
+		"pod %s is reserved, which is of no subset", after.Name)
 }
 
 // checkRecovered: if there are nodes for all, everything is as if none had ever been missed. Another owner may have the name of a
@@ -199,7 +189,5 @@ func (u *united) checkRecovered(v *violations) {
 			return
 		}
 	}
-	if !u.calm() {
-		v.add(Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
-	}
+	v.never(!u.calm(), Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
 }

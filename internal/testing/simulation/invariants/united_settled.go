@@ -24,9 +24,8 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 		return
 	}
 	if u.held && before != nil { // it keeps what it says of revisions that there are
-		if !sameFacts(before.Status, after.Status) {
-			v.add(Status, "it changes while the revision of the template is refused, from %+v to %+v", before.Status, after.Status)
-		}
+		v.never(!sameFacts(before.Status, after.Status), Status,
+			"it changes while the revision of the template is refused, from %+v to %+v", before.Status, after.Status)
 		return
 	}
 	if after.Status.ObservedGeneration != u.Generation {
@@ -42,25 +41,24 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	c := conditionOf(status, v1alpha1.SubsetFailure)
 	failure := c != nil && c.status == "True"
 	if wrong := !readable || u.resource == ""; wrong || failure {
-		if wrong != failure {
-			v.add(Status, "the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
-		}
+		v.never(wrong != failure, Status,
+			"the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
 		return
 	}
 	selector := "app=web"
 	if u.labelsReserved() {
 		selector += "," + v1alpha1.ReservedPodLabel + "=false"
 	}
-	if status.Selector != selector || status.LabelSelector != status.Selector {
-		v.add(Status, "the selector is %q, want %q", status.Selector, selector)
-	}
+	v.never(status.Selector != selector || status.LabelSelector != status.Selector, Status,
+		"the selector is %q, want %q", status.Selector, selector)
 	u.checkUpdatedCondition(v, status)
 	partitions := map[string]int32{}
-	var has, can int32
+	want := *status
+	want.Replicas, want.ReadyReplicas = 0, 0
 	for name, n := range all {
 		partitions[name] = u.partitioned(name, n)
 		if c := u.childOf(name); c != nil {
-			has, can = has+c.has, can+c.can
+			want.Replicas, want.ReadyReplicas = want.Replicas+c.has, want.ReadyReplicas+c.can
 		}
 	}
 	if u.moves() {
@@ -73,19 +71,16 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 		return
 	}
 	u.checkSubsets(v, status)
-	var updated, updatedReady int32
-	for _, pod := range u.state.Pods {
-		if pod.Labels[v1alpha1.SubsetRevisionLabel] == status.UpdateStatus.UpdatedRevision && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil {
-			updated++
-			if ready(pod) {
-				updatedReady++
-			}
+	updated := status.UpdateStatus.UpdatedRevision
+	if u.state.Revisions[updated] != nil { // else it is new, and its pods are found by its name next time
+		want.UpdatedReplicas, want.UpdatedReadyReplicas = 0, 0
+		for _, pod := range u.state.Pods {
+			is := pod.Labels[v1alpha1.SubsetRevisionLabel] == updated && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil
+			count(&want.UpdatedReplicas, is)
+			count(&want.UpdatedReadyReplicas, is && ready(pod))
 		}
 	}
-	v.compare([]counter{{"replicas", has, status.Replicas}, {"readyReplicas", can, status.ReadyReplicas}})
-	if u.state.Revisions[status.UpdateStatus.UpdatedRevision] != nil { // else it is new, and its pods are found by its name next time
-		v.compare([]counter{{"updatedReplicas", updated, status.UpdatedReplicas}, {"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas}})
-	}
+	v.compare(status, &want)
 }
 
 // checkSubsets: the status tells of each subset what it tells of it elsewhere, and of no other. (UD-21.5, UD-21.7)
@@ -158,9 +153,8 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 			u.checkRecovered(&v)
 		}
 	}
-	if len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()) {
-		v.add(Placement, "the subsets are to have %d pods, and there are to be %d", sum, u.wants())
-	}
+	v.never(len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()), Placement,
+		"the subsets are to have %d pods, and there are to be %d", sum, u.wants())
 	for i := range u.children {
 		c := &u.children[i]
 		if chosen := u.childOf(c.subset); u.controls(c) && c.GetDeletionTimestamp() == nil && c.subset != "" &&
@@ -194,9 +188,7 @@ func (u *united) checkUpdated(v *violations) {
 
 // checkHistory: the present revision is there, and no more are than are used or to be kept. (UD-R5, UD-12.3)
 func (u *united) checkHistory(v *violations, updated string) {
-	if u.state.Revisions[updated] == nil {
-		v.add(History, "the revision %s of the template is not there", updated)
-	}
+	v.never(u.state.Revisions[updated] == nil, History, "the revision %s of the template is not there", updated)
 	if u.Status.UpdatedReadyReplicas == u.Status.Replicas && u.Status.Replicas == u.wants() && u.Status.CurrentRevision != updated {
 		v.add(Status, "currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
 	}
@@ -206,11 +198,8 @@ func (u *united) checkHistory(v *violations, updated string) {
 // checkSaysDead: a subset whose workload waits for pods on dead nodes is named, if that is one of Kubernetes. Any other says so itself,
 // and the UnitedDeployment says that again. (UD-22)
 func (u *united) checkSaysDead(v *violations, c *unitedChild) {
-	var waits []*corev1.Pod
-	for _, pod := range u.state.Pods {
-		if controls(c.GetUID(), pod) && !c.tellsHeldUp() && !ready(pod) && c.can < c.replicas {
-			waits = append(waits, pod)
-		}
-	}
+	waits := among(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool {
+		return controls(c.GetUID(), pod) && c.resource != "clonesets" && !ready(pod) && c.can < c.replicas
+	})
 	checkDead(v, u.state, waits, &u.Status, func(*corev1.Pod) string { return "subset " + c.subset })
 }

@@ -34,7 +34,6 @@ type UnitedPast struct {
 	served services
 }
 
-// of finds the UnitedDeployment of a state, nil if there is none.
 func (p *UnitedPast) of(s *State) *united {
 	u := unitedOf(s)
 	if u != nil {
@@ -54,7 +53,7 @@ func (p *UnitedPast) Observe(c *Change) {
 // at is the UnitedDeployment as the API server had it at a version; nil if that is not known.
 func (p *UnitedPast) at(version int64) (found *v1alpha1.UnitedDeployment) {
 	for _, set := range p.sets {
-		if n, err := strconv.ParseInt(set.ResourceVersion, 10, 64); err == nil && n <= version {
+		if versionOf(set) <= version {
 			found = set
 		}
 	}
@@ -95,9 +94,7 @@ func (p *UnitedPast) checkChildWrite(v *violations, u *united, w *Write) {
 		if had := u.childOf(after.subset); had != nil {
 			v.add(Identity, "%s %s is created for subset %s, which has %s", w.Resource, w.name(), after.subset, had.GetName())
 		}
-		if !u.controls(w.After) {
-			v.add(Ownership, "%s %s is created, which has no controller", w.Resource, w.name())
-		}
+		v.never(!u.controls(w.After), Ownership, "%s %s is created, which has no controller", w.Resource, w.name())
 		u.checkChild(v, &after)
 		u.checkMade(v, &after)
 	case w.After == nil || w.After.GetDeletionTimestamp() != nil && w.Before.GetDeletionTimestamp() == nil:
@@ -164,9 +161,7 @@ func (u *united) checkChange(v *violations, w *Write) {
 		v.add(Ownership, "%s %s is changed, which is that of no subset", w.Resource, w.name())
 		return
 	}
-	if before.paused != after.paused {
-		v.add(Spec, "%s %s is paused or not, which no template says", w.Resource, w.name())
-	}
+	v.never(before.paused != after.paused, Spec, "%s %s is paused or not, which no template says", w.Resource, w.name())
 	if before.subset == after.subset { // a user may have changed it meanwhile
 		after.subset = c.subset
 	}
@@ -206,12 +201,10 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 			v.add(Spec, "%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
 		}
 	}
-	if !equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers) {
-		v.add(Spec, "%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
-	}
-	if !slices.Equal(c.pods.Spec.Tolerations, append(slices.Clone(u.pods.Spec.Tolerations), subset.Tolerations...)) {
-		v.add(Spec, "%s %s has the tolerations %v", c.resource, c.GetName(), c.pods.Spec.Tolerations)
-	}
+	v.never(!equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers), Spec,
+		"%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
+	v.never(!slices.Equal(c.pods.Spec.Tolerations, append(slices.Clone(u.pods.Spec.Tolerations), subset.Tolerations...)), Spec,
+		"%s %s has the tolerations %v", c.resource, c.GetName(), c.pods.Spec.Tolerations)
 	terms := requiredTerms(&c.pods.Spec)
 	if e := subset.NodeSelectorTerm.MatchExpressions; len(e) > 0 && (len(terms) != 1 || !equality.Semantic.DeepEqual(terms[0].MatchExpressions, e)) || len(e) == 0 && len(terms) > 0 {
 		v.add(Spec, "%s %s restricts its pods to %v", c.resource, c.GetName(), terms)
@@ -250,7 +243,6 @@ func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 	p.checkStuck(v, u, c, w)
 }
 
-// cutOrdinal cuts the ordinal off the name of a pod.
 func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
 	for i := len(name) - 1; i >= 0; i-- {
 		if name[i] == '-' {
@@ -263,9 +255,8 @@ func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
 
 // checkRevisionWrite: revisions are its own, and stay while they are used. (UD-R3, UD-R5)
 func (u *united) checkRevisionWrite(v *violations, w *Write) {
-	if w.Before != nil && !u.controls(w.Before) && (metav1.GetControllerOfNoCopy(w.Before) != nil || w.Verb == "delete") {
-		v.add(Ownership, "%s of revision %s, which is not its own", w.Verb, w.name())
-	}
+	v.never(w.Before != nil && !u.controls(w.Before) && (metav1.GetControllerOfNoCopy(w.Before) != nil || w.Verb == "delete"), Ownership,
+		"%s of revision %s, which is not its own", w.Verb, w.name())
 	u.history().checkWrite(v, w)
 }
 
@@ -294,7 +285,6 @@ const unreadyFor = 5 * time.Minute
 
 type service struct{ since, until time.Time }
 
-// services are those of pods, by UID.
 type services map[types.UID]*service
 
 func (s *services) observe(c *Change) {

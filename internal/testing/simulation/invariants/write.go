@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -68,7 +69,6 @@ type Preconditions struct{ UID, ResourceVersion string }
 // Refusal is what a policy forbids.
 type Refusal struct{ Verb, Resource string }
 
-// refuses tells whether something is forbidden.
 func (s *State) refuses(verb, resource string) bool {
 	return slices.Contains(s.Refused, Refusal{verb, resource})
 }
@@ -127,12 +127,28 @@ func (w *Write) name() string {
 	return w.After.GetName()
 }
 
-// pods returns the pod before and after a write of a pod, nil if there is none.
-func (w *Write) pods() (before, after *corev1.Pod) {
-	before, _ = w.Before.(*corev1.Pod)
-	after, _ = w.After.(*corev1.Pod)
+func objects[T Object](w *Write) (before, after T) {
+	before, _ = w.Before.(T)
+	after, _ = w.After.(T)
 	return before, after
 }
+
+// statusWrite is a write of the status of a workload, and the workload as its author saw it. It tells whether there is something to judge:
+// the status changes and nothing else, and the author saw that workload.
+func statusWrite[T Object](v *violations, w *Write) (before, after, seen T, judged bool) {
+	before, had := w.Before.(T)
+	after, has := w.After.(T)
+	seen, saw := w.Observed.Workload.(T)
+	part := func(of T, name string) any { return reflect.ValueOf(of).Elem().FieldByName(name).Interface() }
+	same := func(name string) bool { return equality.Semantic.DeepEqual(part(before, name), part(after, name)) }
+	if !had || !has || !same("Spec") {
+		v.add(Spec, "%s of the %s changes more than the status", w.Verb, reflect.TypeFor[T]().Elem().Name())
+		return before, after, seen, false
+	}
+	return before, after, seen, saw && seen.GetUID() == after.GetUID() && !same("Status")
+}
+
+func (w *Write) pods() (before, after *corev1.Pod) { return objects[*corev1.Pod](w) }
 
 // knownPod is the pod as the author knew it: its state before the write if
 // that is not known. It is nil if the author knew another pod by that name, or none.
@@ -152,7 +168,6 @@ func (w *Write) knownPod() *corev1.Pod {
 func (w *Write) asKnown() *State { return cmp.Or(w.Known, w.Truth) }
 func (w *Write) asSeen() *State  { return cmp.Or(w.Observed, w.Truth) }
 
-// spec is the workload as the author knew it.
 func (w *Write) spec() Object { return w.asKnown().Workload }
 
 // revisions are those that the author knew and that are the workload's, or have no owner
@@ -248,17 +263,30 @@ func (v *violations) add(invariant Invariant, format string, args ...any) {
 	*v = append(*v, Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)})
 }
 
-type counter struct {
-	name      string
-	want, got int32
+// never says what is wrong if something is the case that must not be.
+func (v *violations) never(wrong bool, invariant Invariant, format string, args ...any) {
+	if wrong {
+		v.add(invariant, format, args...)
+	}
 }
 
-// compare judges the numbers of a status.
-func (v *violations) compare(all []counter) {
-	for _, c := range all {
-		if c.got != c.want {
-			v.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
+// compare judges the numbers of a status by those that it should have, each by its name in JSON.
+func (v *violations) compare(status, want any) {
+	is, should := reflect.ValueOf(status).Elem(), reflect.ValueOf(want).Elem()
+	for i := range is.NumField() {
+		field := is.Type().Field(i)
+		if field.Type.Kind() != reflect.Int32 {
+			continue
 		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		has, there := is.Field(i).Int(), should.Field(i).Int()
+		v.never(has != there, Status, "%s is %d, and there are %d", name, has, there)
+	}
+}
+
+func count[N int | int32](n *N, holds bool) {
+	if holds {
+		*n++
 	}
 }
 
@@ -274,9 +302,7 @@ func sameFacts[T any](a, b T) bool {
 
 // compareGeneration judges which generation a status says that it is about.
 func (v *violations) compareGeneration(observed, generation int64) {
-	if observed != generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", observed, generation)
-	}
+	v.never(observed != generation, Status, "observedGeneration is %d, the generation %d", observed, generation)
 }
 
 // checkOwnership: nothing is touched that the workload does not control. What it
@@ -298,9 +324,8 @@ func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, aft
 // checkPrecise: a write names the UID of the object that its author saw, so that
 // no other one of the same name is hit.
 func checkPrecise(v *violations, w *Write) {
-	if w.Before != nil && w.Asked != nil && w.Asked.UID == "" {
-		v.add(Ownership, "%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
-	}
+	v.never(w.Before != nil && w.Asked != nil && w.Asked.UID == "", Ownership,
+		"%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
 }
 
 func (w *Write) knownObject() metav1.Object {

@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 )
@@ -121,4 +122,16 @@ func Read(p *simulation.Process, resources ...podwright.Resource) readers.Noting
 		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
 	return readers.Noting{Reader: reader, Resource: resources[0], Note: p.Observe}
+}
+
+// Start returns what starts controllers of a kind that have a bug, by the options of their processes.
+func Start[O, S, P any](of fixture.Package[O, S, P], bug simulation.Spoil[O, podwright.Reconciler[S, P]],
+	options func(*simulation.Process) (O, error)) func(*simulation.Process) (simulation.Controller, error) {
+	return func(p *simulation.Process) (simulation.Controller, error) {
+		r, err := bug.Start(p, options, of.NewReconciler)
+		if err != nil {
+			return simulation.Controller{}, err
+		}
+		return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return of.Unfinished(r, fixture.Web) }}, nil
+	}
 }

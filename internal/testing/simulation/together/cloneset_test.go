@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,6 @@ func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, err
 	}}, nil
 }
 
-// anyCloneSet is the CloneSet of a seed.
 func anyCloneSet(r *rand.Rand) simulation.Object {
 	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
 		Replicas: ptr.To(2 + r.Int32N(4)),
@@ -96,20 +96,11 @@ func anyCloneSet(r *rand.Rand) simulation.Object {
 }
 
 // cloneSetEdits are what users change about a CloneSet: more often than not its image.
-var cloneSetEdits = []simulation.Edit{
-	newImage, newImage, newImage, newImage, newImage, newImage, newImage, newImage, newImage, newImage,
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4),
-	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 3, 4),
-	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceIfPossible", "InPlaceIfPossible"),
-	simulation.Pick(`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 0, 0, 5),
-	simulation.Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null", "null"),
-}
+var (
+	newImage      = simulation.ReadEdits("images")[0]
+	cloneSetEdits = append(slices.Repeat([]simulation.Edit{newImage}, 10), simulation.ReadEdits("clonesets")...)
+)
 
-var newImage = simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, 7, "bad")
-
-// actOnCloneSet is what users of the CloneSet, and owners of its hooks, do in a step.
 func actOnCloneSet(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(20); {

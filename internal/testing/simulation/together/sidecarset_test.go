@@ -94,15 +94,8 @@ func anySidecarSet(r *rand.Rand) simulation.Object {
 	return set
 }
 
-// sidecarSetEdits are what users change about a SidecarSet, beside its images.
-var sidecarSetEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1, `"40%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, 3, `"50%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, false),
-	simulation.Pick(`{"spec":{"injectionStrategy":{"paused":%v}}}`, true, false, false),
-}
+var sidecarSetEdits = simulation.ReadEdits("sidecarsets")
 
-// actOnSidecarSet is what users of the SidecarSet do in a step.
 func actOnSidecarSet(u *simulation.User, r *rand.Rand) {
 	if r.IntN(4) == 0 {
 		u.Edit(simulation.AnyEdit(r, sidecarSetEdits))
@@ -113,7 +106,6 @@ func actOnSidecarSet(u *simulation.User, r *rand.Rand) {
 	})
 }
 
-// editImages gives the containers of the SidecarSet other images.
 func editImages(u *simulation.User, tag func(*v1alpha1.SidecarContainer) string) {
 	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
 	for i := range set.Spec.Containers {
