@@ -98,10 +98,7 @@ func problemsOf(d *datadriven.TestData, first string, given map[string]string) (
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range append(a.unlike(), a.unlikeKind()...) {
-			found = append(found, p.String())
-		}
-		return found, nil
+		return a.unlike()
 	case "players":
 		used, err := sharedByPlayers(map[string][]byte{"kind/kind.go": []byte(given["kind"]), "kind/simulation_test.go": []byte(given["history"] + d.Input)})
 		for by, what := range used {
