@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/testing/appliers"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
@@ -15,7 +16,7 @@ func ofKind(kind, version, fields string) string {
 }
 
 // byKind are the conversions.
-var byKind = map[string]func([]byte, string) ([]byte, error){
+var byKind = map[string]conformance.Convert{
 	"StatefulSet": conversion.StatefulSet, "DaemonSet": conversion.DaemonSet, "BroadcastJob": conversion.BroadcastJob, "AdvancedCronJob": conversion.AdvancedCronJob,
 }
 
