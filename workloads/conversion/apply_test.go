@@ -28,3 +28,18 @@ func TestServerSideApplyOfDaemonSets(t *testing.T) {
 		appliers.Both("spec.minReadySeconds", int64(3), int64(4)), appliers.Both("spec.updateStrategy.rollingUpdate.partition", int64(3), "50%"),
 	}}.Judge(t)
 }
+
+// STS-V3: server-side apply in either version loses nothing, and takes away what it owned.
+func TestServerSideApply(t *testing.T) {
+	appliers.Kind{Name: "StatefulSet", Convert: conversion.StatefulSet, Fields: []appliers.Field{
+		appliers.Both("spec.replicas", int64(3), int64(4)), appliers.Both("spec.updateStrategy.type", "OnDelete"),
+		appliers.Beta("spec.reserveOrdinals", []any{int64(1)}, []any{int64(1), int64(2)}),
+		appliers.Beta("spec.ordinals.start", int64(7), int64(8)), appliers.Beta("spec.scaleStrategy.maxUnavailable", int64(1), "50%"),
+		appliers.Beta("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "Retain", "Delete"),
+		appliers.Beta("spec.persistentVolumeClaimRetentionPolicy.whenScaled", "Retain"),
+		appliers.Beta("spec.lifecycle.preDelete.markPodNotReady", true, false), appliers.Beta("spec.lifecycle.inPlaceUpdate.markPodNotReady", true),
+		appliers.Beta("spec.lifecycle.preDelete.labelsHandler.a", "b", "c"), appliers.Beta("spec.lifecycle.preDelete.labelsHandler.a/b", "b", "c"),
+		appliers.Beta("spec.volumeClaimUpdateStrategy.type", "OnDelete", "OnPodRollingUpdate"),
+		appliers.Beta("status.updatedReadyReplicas", int64(3), int64(4)), appliers.Beta("status.updatedAvailableReplicas", int64(3)),
+	}}.Judge(t)
+}
