@@ -7,14 +7,11 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/availability/client"
-	"github.com/podwright/podwright/availability/client/fake"
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
@@ -40,25 +37,4 @@ func ExampleNewForConfig() {
 	if _, err := c.PodUnavailableBudgets("shop").Create(context.Background(), budget, metav1.CreateOptions{}); err != nil {
 		fmt.Println(err)
 	}
-}
-
-// Read PodUnavailableBudgets from a cache that follows the API server.
-func ExampleNewPodUnavailableBudgetInformer() {
-	c := fake.NewClient(&v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
-
-	informer := client.NewPodUnavailableBudgetInformer(c, "shop", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go informer.RunWithContext(ctx)
-	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
-
-	budgets, err := client.NewPodUnavailableBudgetLister(informer.GetIndexer()).Namespace("shop").List(labels.Everything())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, b := range budgets {
-		fmt.Println(b.Name)
-	}
-	// Output: web
 }

@@ -7,12 +7,9 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
@@ -40,27 +37,4 @@ func ExampleNewForConfig() {
 	if _, err := c.ImagePullJobs("shop").Create(context.Background(), job, metav1.CreateOptions{}); err != nil {
 		fmt.Println(err)
 	}
-}
-
-// Read ImagePullJobs from a cache that follows the API server.
-func ExampleNewImagePullJobInformer() {
-	c := fake.NewClient(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-v2"}})
-
-	informer := client.NewImagePullJobInformer(c, metav1.NamespaceAll, 0, cache.Indexers{
-		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go informer.RunWithContext(ctx)
-	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
-
-	jobs, err := client.NewImagePullJobLister(informer.GetIndexer()).Namespace("shop").List(labels.Everything())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, job := range jobs {
-		fmt.Println(job.Name)
-	}
-	// Output: web-v2
 }

@@ -5,7 +5,6 @@ package caches
 import (
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,22 +42,6 @@ func reading[T runtime.Object](t testing.TB, resource podwright.Resource, indexe
 
 // ownersAndMembers are both indexes by what pods belong to.
 var ownersAndMembers = []podwright.Index{ByOwner, ByMember}
-
-// TestIndexesAddedAtTheSameTime: controllers that start together share an informer.
-func TestIndexesAddedAtTheSameTime(t *testing.T) {
-	for range 500 {
-		informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
-		var all sync.WaitGroup
-		for range 4 {
-			all.Go(func() {
-				if err := AddIndexes(informer, ByOwner); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-	}
-}
 
 // names lists what was found, sorted.
 func names[T metav1.Object](t *testing.T, found []T, err error) string {

@@ -23,7 +23,7 @@ type random struct {
 
 var zone = time.FixedZone("a", 3600)
 
-func (r random) fill(v reflect.Value, depth int) {
+func (r random) fill(v reflect.Value) {
 	switch v.Type() {
 	case reflect.TypeFor[resource.Quantity]():
 		v.Set(reflect.ValueOf(resource.MustParse([]string{"1", "2", "1000m", "0.1", "123456789012345678901234567890"}[r.Intn(5)])))
@@ -36,7 +36,7 @@ func (r random) fill(v reflect.Value, depth int) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() && r.Intn(r.scarce) == 0 {
-				r.fill(v.Field(i), depth+1)
+				r.fill(v.Field(i))
 			}
 		}
 	case reflect.String:
@@ -49,87 +49,70 @@ func (r random) fill(v reflect.Value, depth int) {
 		v.SetUint(uint64(r.Intn(3)))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		r.fill(v.Elem(), depth+1)
+		r.fill(v.Elem())
 	case reflect.Slice:
 		n := r.Intn(3)
 		v.Set(reflect.MakeSlice(v.Type(), n, n+r.Intn(3)))
 		for i := range n {
-			r.fill(v.Index(i), depth+1)
+			r.fill(v.Index(i))
 		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for range r.Intn(4) {
 			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-			r.fill(key, depth+1)
-			r.fill(value, depth+1)
+			r.fill(key)
+			r.fill(value)
 			v.SetMapIndex(key, value)
 		}
 	}
 }
 
-// change changes some fields of a value in place, whatever has it too.
-func (r random) change(v reflect.Value) {
+// walk visits what a value has in its exported fields, behind pointers, and in slices and maps, and then what is around it, but for structs.
+func walk(v reflect.Value, at string, visit func(v reflect.Value, at string)) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				r.change(v.Field(i))
+			if f := v.Type().Field(i); f.IsExported() {
+				walk(v.Field(i), at+"."+f.Name, visit)
 			}
 		}
 		return
 	case reflect.Pointer:
 		if !v.IsNil() {
-			r.change(v.Elem())
+			walk(v.Elem(), at, visit)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			r.change(v.Index(i))
+			walk(v.Index(i), fmt.Sprintf("%s[%d]", at, i), visit)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			value := reflect.New(v.Type().Elem()).Elem()
 			value.Set(v.MapIndex(key))
-			r.change(value)
+			walk(value, at+"[]", visit)
 			v.SetMapIndex(key, value)
 		}
 	}
-	if r.Intn(r.scarce) == 0 && v.Kind() != reflect.Interface {
-		r.fill(v, 0)
-	}
+	visit(v, at)
+}
+
+// change changes some fields of a value in place, whatever has it too.
+func (r random) change(v reflect.Value) {
+	walk(v, "", func(v reflect.Value, _ string) {
+		if r.Intn(r.scarce) == 0 && v.Kind() != reflect.Interface {
+			r.fill(v)
+		}
+	})
 }
 
 // slack returns a slice in a value that ends behind its last element, if there is one.
-func slack(v reflect.Value, at string) string {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				if found := slack(v.Field(i), at+"."+f.Name); found != "" {
-					return found
-				}
-			}
+func slack(v reflect.Value) (found string) {
+	walk(v, "", func(v reflect.Value, at string) {
+		if v.Kind() == reflect.Slice && v.Len() < v.Cap() {
+			found = at
 		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return slack(v.Elem(), at)
-		}
-	case reflect.Slice:
-		if v.Len() < v.Cap() {
-			return at
-		}
-		for i := range v.Len() {
-			if found := slack(v.Index(i), fmt.Sprintf("%s[%d]", at, i)); found != "" {
-				return found
-			}
-		}
-	case reflect.Map:
-		for all := v.MapRange(); all.Next(); {
-			if found := slack(all.Value(), at+"[]"); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
+	})
+	return found
 }
 
 // TestLayoutOfAll: a type that contains itself, and one with everything that fields can be.
@@ -179,7 +162,7 @@ func TestLayoutOfAll(t *testing.T) {
 	} {
 		model, value := build(), build()
 		l.settle(unsafe.Pointer(model))
-		if found := slack(reflect.ValueOf(model).Elem(), ""); found != "" {
+		if found := slack(reflect.ValueOf(model).Elem()); found != "" {
 			t.Errorf("%s: %s has room behind its last element", name, found)
 		}
 		c.edit(value)

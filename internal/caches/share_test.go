@@ -53,7 +53,7 @@ func testSharing[T any, P kindOfCrowd[T]](t *testing.T) {
 			}
 		}
 		first := P(new(T))
-		r.fill(reflect.ValueOf(first).Elem(), 0)
+		r.fill(reflect.ValueOf(first).Elem())
 		for i := range 3 {
 			object := P(first.DeepCopy())
 			if i > 0 {
@@ -87,7 +87,7 @@ func testSharing[T any, P kindOfCrowd[T]](t *testing.T) {
 		}
 		for i := range models.objects {
 			if model := models.objects[i].Value(); model != nil {
-				if found := slack(reflect.ValueOf(model).Elem(), ""); found != "" {
+				if found := slack(reflect.ValueOf(model).Elem()); found != "" {
 					t.Fatalf("an append to %s writes to what objects share", found)
 				}
 			}

@@ -96,20 +96,3 @@ func countOf[T comparable](all []T, one T) (n int) {
 	}
 	return n
 }
-
-// BenchmarkSidecarSetsFor: 50,000 SidecarSets, of which one matches.
-func BenchmarkSidecarSetsFor(b *testing.B) {
-	var sets []*v1alpha1.SidecarSet
-	for i := range 50000 {
-		sets = append(sets, &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("set-", i)},
-			Spec: v1alpha1.SidecarSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint("app-", i)}}}})
-	}
-	reader := reading(b, "sidecarsets", []podwright.Index{BySelector}, sets...)
-	of := map[string]string{"app": "app-7", "tier": "front", "team": "a", "zone": "z", "hash": "x"}
-	b.ReportAllocs()
-	for b.Loop() {
-		if found, err := SidecarSetsFor(reader, "sidecarsets", "shop", of); err != nil || len(found) != 1 {
-			b.Fatal(len(found), err)
-		}
-	}
-}

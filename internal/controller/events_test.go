@@ -213,33 +213,6 @@ func (c *counting) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	return c.SharedIndexInformer.AddEventHandler(h)
 }
 
-// BenchmarkPodEvent measures what an event of a pod costs, by the number of
-// controllers of pods that have nothing to do about it.
-func BenchmarkPodEvent(b *testing.B) {
-	pod := runningPod()
-	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "uid"}}
-	heartbeat := pod.DeepCopy()
-	heartbeat.Status.Conditions[0].LastProbeTime = metav1.Now()
-	ready := pod.DeepCopy()
-	ready.Status.Conditions[0].Status = corev1.ConditionFalse
-	for _, idle := range []int{0, 10} {
-		d := &dispatcher{}
-		d.add(&subscription{fields: workloadPods | identity, owner: cloneSets, enqueue: func(types.NamespacedName) {}})
-		for i := range idle {
-			d.add(&subscription{fields: workloadPods | identity, owner: schema.GroupKind{Group: "example.com", Kind: fmt.Sprint("Idle", i)},
-				enqueue: func(types.NamespacedName) { b.Error("an idle controller is asked") }})
-		}
-		for name, after := range map[string]*corev1.Pod{"heartbeat": heartbeat, "readiness": ready} {
-			b.Run(fmt.Sprintf("%s/idle=%d", name, idle), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					d.OnUpdate(pod, after)
-				}
-			})
-		}
-	}
-}
-
 // Controllers that start together subscribe to an informer that they share, and add indexes to it.
 func TestSubscribedAtTheSameTime(t *testing.T) {
 	for range 300 {

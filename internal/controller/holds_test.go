@@ -7,10 +7,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 func podsNamed(n int) (pods []*corev1.Pod) {
@@ -56,26 +54,5 @@ func TestHoldsOf(t *testing.T) {
 		if got := HoldsOf("pods", list, test.others)(s, test.resource)(test.name); got != test.want {
 			t.Errorf("%s %s: %t, want %t", test.resource, test.name, got, test.want)
 		}
-	}
-}
-
-// BenchmarkUnseen looks for the pods that a reconcile has created, a tenth of all.
-func BenchmarkUnseen(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			pods, key := podsNamed(n), types.NamespacedName{Namespace: "shop", Name: "web"}
-			var store apiwriter.Store
-			for b.Loop() {
-				b.StopTimer()
-				for _, pod := range pods[n-n/10:] {
-					store.Created(key, apiwriter.Creation{Resource: "pods", Name: pod.Name})
-				}
-				b.StartTimer()
-				holds := Holds(pods)
-				if unseen := store.Unseen(key, func(_ podwright.Resource, name string) bool { return holds(name) }); len(unseen) > 0 {
-					b.Fatal(unseen)
-				}
-			}
-		})
 	}
 }

@@ -54,19 +54,6 @@ func run(t *testing.T, length time.Duration, filling *Filling, config loopConfig
 	return r
 }
 
-// times are those of the reconciles of a loop over one key, in a bubble.
-func times(t *testing.T, length time.Duration, config loopConfig, want ...time.Duration) (errs int) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		r := run(t, length, nothing(), config)
-		if diff := cmp.Diff(want, r.times); diff != "" {
-			t.Errorf("times of the reconciles (-want +got):\n%s", diff)
-		}
-		errs = len(r.errs)
-	})
-	return errs
-}
-
 type reconcile = func(context.Context, types.NamespacedName) (time.Duration, error)
 
 // counted is a reconcile that is told how many there were with it.
@@ -85,56 +72,53 @@ func always(after time.Duration, err error) reconcile {
 func TestLoop(t *testing.T) {
 	ms := time.Millisecond
 	failure := errors.New("failure")
+	waiting := func() reconcile {
+		return counted(func(n int) (time.Duration, error) {
+			switch n {
+			case 3:
+				return ms, nil
+			case 5:
+				return 0, nil
+			}
+			return 0, failure
+		})
+	}
 	for _, test := range []struct {
-		name      string
-		length    time.Duration
-		reconcile reconcile
-		want      []time.Duration
-		errs      int
+		name   string
+		length time.Duration
+		config loopConfig
+		want   []time.Duration
+		errs   int
 	}{
-		{"one reconcile per key", time.Hour, always(0, nil), []time.Duration{0}, 0},
-		{"another reconcile after the time asked for", 25 * time.Second, always(10*time.Second, nil), []time.Duration{0, 10 * time.Second, 20 * time.Second}, 0},
-		{"failures back off", 100 * ms, always(0, failure), []time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms}, 5},
-		{"failures back off no longer, on time, than the time asked for", 200 * ms, always(50*ms, failure),
+		{"one reconcile per key", time.Hour, loopConfig{reconcile: always(0, nil)}, []time.Duration{0}, 0},
+		{"another reconcile after the time asked for", 25 * time.Second, loopConfig{reconcile: always(10*time.Second, nil)},
+			[]time.Duration{0, 10 * time.Second, 20 * time.Second}, 0},
+		{"failures back off", 100 * ms, loopConfig{reconcile: always(0, failure)}, []time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms}, 5},
+		{"failures back off no longer, on time, than the time asked for", 200 * ms, loopConfig{retryWhenDue: true, reconcile: always(50*ms, failure)},
 			[]time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms, 125 * ms, 175 * ms}, 7},
-		{"a success ends the back-off", 50 * ms, counted(func(n int) (time.Duration, error) {
+		{"failures back off as told to", 10 * time.Second, loopConfig{firstRetry: time.Second, lastRetry: 3 * time.Second, reconcile: always(0, failure)},
+			[]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, 5},
+		{"a success ends the back-off", 50 * ms, loopConfig{retryWhenDue: true, reconcile: counted(func(n int) (time.Duration, error) {
 			if n == 3 {
 				return 10 * ms, nil
 			}
 			return 0, failure
-		}), []time.Duration{0, 5 * ms, 15 * ms, 25 * ms, 30 * ms, 40 * ms}, 5},
-		{"a panic is a failure", 10 * ms, counted(func(int) (time.Duration, error) { panic("broken") }), []time.Duration{0, 5 * ms}, 2},
+		})}, []time.Duration{0, 5 * ms, 15 * ms, 25 * ms, 30 * ms, 40 * ms}, 5},
+		{"a panic is a failure", 10 * ms, loopConfig{reconcile: counted(func(int) (time.Duration, error) { panic("broken") })}, []time.Duration{0, 5 * ms}, 2},
+		// A reconcile that only waits for a cache is no success.
+		{"CT-1: after a wait the back-off goes on", time.Second, loopConfig{waits: func(types.NamespacedName) bool { return true }, reconcile: waiting()},
+			[]time.Duration{0, 5 * ms, 15 * ms, 16 * ms, 36 * ms}, 3},
+		{"CT-1: after no wait it begins anew", time.Second, loopConfig{waits: func(types.NamespacedName) bool { return false }, reconcile: waiting()},
+			[]time.Duration{0, 5 * ms, 15 * ms, 16 * ms, 21 * ms}, 3},
+		{"no reconcile waits", time.Second, loopConfig{reconcile: waiting()}, []time.Duration{0, 5 * ms, 15 * ms, 16 * ms, 21 * ms}, 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if errs := times(t, test.length, loopConfig{retryWhenDue: true, reconcile: test.reconcile}, test.want...); errs != test.errs {
-				t.Errorf("%d errors, want %d", errs, test.errs)
-			}
-		})
-	}
-}
-
-// A reconcile that only waits for a cache is no success: the back-off of the failures before it goes on. (CT-1)
-func TestLoopGoesOnToBackOffAfterAWait(t *testing.T) {
-	ms := time.Millisecond
-	for _, test := range []struct {
-		name  string
-		waits func(types.NamespacedName) bool
-		last  time.Duration
-	}{
-		{"it waits", func(types.NamespacedName) bool { return true }, 36 * ms},
-		{"it does not", func(types.NamespacedName) bool { return false }, 21 * ms},
-		{"no reconcile waits", nil, 21 * ms},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			times(t, time.Second, loopConfig{waits: test.waits, reconcile: counted(func(n int) (time.Duration, error) {
-				switch n {
-				case 3:
-					return ms, nil
-				case 5:
-					return 0, nil
+			synctest.Test(t, func(t *testing.T) {
+				r := run(t, test.length, nothing(), test.config)
+				if diff := cmp.Diff(test.want, r.times); diff != "" || len(r.errs) != test.errs {
+					t.Errorf("%d errors, want %d; times of the reconciles (-want +got):\n%s", len(r.errs), test.errs, diff)
 				}
-				return 0, errors.New("failure")
-			})}, 0, 5*ms, 15*ms, 16*ms, test.last)
+			})
 		})
 	}
 }
@@ -149,46 +133,29 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 	})
 }
 
-func TestLoopBacksOffAsToldTo(t *testing.T) {
-	times(t, 10*time.Second, loopConfig{firstRetry: time.Second, lastRetry: 3 * time.Second, reconcile: always(0, errors.New("no"))},
-		0, time.Second, 3*time.Second, 6*time.Second, 9*time.Second)
-}
-
-// Run waits for the reconcile under way, and for the caches before the first one.
-func TestLoopEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := false
-		run(t, time.Second, nothing(), loopConfig{reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
-			<-ctx.Done()
-			time.Sleep(time.Minute) // it takes a while to end
-			ended = true
-			return 0, ctx.Err()
-		}})
-		if !ended {
-			t.Error("the reconcile has not ended")
-		}
-		empty := nothing()
-		empty.waits = []*cacheWait{{resource: "pods", synced: func() bool { return false }}}
-		if r := run(t, time.Second, empty, loopConfig{reconcile: always(0, nil)}); len(r.times) > 0 {
-			t.Error("a reconcile before the caches are filled")
-		}
-	})
-}
-
-func TestLoopRunsInformers(t *testing.T) {
+// Run fills the caches before the first reconcile, and waits for the one under way.
+func TestLoopBeginsAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := fcache.NewFakeControllerSource()
 		defer source.Shutdown()
 		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}})
 		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
-		shown, filling := 0, nothing()
+		shown, ended, filling := 0, false, nothing()
 		filling.informers, filling.waits = []cache.SharedIndexInformer{informer}, []*cacheWait{{resource: "pods", synced: informer.HasSynced}}
-		run(t, time.Minute, filling, loopConfig{reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+		run(t, time.Minute, filling, loopConfig{reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
 			shown = len(informer.GetStore().List())
-			return 0, nil
+			<-ctx.Done()
+			time.Sleep(time.Minute) // it takes a while to end
+			ended = true
+			return 0, ctx.Err()
 		}})
-		if shown != 1 || !informer.IsStopped() {
-			t.Errorf("the reconcile saw %d pods, want 1; the informer has stopped: %t", shown, informer.IsStopped())
+		if shown != 1 || !ended || !informer.IsStopped() {
+			t.Errorf("the reconcile saw %d pods, want 1, and has ended: %t; the informer has stopped: %t", shown, ended, informer.IsStopped())
+		}
+		empty := nothing()
+		empty.waits = []*cacheWait{{resource: "pods", synced: func() bool { return false }}}
+		if r := run(t, time.Second, empty, loopConfig{reconcile: always(0, nil)}); len(r.times) > 0 {
+			t.Error("a reconcile before the caches are filled")
 		}
 	})
 }

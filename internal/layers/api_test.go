@@ -3,6 +3,7 @@
 package layers
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -11,50 +12,19 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// api is what a package exports, as it stands in the source. Types are written as there, and parameters without their names.
-type api struct {
-	funcs   map[string]string            // by name
-	methods map[string]map[string]string // by type, then by name
-	types   map[string]string            // what stands behind the name; empty for a struct
-	fields  map[string][]field           // of structs
-}
-
-// field is a field of a struct; an embedded one has the name of its type.
-type field struct {
-	name, of string
-	embedded bool
-}
-
-// field finds a field of a struct.
-func (a *api) field(of, name string) (string, bool) {
-	i := slices.IndexFunc(a.fields[of], func(f field) bool { return f.name == name })
-	if i < 0 {
-		return "", false
-	}
-	return a.fields[of][i].of, true
-}
-
-// method finds a method of a type, or of a struct of the package that it embeds.
-func (a *api) method(of, name string) string {
-	if found := a.methods[of][name]; found != "" {
-		return found
-	}
-	for _, f := range a.fields[of] {
-		if found := a.methods[f.name][name]; f.embedded && found != "" {
-			return found
-		}
-	}
-	return ""
-}
+// api is what a package exports, as it stands in the source, by name: functions and types, and fields and methods behind the name of their type. An
+// embedded field has the name of its type. Functions are written without the names of parameters, and types as in the source, or as "struct".
+type api map[string]string
 
 // apiOf reads what a package exports from its sources.
-func apiOf(sources ...[]byte) (*api, error) {
-	a := &api{funcs: map[string]string{}, methods: map[string]map[string]string{}, types: map[string]string{}, fields: map[string][]field{}}
+func apiOf(sources ...[]byte) (api, error) {
+	a, embedded := api{}, [][2]string{}
 	for _, source := range sources {
 		file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.SkipObjectResolution)
 		if err != nil {
@@ -67,90 +37,125 @@ func apiOf(sources ...[]byte) (*api, error) {
 			case *ast.GenDecl:
 				for _, spec := range declared.Specs {
 					if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.IsExported() {
-						a.declared(spec)
+						embedded = append(embedded, a.declared(spec)...)
 					}
 				}
+			}
+		}
+	}
+	for _, pair := range embedded { // a type has the methods of what it embeds
+		for _, name := range slices.Collect(maps.Keys(a)) {
+			if method, is := strings.CutPrefix(name, pair[1]+"."); is {
+				a[pair[0]+"."+method] = cmp.Or(a[pair[0]+"."+method], a[name])
 			}
 		}
 	}
 	return a, nil
 }
 
-func (a *api) function(f *ast.FuncDecl) {
-	if !f.Name.IsExported() {
-		return
+// function notes a function or a method. Before that of a method stands a star if its receiver is a pointer.
+func (a api) function(f *ast.FuncDecl) {
+	name, pointer := f.Name.Name, ""
+	if f.Recv != nil {
+		receiver := types.ExprString(f.Recv.List[0].Type)
+		of := strings.TrimPrefix(receiver, "*")
+		name, pointer = of+"."+name, strings.TrimSuffix(receiver, of)
 	}
-	if f.Recv == nil {
-		a.funcs[f.Name.Name] = signature(f.Type)
-		return
+	if f.Name.IsExported() {
+		unnamed := &ast.FuncType{Params: unnamed(f.Type.Params), Results: unnamed(f.Type.Results)}
+		a[name] = pointer + strings.TrimPrefix(types.ExprString(unnamed), "func")
 	}
-	receiver := types.ExprString(f.Recv.List[0].Type)
-	of := strings.TrimPrefix(receiver, "*")
-	if a.methods[of] == nil {
-		a.methods[of] = map[string]string{}
-	}
-	a.methods[of][f.Name.Name] = strings.TrimSuffix(receiver, of) + signature(f.Type)
 }
 
-// signature writes a function type without the names of parameters. Before that of a method stands a star if its receiver is a pointer.
-func signature(f *ast.FuncType) string {
-	in, out := list(f.Params), list(f.Results)
-	switch {
-	case len(out) == 0:
-		return "(" + strings.Join(in, ", ") + ")"
-	case len(out) == 1:
-		return "(" + strings.Join(in, ", ") + ") " + out[0]
-	}
-	return "(" + strings.Join(in, ", ") + ") (" + strings.Join(out, ", ") + ")"
-}
-
-func list(fields *ast.FieldList) (all []string) {
-	if fields == nil {
-		return nil
-	}
-	for _, f := range fields.List {
-		for range max(1, len(f.Names)) {
-			all = append(all, types.ExprString(f.Type))
+func unnamed(fields *ast.FieldList) *ast.FieldList {
+	all := &ast.FieldList{}
+	if fields != nil {
+		for _, f := range fields.List {
+			for range max(1, len(f.Names)) {
+				all.List = append(all.List, &ast.Field{Type: f.Type})
+			}
 		}
 	}
 	return all
 }
 
-func (a *api) declared(spec *ast.TypeSpec) {
+// declared notes a type, and returns what it embeds.
+func (a api) declared(spec *ast.TypeSpec) (embedded [][2]string) {
+	of := spec.Name.Name
 	structure, ok := spec.Type.(*ast.StructType)
 	if !ok {
-		a.types[spec.Name.Name] = types.ExprString(spec.Type)
-		return
+		a[of] = types.ExprString(spec.Type)
+		return nil
 	}
-	a.types[spec.Name.Name] = ""
+	a[of] = "struct"
 	for _, f := range structure.Fields.List {
-		of := types.ExprString(f.Type)
+		shape := types.ExprString(f.Type)
 		for _, name := range f.Names {
-			a.fields[spec.Name.Name] = append(a.fields[spec.Name.Name], field{name.Name, of, false})
+			a[of+"."+name.Name] = shape
 		}
 		if f.Names == nil {
-			a.fields[spec.Name.Name] = append(a.fields[spec.Name.Name], field{strings.TrimPrefix(of[strings.LastIndex(of, ".")+1:], "*"), of, true})
+			name := strings.TrimPrefix(shape[strings.LastIndex(shape, ".")+1:], "*")
+			a[of+"."+name] = shape
+			embedded = append(embedded, [2]string{of, name})
 		}
 	}
+	return embedded
 }
 
-// deviations are those of the packages that testdata lists, by package and what is not as everywhere else.
-func deviations(t *testing.T) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile("testdata/deviations.txt")
-	if err != nil {
-		t.Fatal(err)
+// isKind tells whether a package is that of a kind: it makes controllers.
+func (a api) isKind() bool { return a["Plan"] != "" && strings.HasPrefix(a["New"], "(Options)") }
+
+// unlike lists what is not as the rows of testdata/shapes.txt say.
+func (a api) unlike() (found []string, err error) {
+	rows, err := table("testdata/shapes.txt")
+	for _, row := range rows {
+		columns := strings.Split(row, " | ")
+		packages, then, want := columns[0], columns[3], columns[4]
+		pattern, err := regexp.Compile("^(?:" + columns[1] + ")$")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(a)) {
+			if packages == "kind" && !a.isKind() || !pattern.MatchString(name) || !fits(a[name], columns[2]) {
+				continue
+			}
+			at := pattern.ReplaceAllString(name, strings.Replace(then, "same", "$0", 1))
+			if then == "never" {
+				found = append(found, fmt.Sprintf("%s: is there, want %s", name, want))
+			} else if is := a[at]; !fits(is, want) {
+				found = append(found, fmt.Sprintf("%s: %s, want %s", at, cmp.Or(is, "not there"), want))
+			}
+		}
 	}
-	all := map[string]bool{}
+	return found, err
+}
+
+// fits tells whether a shape is one of those of a table.
+func fits(is, want string) bool {
+	for shape := range strings.SplitSeq(want, " or ") {
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(shape), "_", `[a-z0-9]+\.\w+`)
+		if shape == "anything" || regexp.MustCompile("^"+pattern+"$").MatchString(is) {
+			return true
+		}
+	}
+	return false
+}
+
+// table returns the lines of a file that are neither empty nor a comment.
+func table(name string) (lines []string, err error) {
+	text, err := os.ReadFile(name)
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			all[line] = true
+			lines = append(lines, line)
 		}
 	}
-	return all
+	return lines, err
 }
 
-// TestKindsAreAlike holds the packages of this module to one name for one thing.
+// numberOfKinds is how many packages have New and a Plan.
+const numberOfKinds = 27
+
+// TestKindsAreAlike holds the packages of this module to one name for one thing. What deviates stands in testdata/deviations.txt, below the reason.
 func TestKindsAreAlike(t *testing.T) {
 	packages := map[string][][]byte{}
 	for name, source := range goFiles(t) {
@@ -158,35 +163,36 @@ func TestKindsAreAlike(t *testing.T) {
 			packages[folder] = append(packages[folder], source)
 		}
 	}
-	kinds, left := 0, deviations(t)
-	allowed := maps.Clone(left)
+	deviations, err := table("testdata/deviations.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds, left := 0, slices.Clone(deviations)
 	for _, folder := range slices.Sorted(maps.Keys(packages)) {
 		a, err := apiOf(packages[folder]...)
 		if err != nil {
 			t.Fatalf("%s: %v", folder, err)
 		}
-		problems := a.unlike()
 		if a.isKind() {
 			kinds++
-			problems = append(problems, a.unlikeKind()...)
 		}
-		for _, p := range problems {
-			if at := folder + " " + p.what; allowed[at] {
-				delete(left, at)
-			} else {
-				t.Errorf("%s: %s is %s, want %s; if there is a reason, it belongs into testdata/deviations.txt", folder, p.what, p.found, p.want)
+		problems, err := a.unlike()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range problems {
+			what, _, _ := strings.Cut(problem, ": ")
+			at := folder + " " + what
+			if !slices.Contains(deviations, at) {
+				t.Errorf("%s: %s; if there is a reason, it belongs into testdata/deviations.txt", folder, problem)
 			}
+			left = slices.DeleteFunc(left, func(of string) bool { return of == at })
 		}
 	}
 	if kinds != numberOfKinds {
 		t.Errorf("%d packages have New and a Plan, want %d: correct the number", kinds, numberOfKinds)
 	}
-	for at := range left {
+	for _, at := range left {
 		t.Errorf("%s does not deviate any more: take it out of testdata/deviations.txt", at)
 	}
 }
-
-// unlikeness is something that deviates from what all packages have.
-type unlikeness struct{ what, found, want string }
-
-func (u unlikeness) String() string { return fmt.Sprintf("%s: %s, want %s", u.what, u.found, u.want) }

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // limits says of each kind how many files by hand may name it outside its package. A limit may fall, not rise: another kind costs entries in
@@ -81,18 +79,5 @@ func TestMentions(t *testing.T) {
 		if found := mentions(files, kind, strings.ToLower(kind)); len(found) > newKind {
 			t.Errorf("%d files name %s, want at most %d:\n%s", len(found), kind, newKind, strings.Join(found, "\n"))
 		}
-	}
-}
-
-func TestMentionsOfAToy(t *testing.T) {
-	files := map[string][]byte{}
-	for _, name := range []string{"a/toy/kind.go", "a/toys.go", "a/v1alpha1/toy_types.go", "a/client/toy.go", "a/crds/toys.yaml", "b/testdata/toy.txt", "README.md", "Makefile", "examples/manager/app/a.go",
-		"examples/install/chart/templates/manager.yaml", "examples/manager/rbac/manager.yaml", "a/zz_generated.go", ".github/x.yaml", "bin/x.yaml"} {
-		files[name] = []byte("a ToyKind")
-	}
-	files["b/other.go"], files["b/resource.go"] = []byte("a toy Kind"), []byte("toykinds")
-	want := []string{"Makefile", "README.md", "a/toys.go", "b/resource.go", "examples/manager/app/a.go"}
-	if diff := cmp.Diff(want, mentions(files, "ToyKind", "a/toy")); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

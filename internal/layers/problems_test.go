@@ -3,9 +3,11 @@
 package layers
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +24,7 @@ import (
 //	                            what is wrong with a file
 //	pure                        which files have to be pure
 //	shared name                 what a judge, the file of the name, shares with the product: it imports each package that is named
+//	shells, mentions kind home  which shells are too long, of files that have so many lines; which of some files name a kind outside its package
 //	unlike                      what deviates in the package given as "good", in which what stands before the line "is" is what stands after it
 //	players                     what code of a history uses of the package given as "kind"
 func TestProblems(t *testing.T) {
@@ -89,6 +92,17 @@ func problemsOf(d *datadriven.TestData, first string, given map[string]string) (
 			text += fmt.Sprintf("import %q\n", module+"/"+imported)
 		}
 		return shared(first, []byte(text))
+	case "shells", "mentions":
+		files := map[string][]byte{}
+		for line := range strings.Lines(d.Input) {
+			name, content, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			lines, _ := strconv.Atoi(content)
+			files[name] = append([]byte(content), bytes.Repeat([]byte("\n"), lines)...)
+		}
+		if d.Cmd == "shells" {
+			return shellProblems(files), nil
+		}
+		return mentions(files, first, d.CmdArgs[1].Key), nil
 	case "unlike":
 		before, after, _ := strings.Cut(d.Input+"\n", "\nis\n")
 		if !strings.Contains(given["good"], before) {
@@ -98,10 +112,7 @@ func problemsOf(d *datadriven.TestData, first string, given map[string]string) (
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range append(a.unlike(), a.unlikeKind()...) {
-			found = append(found, p.String())
-		}
-		return found, nil
+		return a.unlike()
 	case "players":
 		used, err := sharedByPlayers(map[string][]byte{"kind/kind.go": []byte(given["kind"]), "kind/simulation_test.go": []byte(given["history"] + d.Input)})
 		for by, what := range used {

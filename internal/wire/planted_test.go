@@ -13,50 +13,82 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Every difference is named in testdata/planted.txt, with its place and with what was wanted and found. The place is that of edit.at, or a
-// version and what it has. For a field it is a version, the path of the field and what its schema has.
+// Every difference is named in testdata/planted.txt, with its place and with what was wanted and found. An edit has a CRD by its plural, a place,
+// and a value in YAML: null takes away what is there. The place is the keys of the value, with slashes between them. An item of a list has its
+// name for a key, or is the key. Or it is a version and keys in it. For a field it is a version, the path of the field and keys in its schema.
 func TestPlantedDifferences(t *testing.T) {
-	wanted, originals := contracts(t), embedded()
+	promised, originals := contracts(t, "testdata", kinds), embedded()
 	datadriven.RunTest(t, "testdata/planted.txt", func(t *testing.T, d *datadriven.TestData) string {
-		crds := copies(originals)
-		for line := range strings.Lines(d.Input) {
-			crds = editOf(t, crds, strings.TrimSpace(line)).apply(t, crds)
+		var crds []*unstructured.Unstructured
+		for _, crd := range originals {
+			crds = append(crds, crd.DeepCopy())
 		}
-		found, err := contractsOf(crds)
+		for line := range strings.Lines(d.Input) {
+			crds = edited(t, crds, strings.TrimSpace(line))
+		}
+		found, err := promisesOf(crds)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out strings.Builder
-		for _, difference := range differences(wanted, found) {
-			out.WriteString(difference + "\n")
-		}
-		return out.String()
+		return strings.Join(append(differences(promised, found), ""), "\n")
 	})
 }
 
-// editOf reads an edit: a CRD by its plural, a place, and a value in YAML.
-func editOf(t *testing.T, crds []*unstructured.Unstructured, line string) (e edit) {
+// edited makes an edit. One that changes nothing fails the test.
+func edited(t *testing.T, crds []*unstructured.Unstructured, line string) []*unstructured.Unstructured {
 	t.Helper()
-	place, value, _ := strings.Cut(line, ": ")
+	place, text, _ := strings.Cut(line, ": ")
 	words := append(strings.Fields(place), "", "", "")
-	data, err := yaml.YAMLToJSON([]byte(value))
+	var value any
+	data, err := yaml.YAMLToJSON([]byte(text))
 	if err == nil {
-		err = json.Unmarshal(data, &e.value)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
+		err = json.Unmarshal(data, &value)
 	}
 	i := slices.IndexFunc(crds, func(crd *unstructured.Unstructured) bool { return strings.HasPrefix(crd.GetName(), words[0]+".") })
-	if i < 0 {
-		t.Fatalf("there is no CRD %s to edit", words[0])
+	if err != nil || i < 0 {
+		t.Fatalf("%s: CRD %d, error %v", line, i, err)
 	}
-	switch e.crd = crds[i].GetName(); {
-	case !strings.HasPrefix(words[1], "v1"):
-		e.at = words[1]
-	case strings.HasPrefix(words[2], "."):
-		e.at = inSchema(words[1], words[2], words[3])
-	default:
-		e.at = inVersion(words[1], words[2])
+	keys := words[1]
+	if strings.HasPrefix(words[1], "v1") {
+		keys = "spec/versions/" + words[1] + "/" + words[2]
 	}
-	return e
+	if fields, is := strings.CutPrefix(words[2], "."); is {
+		keys = "spec/versions/" + words[1] + "/schema/openAPIV3Schema"
+		for name := range strings.SplitSeq(fields, ".") {
+			keys += "/properties/" + strings.NewReplacer("[]", "/items", "{}", "/additionalProperties").Replace(name)
+		}
+		keys += "/" + words[3]
+	}
+	before := show(crds[i].Object)
+	object := with(crds[i].Object, strings.FieldsFunc(keys, func(r rune) bool { return r == '/' }), value)
+	if object == nil {
+		return slices.Delete(crds, i, i+1)
+	}
+	if show(object) == before {
+		t.Fatalf("%s: nothing changes", line)
+	}
+	return crds
+}
+
+// with returns what a part of a CRD is with another value at the keys.
+func with(part any, keys []string, value any) any {
+	if len(keys) == 0 {
+		return value
+	}
+	switch part := part.(type) {
+	case map[string]any:
+		part[keys[0]] = with(part[keys[0]], keys[1:], value)
+		if part[keys[0]] == nil {
+			delete(part, keys[0])
+		}
+		return part
+	case []any:
+		i := slices.IndexFunc(part, func(item any) bool { return item == any(keys[0]) || object(item)["name"] == keys[0] })
+		if i < 0 {
+			i, part = len(part), append(part, nil)
+		}
+		part[i] = with(part[i], keys[1:], value)
+		return slices.DeleteFunc(part, func(item any) bool { return item == nil })
+	}
+	return part
 }

@@ -52,27 +52,6 @@ func (s *step) Run(ctx context.Context) error {
 	return nil
 }
 
-func TestStepsExpression(t *testing.T) {
-	for _, test := range []struct {
-		all  []string
-		want string
-	}{
-		{nil, "false"}, {[]string{"false", "false"}, "false"}, {[]string{"a", "false", "b || c"}, "(a) || (b || c)"},
-	} {
-		var all podwebhook.Steps
-		for _, expression := range test.all {
-			all = append(all, &step{expression: expression})
-		}
-		if got, err := all.MatchExpression(t.Context()); got != test.want || err != nil {
-			t.Errorf("%v: %s, error %v, want %s", test.all, got, err, test.want)
-		}
-	}
-	failure := errors.New("not filled yet")
-	if _, err := (podwebhook.Steps{&step{expression: "a"}, &step{fails: failure}}).MatchExpression(t.Context()); !errors.Is(err, failure) {
-		t.Errorf("error %v", err)
-	}
-}
-
 // All end with the context, or with the first that fails, and all hear of whom to tell of changes.
 func TestStepsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,6 +70,9 @@ func TestStepsRun(t *testing.T) {
 		}
 		if err := (podwebhook.Steps{a, &step{running: &running, fails: failure}}).Run(t.Context()); !errors.Is(err, failure) || running != 0 {
 			t.Errorf("error %v, %d run", err, running)
+		}
+		if expression, err := (podwebhook.Steps{&step{expression: "false"}}).MatchExpression(t.Context()); expression != "false" || err != nil {
+			t.Errorf("none is asked about: %s, error %v", expression, err)
 		}
 		if err := (podwebhook.Steps{a, b}).OnMatchChange(func() {}); err != nil || len(a.changed) != 1 || len(b.changed) != 1 {
 			t.Errorf("error %v, told of %d and %d", err, len(a.changed), len(b.changed))

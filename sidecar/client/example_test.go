@@ -8,12 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/sidecar/client"
-	"github.com/podwright/podwright/sidecar/client/fake"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -41,25 +38,4 @@ func ExampleNewForConfig() {
 	if _, err := c.SidecarSets().Create(context.Background(), set, metav1.CreateOptions{}); err != nil {
 		fmt.Println(err)
 	}
-}
-
-// Read SidecarSets from a cache that follows the API server.
-func ExampleNewSidecarSetInformer() {
-	c := fake.NewClient(&v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "log-agent"}})
-
-	informer := client.NewSidecarSetInformer(c, 0, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go informer.RunWithContext(ctx)
-	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
-
-	sets, err := client.NewSidecarSetLister(informer.GetIndexer()).List(labels.Everything())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, set := range sets {
-		fmt.Println(set.Name)
-	}
-	// Output: log-agent
 }

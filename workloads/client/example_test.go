@@ -61,36 +61,6 @@ func ExampleNewCloneSetInformer() {
 	// Output: web
 }
 
-// Test what scales a CloneSet without an API server. The client records what was asked of it.
-func Example_fake() {
-	ctx, three := context.Background(), int32(3)
-	c := fake.NewClient(&v1alpha1.CloneSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: v1alpha1.CloneSetSpec{Replicas: &three},
-	})
-
-	sets := c.CloneSets("shop")
-	scale, err := sets.GetScale(ctx, "web", metav1.GetOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	scale.Spec.Replicas *= 2
-	if _, err := sets.UpdateScale(ctx, "web", scale, metav1.UpdateOptions{}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	web, err := sets.Get(ctx, "web", metav1.GetOptions{})
-	fmt.Println(*web.Spec.Replicas, err)
-	for _, action := range c.Actions() {
-		fmt.Println(action.GetVerb(), action.GetResource().Resource, action.GetSubresource())
-	}
-	// Output:
-	// 6 <nil>
-	// get clonesets scale
-	// update clonesets scale
-	// get clonesets
-}
-
 // Several users of a kind share an informer.
 func ExampleNewSharedInformerFactory() {
 	c := fake.NewClient(&v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})

@@ -23,9 +23,3 @@ func TestStatefulSets(t *testing.T) {
 	clienttest.Namespaced(t, clients, v1beta1.SchemeGroupVersion, &v1beta1.StatefulSet{Spec: v1beta1.StatefulSetSpec{ServiceName: "web"}},
 		client.Interface.StatefulSets, client.NewStatefulSetInformer, client.NewStatefulSetLister)
 }
-
-func TestUnitedDeployments(t *testing.T) {
-	clienttest.Namespaced(t, clients, v1alpha1.SchemeGroupVersion,
-		&v1alpha1.UnitedDeployment{Spec: v1alpha1.UnitedDeploymentSpec{Replicas: new(int32(5))}},
-		client.Interface.UnitedDeployments, client.NewUnitedDeploymentInformer, client.NewUnitedDeploymentLister)
-}

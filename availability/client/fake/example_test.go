@@ -21,14 +21,11 @@ func ExampleNewClient() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	found.Labels = map[string]string{"team": "web"}
-	changed, err := c.PodUnavailableBudgets("shop").Update(context.Background(), found, metav1.UpdateOptions{})
-	fmt.Println(changed.Labels, err)
+	fmt.Println(found.Name)
 	for _, action := range c.Actions() {
 		fmt.Println(action.GetVerb(), action.GetResource().Resource)
 	}
 	// Output:
-	// map[team:web] <nil>
+	// web
 	// get podunavailablebudgets
-	// update podunavailablebudgets
 }

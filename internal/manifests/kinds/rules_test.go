@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,133 +62,87 @@ var (
 // The example program for nodes is granted exactly what its controllers say they need. Tests on real clusters hold
 // their audit logs against that grant. The example manager holds its manifest to its table of kinds.
 func TestRulesAreThoseOfThePrograms(t *testing.T) {
-	for program, rules := range map[string][][]rbacv1.PolicyRule{
-		"nodeagent/rbac/nodeagent.yaml": {
-			containermeta.Rules(containermeta.Options{ControllerOptions: recorded}),
-			noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded}),
-			nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded}),
-			nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded}),
-			nodeagent.RuntimeOfRules(),
-		},
-	} {
-		t.Run(program, func(t *testing.T) {
-			if diff := cmp.Diff(granted(t, program), allowed(slices.Concat(rules...))); diff != "" {
-				t.Errorf("verbs by resource (-granted to the program +needed by its controllers):\n%s", diff)
+	needed := slices.Concat(containermeta.Rules(containermeta.Options{ControllerOptions: recorded}), noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded}),
+		nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded}), nodeagent.RuntimeOfRules())
+	if diff := cmp.Diff(granted(t, "nodeagent/rbac/nodeagent.yaml"), allowed(needed)); diff != "" {
+		t.Errorf("verbs by resource (-granted to the program +needed by its controllers):\n%s", diff)
+	}
+}
+
+// given are values of options, by the names of their fields. A switch needs none.
+func given() map[string]any {
+	placement := workloads.NewLatePlacement("PersistentPodStates")
+	placement.Set(new(persistentpodstate.Placer))
+	return map[string]any{
+		"Recorders": recorded.Recorders, "Kubernetes": kube, "Budget": new(podunavailablebudget.Guard), "CloneSets": informer,
+		"Workloads": workloadsfake.NewClient(), "Distribution": distributionfake.NewClient(), "Containers": &sidecarset.ContainerChecker{},
+		"Placement": workloads.Placements{nil, placement},
+		"Custom":    []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}},
+	}
+}
+
+// ruled returns the rules of options, or of a webhook, in which the named fields are set.
+type ruled func(t *testing.T, fields string) []rbacv1.PolicyRule
+
+func of[O any](rules func(O) []rbacv1.PolicyRule) ruled {
+	return ofPointer(func(o *O) []rbacv1.PolicyRule { return rules(*o) })
+}
+
+func ofPointer[O any](rules func(*O) []rbacv1.PolicyRule) ruled {
+	return func(t *testing.T, fields string) []rbacv1.PolicyRule {
+		o, values := new(O), given()
+		for name := range strings.FieldsSeq(fields) {
+			name, list, _ := strings.Cut(name, "=")
+			field := reflect.ValueOf(o).Elem()
+			for step := range strings.SplitSeq(name, ".") {
+				field = field.FieldByName(step)
 			}
-		})
+			switch value := values[name]; {
+			case !field.IsValid():
+				t.Fatalf("there is no option %s", name)
+			case field.Kind() == reflect.Bool:
+				field.SetBool(true)
+			case list != "":
+				for element := range strings.SplitSeq(list, ",") {
+					field.Set(reflect.Append(field, reflect.ValueOf(element).Convert(field.Type().Elem())))
+				}
+			default:
+				field.Set(reflect.ValueOf(value))
+			}
+		}
+		return rules(o)
 	}
 }
 
 // What options switch changes the rules, as testdata/rules.txt shows.
 func TestRulesFollowTheOptions(t *testing.T) {
-	none := []rbacv1.PolicyRule(nil)
-	late := workloads.NewLatePlacement("PersistentPodStates")
-	if rules := late.Rules(); rules != nil {
+	if rules := workloads.NewLatePlacement("PersistentPodStates").Rules(); rules != nil {
 		t.Errorf("what is not made yet needs %v", rules)
 	}
-	late.Set(new(persistentpodstate.Placer))
-	clients := workloadsfake.NewClient()
-	pairs := map[string][2][]rbacv1.PolicyRule{ // without and with the option
-		"CloneSets without nodes": {cloneset.Rules(cloneset.Options{NoNodes: true}), cloneset.Rules(cloneset.Options{})},
-		"CloneSets that pull images ahead": {
-			cloneset.Rules(cloneset.Options{}),
-			cloneset.Rules(cloneset.Options{Features: cloneset.Features{PreDownload: true}})},
-		"StatefulSets that pull images ahead": {
-			statefulset.Rules(statefulset.Options{}),
-			statefulset.Rules(statefulset.Options{Features: statefulset.Features{PreDownload: true}})},
-		"DaemonSets that pull images ahead": {
-			daemonset.Rules(daemonset.Options{}),
-			daemonset.Rules(daemonset.Options{Features: daemonset.Features{PreDownload: true}})},
-		"CloneSets that ask budgets": {cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Budget: new(podunavailablebudget.Guard)})},
-		"StatefulSets that ask budgets": {
-			statefulset.Rules(statefulset.Options{}),
-			statefulset.Rules(statefulset.Options{Budget: new(podunavailablebudget.Guard)})},
-		"DaemonSets that ask budgets": {daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Budget: new(podunavailablebudget.Guard)})},
-		"SidecarSets that ask budgets": {
-			sidecarset.Rules(sidecarset.Options{}),
-			sidecarset.Rules(sidecarset.Options{Budget: new(podunavailablebudget.Guard)})},
-		"CloneSets that place their pods": {
-			cloneset.Rules(cloneset.Options{}),
-			cloneset.Rules(cloneset.Options{Placement: workloads.Placements{nil, new(persistentpodstate.Placer)}})},
-		"StatefulSets that place their pods": {statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Placement: late})},
-		"jobs in the order of CloneSets":     {imagepulljob.Rules(imagepulljob.Options{}), imagepulljob.Rules(imagepulljob.Options{CloneSets: informer})},
-		"jobs in the order of StatefulSets": {
-			imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}),
-			imagepulljob.Rules(imagepulljob.Options{Workloads: clients})},
-		"a recorder of CloneSets":             {cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{ControllerOptions: recorded})},
-		"a recorder of StatefulSets":          {statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{ControllerOptions: recorded})},
-		"a recorder of DaemonSets":            {daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{ControllerOptions: recorded})},
-		"AdvancedCronJobs with BroadcastJobs": {cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{})},
-		"AdvancedCronJobs with ImageListPullJobs": {
-			cronjob.Rules(cronjob.Options{}),
-			cronjob.Rules(cronjob.Options{Distribution: distributionfake.NewClient()})},
-		"a recorder of AdvancedCronJobs": {cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{ControllerOptions: recorded})},
-		"a recorder of launch priorities": {
-			launchpriority.Rules(launchpriority.Options{}),
-			launchpriority.Rules(launchpriority.Options{ControllerOptions: recorded})},
-		"a recorder of the sidecar terminator": {
-			terminator.Rules(terminator.Options{}),
-			terminator.Rules(terminator.Options{ControllerOptions: recorded})},
-		"a recorder of budgets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{}),
-			podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: recorded})},
-		"budgets of CloneSets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{}),
-			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer})},
-		"budgets of Advanced StatefulSets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}),
-			podunavailablebudget.Rules(podunavailablebudget.Options{Workloads: clients})},
-		"a recorder of persistent pod states": {
-			persistentpodstate.Rules(persistentpodstate.Options{}),
-			persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: recorded})},
-		"persistent pod states of Advanced StatefulSets": {
-			persistentpodstate.Rules(persistentpodstate.Options{}),
-			persistentpodstate.Rules(persistentpodstate.Options{Workloads: clients})},
-		"persistent pod states of a kind of the white list": {
-			persistentpodstate.Rules(persistentpodstate.Options{}),
-			persistentpodstate.Rules(persistentpodstate.Options{Custom: []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}}})},
-		"a recorder of WorkloadSpreads": {
-			workloadspread.Rules(workloadspread.Options{}),
-			workloadspread.Rules(workloadspread.Options{ControllerOptions: recorded})},
-		"WorkloadSpreads with nodes": {workloadspread.Rules(workloadspread.Options{NoNodes: true}), workloadspread.Rules(workloadspread.Options{})},
-		"WorkloadSpreads of CloneSets": {
-			workloadspread.Rules(workloadspread.Options{}),
-			workloadspread.Rules(workloadspread.Options{CloneSets: informer})},
-		"WorkloadSpreads of Advanced StatefulSets": {
-			workloadspread.Rules(workloadspread.Options{CloneSets: informer}),
-			workloadspread.Rules(workloadspread.Options{Workloads: clients})},
-		"a recorder of NodeImages":                             {nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{ControllerOptions: recorded})},
-		"a recorder of ResourceDistributions":                  {resource.Rules(resource.Options{}), resource.Rules(resource.Options{ControllerOptions: recorded})},
-		"ResourceDistributions that are judged in a dry run":   {(&resource.Webhook{}).Rules(), (&resource.Webhook{Kubernetes: kube}).Rules()},
-		"a recorder of SidecarSets":                            {sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{ControllerOptions: recorded})},
-		"SidecarSets whose containers are judged in a dry run": {none, (&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules()},
-		"a recorder of restarts":                               {containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{ControllerOptions: recorded})},
-		"a recorder of requests":                               {noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded})},
-		"a recorder of images":                                 {nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded})},
-		"a recorder of PodProbeMarkers": {
-			podprobemarker.Rules(podprobemarker.Options{}),
-			podprobemarker.Rules(podprobemarker.Options{ControllerOptions: recorded})},
-		"a recorder of probes": {nodeprobes.Rules(nodeprobes.Options{}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded})},
-		"UnitedDeployments of Deployments": {
-			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
-			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}})},
-		"UnitedDeployments with adaptive scheduling": {
-			uniteddeployment.Rules(uniteddeployment.Options{}),
-			uniteddeployment.Rules(uniteddeployment.Options{Features: uniteddeployment.Features{AdaptiveScheduling: true}})},
-		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules()},
-		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules()},
-		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules()},
+	kinds := map[string]ruled{
+		"CloneSet": of(cloneset.Rules), "StatefulSet": of(statefulset.Rules), "DaemonSet": of(daemonset.Rules), "SidecarSet": of(sidecarset.Rules),
+		"ImagePullJob": of(imagepulljob.Rules), "AdvancedCronJob": of(cronjob.Rules), "LaunchPriority": of(launchpriority.Rules),
+		"SidecarTerminator": of(terminator.Rules), "PodUnavailableBudget": of(podunavailablebudget.Rules), "WorkloadSpread": of(workloadspread.Rules),
+		"PersistentPodState": of(persistentpodstate.Rules), "NodeImage": of(nodeimage.Rules), "ResourceDistribution": of(resource.Rules),
+		"PodProbeMarker": of(podprobemarker.Rules), "UnitedDeployment": of(uniteddeployment.Rules),
+		"AgentOfRestarts": of(containermeta.Rules), "AgentOfRequests": of(noderecreate.Rules), "AgentOfImages": of(nodeimages.Rules), "AgentOfProbes": of(nodeprobes.Rules),
+		"SidecarSetWebhook": ofPointer((*sidecarset.Webhook).Rules), "ResourceDistributionWebhook": ofPointer((*resource.Webhook).Rules),
+		"CloneSetWebhook": ofPointer((*cloneset.Webhook).Rules), "StatefulSetWebhook": ofPointer((*statefulset.Webhook).Rules),
+		"ContainerRecreateRequestWebhook": ofPointer((*recreate.Webhook).Rules),
 	}
-	datadriven.RunTest(t, "testdata/rules.txt", func(*testing.T, *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata/rules.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var shown strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(pairs)) {
-			fmt.Fprintf(&shown, "%s:\n", name)
-			without, with := allowed(pairs[name][0]), allowed(pairs[name][1])
+		for line := range strings.Lines(d.Input) {
+			row, name, _ := strings.Cut(line, "# ")
+			before, after, _ := strings.Cut(row, "|")
+			kind, before, _ := strings.Cut(before, " ")
+			fmt.Fprintf(&shown, "%s %s:\n", kind, strings.TrimSpace(name))
+			without, with := allowed(kinds[kind](t, before)), allowed(kinds[kind](t, after))
 			all := maps.Clone(without)
 			maps.Copy(all, with)
 			for _, resource := range slices.Sorted(maps.Keys(all)) {
-				if before, after := fmt.Sprint(without[resource]), fmt.Sprint(with[resource]); before != after {
-					fmt.Fprintf(&shown, "  %s %s, before %s\n", resource, after, before)
+				if was, is := fmt.Sprint(without[resource]), fmt.Sprint(with[resource]); was != is || strings.TrimSpace(before+after) == "" {
+					fmt.Fprintf(&shown, "  %s %s, before %s\n", resource, is, was)
 				}
 			}
 		}

@@ -3,12 +3,14 @@
 package conformance
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -92,7 +94,7 @@ func (k *Admission) said(t *testing.T, d *datadriven.TestData, line string) (sai
 	versions, webhooks := k.arguments(t, d)
 	for i, version := range versions {
 		r := k.request(t, d, version, line)
-		text := answered(ask(t, webhooks(), d.Cmd == "default", r))
+		text := answered(k.ask(t, webhooks(), d.Cmd == "default", r))
 		if k.shown != nil {
 			text = k.shown(text)
 		}
@@ -125,9 +127,27 @@ func (k *Admission) arguments(t *testing.T, d *datadriven.TestData) (versions []
 	}
 }
 
-// ask asks a webhook for defaults or for a verdict.
-func ask(t *testing.T, webhook Served, defaults bool, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+// ask asks a webhook for defaults or for a verdict, as the API server does if it could send the request.
+func (k *Admission) ask(t *testing.T, webhook Served, defaults bool, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	t.Helper()
+	verb := "/validate-"
+	if defaults {
+		verb = "/mutate-"
+	}
+	review := &admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: r}
+	body, unsendable := json.Marshal(review)
+	for path, handler := range webhook.Handlers() {
+		if !strings.HasPrefix(path, verb) || !strings.HasSuffix(path, "-"+strings.ToLower(k.Kind)) || unsendable != nil {
+			continue
+		}
+		answer, post := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body))
+		post.Header.Set("Content-Type", "application/json")
+		handler.ServeHTTP(answer, post)
+		if err := json.Unmarshal(answer.Body.Bytes(), review); err != nil || review.Response == nil || review.Response.UID != r.UID {
+			t.Fatalf("%s: error %v, answer %s", path, err, answer.Body)
+		}
+		return review.Response
+	}
 	if defaulting, is := webhook.(defaulter); is && defaults {
 		return defaulting.Default(t.Context(), r)
 	}

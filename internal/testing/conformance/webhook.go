@@ -3,14 +3,13 @@
 package conformance
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +18,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -84,113 +82,44 @@ func NoVerdict(context.Context, string, *corev1.PodTemplateSpec) error {
 	return errors.New("no verdict")
 }
 
-// CheckWebhook checks what webhooks of all workloads do the same way. They ask the
-// API server about templates that change and say what it says, and serve both paths.
+// judgements are what the API server says of a template, by the argument templates of a script.
+var judgements = map[string]error{
+	"valid":  nil,
+	"silent": context.DeadlineExceeded,
+	"invalid": apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{
+		field.Required(field.NewPath("template", "spec", "a"), "why"), field.Invalid(field.NewPath("template", "spec", "volumes").Index(0), "x", "is odd"),
+	}),
+}
+
+// CheckWebhook checks, by the scripts in testdata/webhooks and testdata/claims, what webhooks of all workloads do the same way. They ask the API server
+// about templates that change, say what it says, and are served at both paths.
 func CheckWebhook(t *testing.T, k Webhook) {
-	k.Wrong, k.Other = cmp.Or(k.Wrong, `"replicas":-1`), cmp.Or(k.Other, `"replicas":3`)
-	t.Run("verdicts on templates", func(t *testing.T) { checkVerdicts(t, &k) })
-	t.Run("templates that change", func(t *testing.T) { checkChanges(t, &k) })
-	t.Run("handlers", func(t *testing.T) { checkHandlers(t, &k) })
-}
-
-// claims are fields with a claim template, and the path of it; empty for a kind without.
-func (k *Webhook) claims() (fields, path string) {
-	if k.NoClaims {
-		return "", ""
+	about, asked := k.Request(admissionv1.Create, "", ""), ""
+	paths := slices.Sorted(maps.Keys(k.New(NoVerdict).Handlers()))
+	if diff := gocmp.Diff([]string{k.MutatePath, k.ValidatePath}, paths); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
 	}
-	return `"volumeClaimTemplates":[{"metadata":{"name":"data"}}]`, " spec.volumeClaimTemplates[0]"
-}
-
-func checkVerdicts(t *testing.T, k *Webhook) {
-	claims, claim := k.claims()
-	if k.NoClaims {
-		claim = " spec.template.spec.volumes[0]"
-	}
-	for _, tt := range []struct {
-		name     string
-		err      error
-		want     string
-		warnings []string
-	}{
-		{"valid", nil, "", nil},
-		{"invalid", apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{
-			field.Required(field.NewPath("template", "spec", "a"), "why"), field.Invalid(field.NewPath("template", "spec", "volumes").Index(0), "x", "is odd"),
-		}), "422 spec.template.spec.a" + claim, nil},
-		{"no verdict", context.DeadlineExceeded, "", []string{"spec.template was checked only in part, because the API server gave no verdict on it: the request failed"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			webhook := k.New(func(context.Context, string, *corev1.PodTemplateSpec) error { return tt.err })
-			got := webhook.Validate(t.Context(), k.Request(admissionv1.Create, k.Object(claims), ""))
-			if diff := gocmp.Diff(tt.want, Verdict(got)); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-			if diff := gocmp.Diff(tt.warnings, got.Warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func checkChanges(t *testing.T, k *Webhook) {
-	type change struct {
-		name        string
-		object, old string
-		want        int
-	}
-	changes := []change{
-		{"create", k.Object(""), "", 1},
-		{"create, invalid otherwise", k.Object(k.Wrong), "", 0},
-		{"update of the template", strings.Replace(k.Object(""), "nginx:1.21", "nginx:1.22", 1), k.Object(""), 1},
-		{"update of something else", k.Object(k.Other), k.Object(""), 0},
-	}
-	if claims, _ := k.claims(); claims != "" {
-		changes = append(changes, change{"update of the claim templates", k.Object(claims), k.Object(""), 1})
-	}
-	for _, tt := range changes {
-		t.Run(tt.name, func(t *testing.T) {
-			calls := 0
-			webhook := k.New(func(_ context.Context, namespace string, _ *corev1.PodTemplateSpec) error {
-				calls++
-				if namespace != "shop" {
-					t.Errorf("checked in the namespace %q", namespace)
-				}
-				return nil
+	kind := Admission{
+		Kind: about.Kind.Kind, Resource: about.Resource.Resource, Versions: []string{about.Kind.Version}, Object: k.Object(""),
+		Short: strings.NewReplacer("WRONG", cmp.Or(k.Wrong, `"replicas":-1`), "OTHER", cmp.Or(k.Other, `"replicas":3`)).Replace,
+		New: func(args map[string][]string) Served {
+			asked = ""
+			return k.New(func(_ context.Context, namespace string, _ *corev1.PodTemplateSpec) error {
+				asked += "\n    asks about a template in " + namespace
+				return judgements[args["templates"][0]]
 			})
-			operation := admissionv1.Update
-			if tt.old == "" {
-				operation = admissionv1.Create
+		},
+		Asked: func() string { return asked },
+		shown: func(answer string) string {
+			if code, _, refused := strings.Cut(answer, "\n"); refused && asked == "" {
+				return code // what is wrong depends on the kind
 			}
-			webhook.Validate(t.Context(), k.Request(operation, tt.object, tt.old))
-			if calls != tt.want {
-				t.Errorf("checked %d times, want %d", calls, tt.want)
-			}
-		})
+			return answer
+		},
 	}
-}
-
-func checkHandlers(t *testing.T, k *Webhook) {
-	handlers := k.New(NoVerdict).Handlers()
-	if len(handlers) != 2 {
-		t.Errorf("%d paths, want 2", len(handlers))
-	}
-	for path, want := range map[string]string{k.MutatePath: `"patchType":"JSONPatch"`, k.ValidatePath: `"code":422`} {
-		body, err := json.Marshal(&admissionv1.AdmissionReview{
-			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-			Request:  k.Request(admissionv1.Create, k.Object(k.Wrong), "null"),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if handlers[path] == nil {
-			t.Fatalf("nothing is served at %s", path)
-		}
-		post := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-		post.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		handlers[path].ServeHTTP(answer, post)
-		if !strings.Contains(answer.Body.String(), want) || !strings.Contains(answer.Body.String(), `"uid":"r1"`) {
-			t.Errorf("%s: want %s in the answer to r1, got %s", path, want, answer.Body)
-		}
+	PlayAdmission(t, "../../internal/testing/conformance/testdata/webhooks", kind)
+	if !k.NoClaims {
+		PlayAdmission(t, "../../internal/testing/conformance/testdata/claims", kind)
 	}
 }
 
