@@ -25,8 +25,7 @@ import (
 // images c1:1, c2:1 and c3:1, the label k=v and the annotation a=b. After "pod resize" updates may change cpu and memory. The lines below are steps.
 // Times are since the start of updates. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
-//	template change…       makes the pod of another template. Changes are c1=image, label:k=v, annotation:a=b, no-label:k, no-annotations,
-//	                       env:c1:NAME=field, cpu:c1=2 and restart:c1, which has a resize for cpu restart the container
+//	template change…       makes the pod of another template. Changes are the words in testdata/words.yaml: c1=image, label=k:v, cpu-c1=2 and so on
 //	begin change…          updates it to the first template with changes; also grace=seconds, at=seconds, revision=name, and none for no update.
 //	                       With unsent the manager ends before it asks for resources
 //	feasible change…       shows what stands against that, and what Begin says if it says otherwise
@@ -60,7 +59,7 @@ type podScript struct {
 	t        *testing.T
 	out      strings.Builder
 	resize   bool
-	base     []change // of the template that the pod is made of
+	base     []string // changes of the template that the pod is made of
 	template *corev1.PodTemplateSpec
 	pod      *corev1.Pod
 	last     podpatch.Patch
@@ -88,7 +87,7 @@ func (s *podScript) must(err error) {
 
 // target is what a line asks for.
 type target struct {
-	changes  []change
+	changes  []string
 	begin    inplace.BeginOptions
 	revision string
 	none     bool
@@ -99,9 +98,7 @@ func (s *podScript) read(line string) target {
 	to := target{begin: inplace.BeginOptions{Now: start()}, revision: "demo-new"}
 	for word := range strings.FieldsSeq(line) {
 		key, value, _ := strings.Cut(word, "=")
-		kind, of, _ := strings.Cut(key, ":")
-		of, name, _ := strings.Cut(of, ":")
-		switch kind {
+		switch key {
 		case "grace":
 			to.begin.GracePeriodSeconds = int32(s.number(value))
 		case "at":
@@ -112,22 +109,8 @@ func (s *podScript) read(line string) target {
 			to.none = true
 		case "unsent":
 			to.unsent = true
-		case "label":
-			to.changes = append(to.changes, label(of, value))
-		case "no-label":
-			to.changes = append(to.changes, func(t *corev1.PodTemplateSpec) { delete(t.Labels, of) })
-		case "annotation":
-			to.changes = append(to.changes, annotate(of, value))
-		case "no-annotations":
-			to.changes = append(to.changes, noAnnotations)
-		case "env":
-			to.changes = append(to.changes, env(s.index(of), name, value))
-		case "cpu":
-			to.changes = append(to.changes, requestCPU(s.index(of), value))
-		case "restart":
-			to.changes = append(to.changes, restartForCPU(s.index(of)))
 		default:
-			to.changes = append(to.changes, image(s.index(kind), value))
+			to.changes = append(to.changes, word)
 		}
 	}
 	return to
@@ -323,7 +306,7 @@ func (s *podScript) finish() {
 func TestRecordedImagesAreLimited(t *testing.T) {
 	pod, most := running(template()), 0
 	for i := range 100 {
-		u := calculate(t, template(), template(image(0, "c1:build-"+strconv.Itoa(i))))
+		u := calculate(t, template(), template("c1=c1:build-"+strconv.Itoa(i)))
 		u.Revision = "demo-" + strconv.Itoa(i)
 		pod = begin(t, pod, u, 0)
 		recorded := state(t, pod).LastContainers["c1"].Images
