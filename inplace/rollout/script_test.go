@@ -3,6 +3,7 @@
 package rollout
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
@@ -26,7 +28,7 @@ var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // or a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
 func newPod(name string, words ...string) *corev1.Pod {
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},
 		Spec:       corev1.PodSpec{NodeName: "n-" + name},
 		Status: corev1.PodStatus{
 			Phase:             corev1.PodRunning,
@@ -86,6 +88,13 @@ type given struct {
 	Unknown          bool     // nothing tells the labels of nodes
 	Available        []string
 	Pods             []string
+
+	Refused map[string]int64 // pods, and when the API server refused them; 0 if that is not known
+	Denied  map[string]struct {
+		Budget       string
+		Since, Asked int64
+	}
+	Now, Until int64
 }
 
 // read reads what a script says.
@@ -99,6 +108,24 @@ func read(t testing.TB, text string) (g given) {
 
 func (g given) update() UpdateOptions {
 	return UpdateOptions{Priority: g.PriorityStrategy, Scatter: g.ScatterStrategy, KeepOrder: g.KeepOrder}
+}
+
+// refusals are what was refused, in seconds.
+func (g given) refusals() *Refusals {
+	at := func(second int64) (t time.Time) {
+		if second > 0 {
+			t = time.Unix(second, 0)
+		}
+		return t
+	}
+	r := &Refusals{Pods: map[types.UID]error{}, At: map[types.UID]time.Time{}, Denied: map[types.UID]Denial{}, Now: at(g.Now), Until: at(g.Until)}
+	for name, second := range g.Refused {
+		r.Pods[types.UID(name)], r.At[types.UID(name)] = errors.New("refused"), at(second)
+	}
+	for name, d := range g.Denied {
+		r.Denied[types.UID(name)] = Denial{Budget: d.Budget, Since: at(d.Since), Asked: at(d.Asked)}
+	}
+	return r
 }
 
 var topologyKeys = map[string]string{"zone": corev1.LabelTopologyZone, "host": corev1.LabelHostname}
@@ -147,6 +174,10 @@ func TestOrders(t *testing.T) {
 			return eachLine(d.Input, scatterLine)
 		case "integers":
 			return eachLine(d.Input, func(line string) string { return fmt.Sprint(trailingInteger(line)) })
+		case "refused":
+			return eachLine(d.Input, func(line string) string {
+				return names(RefusedLast(read(t, line).refusals(), []*corev1.Pod{newPod("a"), newPod("b"), newPod("c"), newPod("d")}, itself))
+			})
 		}
 		g := read(t, d.Input)
 		var pods []*corev1.Pod
@@ -189,6 +220,22 @@ func scatterLine(line string) string {
 	letters, others, _ := strings.Cut(letters, " beside ")
 	pods := lettered(letters)
 	return names(scatter(pods, itself, append(slices.Clone(pods), lettered(others)...), terms(strings.Fields(strategy)...)))
+}
+
+// TestWaits shows the subject of what waits, what it says, and the line of a plan.
+func TestWaits(t *testing.T) {
+	datadriven.RunTest(t, "testdata/waits.txt", func(t *testing.T, d *datadriven.TestData) string {
+		return eachLine(d.Input, func(line string) string {
+			var w Wait
+			if err := yaml.UnmarshalStrict([]byte(line), &w); err != nil {
+				t.Fatal(err)
+			}
+			if w.Subject.Kind == "pod" {
+				w = PodWaits(w.Pod, w.Reason)
+			}
+			return fmt.Sprintf("%q, %q, %q", w.Subject, w, w.Line())
+		})
+	})
 }
 
 // TestCounts shows numbers of pods in testdata/counts.txt.
