@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-// row is what a row of testdata/rows gives.
+// row is what a row of testdata/parts.txt gives.
 type row struct {
 	From, To   any // documents
 	Image      string
@@ -26,10 +26,10 @@ type row struct {
 	Pod        corev1.Pod
 }
 
-// TestRows plays the tables of testdata/rows, see patches.PlayRows. They show how documents differ, the full names of images, images that
+// TestRows plays the tables of testdata/parts.txt, see patches.PlayRows. They show how documents differ, the full names of images, images that
 // came back, what is expected of environments, and their hashes.
 func TestRows(t *testing.T) {
-	patches.PlayRows(t, "testdata/rows", func() (r row) { return r }, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/parts.txt", nil, func(t *testing.T, command string, r *row) string {
 		switch command {
 		case "diff":
 			out := ""

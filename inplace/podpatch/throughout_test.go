@@ -42,7 +42,7 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestHolds shows in testdata/holds after which changes by others, as strategic merge patches, a patch still holds. What a kubelet reports
+// TestHolds shows in testdata/holds.txt after which changes by others, as strategic merge patches, a patch still holds. What a kubelet reports
 // changes nothing, unless another container runs.
 func TestHolds(t *testing.T) {
 	read := testPod()
@@ -51,14 +51,10 @@ func TestHolds(t *testing.T) {
 	p.SetCondition(condition("A", "False", "", ""))
 	p.SetImage("web", "web:2")
 	p.SetResources("web", cpu("2", ""))
-	patches.PlayRows(t, "testdata/holds", func() map[string]any { return nil }, func(t *testing.T, _ string, change *map[string]any) string {
+	patches.PlayRows(t, "testdata/holds.txt", nil, func(t *testing.T, _ string, change *json.RawMessage) string {
 		live := read.DeepCopy()
 		live.Status.Conditions[0].Status = "False" // by the first write
-		data, err := json.Marshal(change)
-		if err != nil {
-			t.Fatal(err)
-		}
-		patches.Strategic(t, live, string(data))
+		patches.Strategic(t, live, string(*change))
 		return fmt.Sprint(p.Holds(read, live))
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// PlayRows plays the tables of pure functions that stand in the files of a folder. To accept a change of behaviour, run the test with -rewrite and read
-// the difference. A row is a line in YAML, and lines that follow it and are indented. It is read into what blank returns, which has the defaults.
+// PlayRows plays the tables of pure functions that stand in a file, or in the files of a folder. To accept a change of behaviour, run the test with -rewrite and read
+// the difference. A row is a line in YAML, and lines that follow it and are indented. It is read into what blank returns, which has the defaults; blank may be nil.
 // Rows that follow a line "with" have what stands there, too. What stands behind # is shown in place of the row. What is shown of a row is its result.
 func PlayRows[R any](t *testing.T, folder string, blank func() R, show func(t *testing.T, command string, row *R) string) {
 	datadriven.Walk(t, folder, func(t *testing.T, path string) {
@@ -27,7 +27,11 @@ func PlayRows[R any](t *testing.T, folder string, blank func() R, show func(t *t
 					name = text
 				}
 				rest, shared := strings.CutPrefix(text, "with ")
-				fields, row := map[string]any{}, blank()
+				fields := map[string]any{}
+				var row R
+				if blank != nil {
+					row = blank()
+				}
 				if err := yaml.Unmarshal([]byte(rest), &fields); err != nil {
 					d.Fatalf(t, "%s: %v", text, err)
 				}
