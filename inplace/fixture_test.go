@@ -3,7 +3,6 @@
 package inplace_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -118,11 +117,7 @@ func agent(t testing.TB, pod *corev1.Pod) {
 
 func report(t testing.TB, pod *corev1.Pod, meta v1alpha1.RuntimeContainersMeta) {
 	t.Helper()
-	data, err := json.Marshal(meta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation] = string(data)
+	pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation] = patches.JSON(t, meta)
 }
 
 // apply returns the pod after the patch, with the revision label of the workload.
@@ -158,11 +153,7 @@ func refresh(t testing.TB, pod *corev1.Pod, now time.Time) (*corev1.Pod, inplace
 
 func state(t testing.TB, pod *corev1.Pod) v1alpha1.State {
 	t.Helper()
-	var s v1alpha1.State
-	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.StateAnnotation]), &s); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return *patches.Object[v1alpha1.State](t, pod.Annotations[v1alpha1.StateAnnotation])
 }
 
 func images(pod *corev1.Pod) string {

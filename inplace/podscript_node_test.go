@@ -79,7 +79,7 @@ func (s *podScript) node(verb, rest string) bool {
 	case "by-openkruise":
 		known := state(s.t, s.pod)
 		known.LastContainers = nil
-		s.pod.Annotations[v1alpha1.StateAnnotation] = s.json(known)
+		s.pod.Annotations[v1alpha1.StateAnnotation] = patches.JSON(s.t, known)
 	case "note":
 		s.pod.Annotations[notes[first]] = more
 	case "old-names":
@@ -120,7 +120,7 @@ func (s *podScript) agent(verb, first, more string) {
 	hash := func(c corev1.Container, pick string) uint64 {
 		hashes, err := inplace.PlainHashes(&c)
 		s.must(err)
-		return hashes[s.number(pick)]
+		return hashes[patches.Number(s.t, pick)]
 	}
 	switch {
 	case verb == "hashes":

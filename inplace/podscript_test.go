@@ -3,7 +3,6 @@
 package inplace_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestUpdates plays what happens to a pod, in testdata/updates. Each command begins with a pod that runs well. It has the containers c1, c2 and c3 with the
@@ -100,9 +100,9 @@ func (s *podScript) read(line string) target {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
 		case "grace":
-			to.begin.GracePeriodSeconds = int32(s.number(value))
+			to.begin.GracePeriodSeconds = int32(patches.Number(s.t, value))
 		case "at":
-			to.begin.Now = after(s.number(value))
+			to.begin.Now = after(patches.Number(s.t, value))
 		case "revision":
 			to.revision = value
 		case "none":
@@ -116,15 +116,9 @@ func (s *podScript) read(line string) target {
 	return to
 }
 
-func (s *podScript) number(text string) int {
-	n, err := strconv.Atoi(text)
-	s.must(err)
-	return n
-}
-
 // index is that of a container in the template.
 func (s *podScript) index(container string) int {
-	return s.number(strings.TrimPrefix(container, "c")) - 1
+	return patches.Number(s.t, strings.TrimPrefix(container, "c")) - 1
 }
 
 // calculate is the update that a line asks for, and the template after it.
@@ -181,11 +175,11 @@ func (s *podScript) update(verb, rest string) bool {
 // begin updates the pod. That changes neither the pod as it was read nor the update, which many pods share.
 func (s *podScript) begin(line string) {
 	u, next, to := s.calculate(line)
-	before, shared := s.pod.DeepCopy(), s.json(u)
+	before, shared := s.pod.DeepCopy(), patches.JSON(s.t, u)
 	var p podpatch.Patch
 	s.must(inplace.Begin(&p, s.pod, u, to.begin))
-	if diff := cmp.Diff(before, s.pod); diff != "" || shared != s.json(u) {
-		s.t.Errorf("the pod was changed: %s; the update is %s, and was %s", diff, s.json(u), shared)
+	if diff := cmp.Diff(before, s.pod); diff != "" || shared != patches.JSON(s.t, u) {
+		s.t.Errorf("the pod was changed: %s; the update is %s, and was %s", diff, patches.JSON(s.t, u), shared)
 	}
 	p.SetLabel(appsv1.ControllerRevisionHashLabelKey, u.Revision)
 	if to.unsent {
@@ -193,12 +187,6 @@ func (s *podScript) begin(line string) {
 	}
 	s.template = next
 	s.send(p)
-}
-
-func (s *podScript) json(v any) string {
-	data, err := json.Marshal(v)
-	s.must(err)
-	return string(data)
 }
 
 func (s *podScript) send(p podpatch.Patch) {

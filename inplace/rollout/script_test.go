@@ -17,9 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -97,15 +97,6 @@ type given struct {
 	Now, Until int64
 }
 
-// read reads what a script says.
-func read(t testing.TB, text string) (g given) {
-	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), &g); err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 func (g given) update() UpdateOptions {
 	return UpdateOptions{Priority: g.PriorityStrategy, Scatter: g.ScatterStrategy, KeepOrder: g.KeepOrder}
 }
@@ -176,10 +167,10 @@ func TestOrders(t *testing.T) {
 			return eachLine(d.Input, func(line string) string { return fmt.Sprint(trailingInteger(line)) })
 		case "refused":
 			return eachLine(d.Input, func(line string) string {
-				return names(RefusedLast(read(t, line).refusals(), []*corev1.Pod{newPod("a"), newPod("b"), newPod("c"), newPod("d")}, itself))
+				return names(RefusedLast(patches.Object[given](t, line).refusals(), []*corev1.Pod{newPod("a"), newPod("b"), newPod("c"), newPod("d")}, itself))
 			})
 		}
-		g := read(t, d.Input)
+		g := patches.Object[given](t, d.Input)
 		var pods []*corev1.Pod
 		for _, text := range g.Pods {
 			words := strings.Fields(text)
@@ -226,10 +217,7 @@ func scatterLine(line string) string {
 func TestWaits(t *testing.T) {
 	datadriven.RunTest(t, "testdata/waits.txt", func(t *testing.T, d *datadriven.TestData) string {
 		return eachLine(d.Input, func(line string) string {
-			var w Wait
-			if err := yaml.UnmarshalStrict([]byte(line), &w); err != nil {
-				t.Fatal(err)
-			}
+			w := *patches.Object[Wait](t, line)
 			if w.Subject.Kind == "pod" {
 				w = PodWaits(w.Pod, w.Reason)
 			}
@@ -253,11 +241,7 @@ func TestCounts(t *testing.T) {
 		}[d.Cmd]
 		return eachLine(d.Input, func(line string) string {
 			text, of, _ := strings.Cut(line, " of ")
-			replicas, err := strconv.ParseInt(of, 10, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := count(value(text), int32(replicas))
+			n, err := count(value(text), int32(patches.Number(t, of)))
 			if err != nil {
 				return err.Error()
 			}
