@@ -3,7 +3,6 @@
 package inplace_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,10 +14,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestCalculate shows what stands against the updates in testdata/calculate.txt, or what they are. That is images, what containers are to have of
@@ -104,31 +102,11 @@ func TestCompare(t *testing.T) {
 // templateWith is the base template after a strategic merge patch.
 func templateWith(t *testing.T, patch string) *corev1.PodTemplateSpec {
 	t.Helper()
-	if strings.TrimSpace(patch) == "" {
-		return template()
+	base := template()
+	if strings.TrimSpace(patch) != "" {
+		patches.Strategic(t, base, patch)
 	}
-	return merged(t, template(), patch)
-}
-
-// merged is an object after a strategic merge patch in YAML.
-func merged[T any](t *testing.T, object *T, patch string) *T {
-	t.Helper()
-	base, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := yaml.YAMLToJSON([]byte(patch))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out T
-	if data, err = strategicpatch.StrategicMergePatch(base, data, out); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &out); err != nil {
-		t.Fatal(err)
-	}
-	return &out
+	return base
 }
 
 func TestCalculateInputs(t *testing.T) {
@@ -173,22 +151,5 @@ func TestCalculateAcrossEncoders(t *testing.T) {
 				t.Errorf("-want +got:\n%s\n%v", diff, obstacles)
 			}
 		})
-	}
-}
-
-// What a patch removes is gone from the pod, and nothing else is.
-func TestMetadataPatchOnPod(t *testing.T) {
-	from := template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"f"} })
-	to := template(noAnnotations, func(t *corev1.PodTemplateSpec) { t.Finalizers = nil })
-	pod := running(from, func(pod *corev1.Pod) {
-		pod.Annotations["other"] = "stays"
-		pod.Finalizers = append(pod.Finalizers, "other/stays")
-	})
-	got := begin(t, pod, calculate(t, from, to), 0)
-	if _, found := got.Annotations["a"]; found || got.Annotations["other"] != "stays" {
-		t.Errorf("IP-9: annotations %v", got.Annotations)
-	}
-	if diff := cmp.Diff([]string{"other/stays"}, got.Finalizers); diff != "" {
-		t.Errorf("IP-9: finalizers: -want +got:\n%s", diff)
 	}
 }

@@ -3,21 +3,19 @@
 package inplace_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/v1alpha1"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // start is when updates begin in tests.
@@ -25,12 +23,12 @@ func start() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
 
 func after(seconds int) time.Time { return start().Add(time.Duration(seconds) * time.Second) }
 
-// change alters a template.
-type change func(*corev1.PodTemplateSpec)
+// words change templates and pods.
+var words = patches.Read("testdata/words.yaml", start())
 
 // template returns a template of the containers c1, c2 and c3 with images
-// c1:1, c2:1 and c3:1, a label k=v and an annotation a=b.
-func template(changes ...change) *corev1.PodTemplateSpec {
+// c1:1, c2:1 and c3:1, a label k=v and an annotation a=b, changed by words.
+func template(changes ...string) *corev1.PodTemplateSpec {
 	t := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{
 		Labels:      map[string]string{"app": "demo", "k": "v"},
 		Annotations: map[string]string{"a": "b"},
@@ -38,53 +36,7 @@ func template(changes ...change) *corev1.PodTemplateSpec {
 	for _, name := range []string{"c1", "c2", "c3"} {
 		t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: name, Image: name + ":1"})
 	}
-	for _, c := range changes {
-		c(t)
-	}
-	return t
-}
-
-func image(i int, image string) change {
-	return func(t *corev1.PodTemplateSpec) { t.Spec.Containers[i].Image = image }
-}
-
-func label(key, value string) change {
-	return func(t *corev1.PodTemplateSpec) { t.Labels[key] = value }
-}
-
-func annotate(key, value string) change {
-	return func(t *corev1.PodTemplateSpec) {
-		if t.Annotations == nil {
-			t.Annotations = map[string]string{}
-		}
-		t.Annotations[key] = value
-	}
-}
-
-func noAnnotations(t *corev1.PodTemplateSpec) { t.Annotations = nil }
-
-// env makes the environment of container i refer to a field such as metadata.labels['k'].
-func env(i int, name, fieldPath string) change {
-	return func(t *corev1.PodTemplateSpec) {
-		c := &t.Spec.Containers[i]
-		c.Env = append(c.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
-			FieldRef: &corev1.ObjectFieldSelector{FieldPath: fieldPath},
-		}})
-	}
-}
-
-// requestCPU has container i ask for cpu.
-func requestCPU(i int, cpu string) change {
-	return func(t *corev1.PodTemplateSpec) {
-		t.Spec.Containers[i].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
-	}
-}
-
-// restartForCPU gives container i a resize policy that restarts it.
-func restartForCPU(i int) change {
-	return func(t *corev1.PodTemplateSpec) {
-		t.Spec.Containers[i].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.RestartContainer}}
-	}
+	return patches.Changed(words, t, changes...)
 }
 
 func rev(t testing.TB, name string, template *corev1.PodTemplateSpec) *appsv1.ControllerRevision {
@@ -111,7 +63,7 @@ func calculate(t testing.TB, from, to *corev1.PodTemplateSpec) *inplace.Update {
 }
 
 // running returns a pod of the template that runs well and has the readiness gate.
-func running(t *corev1.PodTemplateSpec, changes ...func(*corev1.Pod)) *corev1.Pod {
+func running(t *corev1.PodTemplateSpec) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: *t.Spec.DeepCopy()}
 	pod.Namespace, pod.Name, pod.UID, pod.ResourceVersion = "default", "demo-abcde", "uid-1", "7"
 	if pod.Annotations == nil {
@@ -129,25 +81,7 @@ func running(t *corev1.PodTemplateSpec, changes ...func(*corev1.Pod)) *corev1.Po
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name})
 	}
 	kubelet(pod)
-	for _, c := range changes {
-		c(pod)
-	}
 	return pod
-}
-
-func noGate(pod *corev1.Pod) {
-	pod.Spec.ReadinessGates = nil
-	pod.Status.Conditions = pod.Status.Conditions[:2]
-}
-
-// priority gives container i a launch priority.
-func priority(i int, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) {
-		c := &pod.Spec.Containers[i]
-		c.Env = append(c.Env, corev1.EnvVar{Name: lifecyclev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
-			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "p_" + value},
-		}})
-	}
 }
 
 // kubelet restarts what must restart: all containers run and report what the pod says.
@@ -183,11 +117,7 @@ func agent(t testing.TB, pod *corev1.Pod) {
 
 func report(t testing.TB, pod *corev1.Pod, meta v1alpha1.RuntimeContainersMeta) {
 	t.Helper()
-	data, err := json.Marshal(meta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation] = string(data)
+	pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation] = patches.JSON(t, meta)
 }
 
 // apply returns the pod after the patch, with the revision label of the workload.
@@ -223,11 +153,7 @@ func refresh(t testing.TB, pod *corev1.Pod, now time.Time) (*corev1.Pod, inplace
 
 func state(t testing.TB, pod *corev1.Pod) v1alpha1.State {
 	t.Helper()
-	var s v1alpha1.State
-	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.StateAnnotation]), &s); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return *patches.Object[v1alpha1.State](t, pod.Annotations[v1alpha1.StateAnnotation])
 }
 
 func images(pod *corev1.Pod) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 func raw(name string, data []byte) *appsv1.ControllerRevision {
@@ -26,9 +27,9 @@ func raw(name string, data []byte) *appsv1.ControllerRevision {
 // Two arbitrary revisions: the verdict is an update or obstacles, never both. A revision has no difference to itself. What can be
 // done in place leads to the images and labels of the new template.
 func FuzzCalculate(f *testing.F) {
-	envK := env(0, "K", "metadata.labels['k']")
-	f.Add(rev(f, "a", template()).Data.Raw, rev(f, "b", template(image(0, "c1:2"), label("k", "w"))).Data.Raw)
-	f.Add(rev(f, "a", template(envK)).Data.Raw, rev(f, "b", template(envK, label("k", "w"), noAnnotations)).Data.Raw)
+	envK := "env-c1=K:metadata.labels['k']"
+	f.Add(rev(f, "a", template()).Data.Raw, rev(f, "b", template("c1=c1:2", "label=k:w")).Data.Raw)
+	f.Add(rev(f, "a", template(envK)).Data.Raw, rev(f, "b", template(envK, "label=k:w", "no-annotations")).Data.Raw)
 	f.Add([]byte(`{"spec":{"template":{}}}`), []byte(`{`))
 	// k8s.io/apimachinery writes such quantities out in full before it compares them.
 	endless := regexp.MustCompile(`[eE][+-]?[0-9]{4}`)
@@ -110,7 +111,7 @@ func patched(p podpatch.Patch) *corev1.Pod {
 // Whatever stands in the records, Refresh fails or leads somewhere: its
 // patches can be written, and it comes to rest.
 func FuzzRefresh(f *testing.F) {
-	pod := begin(f, running(template(), priority(0, "2"), priority(1, "1")), &inplace.Update{
+	pod := begin(f, patches.Changed(words, running(template()), "priority-c1=2", "priority-c2=1"), &inplace.Update{
 		Revision: "demo-new", Images: map[string]string{"c1": "c1:2", "c2": "c2:2"},
 	}, 0)
 	agent(f, pod)
@@ -122,7 +123,8 @@ func FuzzRefresh(f *testing.F) {
 	f.Add(`{"nextContainerRefMetadata":{"c1":{"labels":{"k":"w"},"creationTimestamp":null}}}`, "", "", int64(0))
 	f.Add(`null`, `null`, `null`, int64(-1))
 	f.Fuzz(func(t *testing.T, state, grace, meta string, seconds int64) {
-		pod := running(template(), func(pod *corev1.Pod) { pod.Status.Conditions[2].Status = "False" })
+		pod := running(template())
+		pod.Status.Conditions[2].Status = "False"
 		for key, value := range map[string]string{
 			v1alpha1.StateAnnotation: state, v1alpha1.GraceAnnotation: grace, v1alpha1.RuntimeContainersMetaAnnotation: meta,
 		} {

@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // beside plays another manager than the workload, which replaces images and has a record of its own:
@@ -34,13 +35,13 @@ func (s *podScript) beside(verb, rest string) bool {
 		makeInit(s.pod, verb == "native")
 	case "replace":
 		s.replace(first, more)
-		s.print("%s", s.json(s.record))
+		s.print("%s", patches.JSON(s.t, s.record))
 	case "restarted":
 		s.replace("c1", "c1:2")
 		kubelet(s.pod)
 		if s.pod.Spec.Containers[0].StartupProbe = nil; first != "none" {
 			s.pod.Spec.Containers[0].StartupProbe = &corev1.Probe{
-				PeriodSeconds: int32(s.number(first)), InitialDelaySeconds: int32(s.number(cmp.Or(more, "0")))}
+				PeriodSeconds: int32(patches.Number(s.t, first)), InitialDelaySeconds: int32(patches.Number(s.t, cmp.Or(more, "0")))}
 		}
 		c := &s.pod.Status.ContainerStatuses[0]
 		c.Started, c.State.Running = new(true), &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(start())}

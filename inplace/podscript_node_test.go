@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -46,7 +47,7 @@ func (s *podScript) node(verb, rest string) bool {
 	case "resizes":
 		resizes(s.pod)
 	case "pod":
-		s.pod = merged(s.t, s.pod, rest)
+		patches.Strategic(s.t, s.pod, rest)
 	case "status":
 		statuses := &s.pod.Status.ContainerStatuses
 		if len(s.pod.Spec.InitContainers) > 0 && s.pod.Spec.InitContainers[0].Name == first {
@@ -78,7 +79,7 @@ func (s *podScript) node(verb, rest string) bool {
 	case "by-openkruise":
 		known := state(s.t, s.pod)
 		known.LastContainers = nil
-		s.pod.Annotations[v1alpha1.StateAnnotation] = s.json(known)
+		s.pod.Annotations[v1alpha1.StateAnnotation] = patches.JSON(s.t, known)
 	case "note":
 		s.pod.Annotations[notes[first]] = more
 	case "old-names":
@@ -88,16 +89,10 @@ func (s *podScript) node(verb, rest string) bool {
 		}
 	case "priority":
 		for word := range strings.FieldsSeq(rest) {
-			container, value, _ := strings.Cut(word, "=")
-			priority(s.index(container), value)(s.pod)
+			s.pod = patches.Changed(words, s.pod, "priority-"+word)
 		}
-	case "no-gate":
-		noGate(s.pod)
-	case "serve":
-		for _, of := range []corev1.PodConditionType{v1alpha1.InPlaceUpdateReady, corev1.PodReady} {
-			c := readiness.Condition(s.pod, of)
-			c.Status, c.Reason, c.Message = corev1.ConditionTrue, "", ""
-		}
+	case "no-gate", "serve":
+		s.pod = patches.Changed(words, s.pod, verb)
 	default:
 		return false
 	}
@@ -125,7 +120,7 @@ func (s *podScript) agent(verb, first, more string) {
 	hash := func(c corev1.Container, pick string) uint64 {
 		hashes, err := inplace.PlainHashes(&c)
 		s.must(err)
-		return hashes[s.number(pick)]
+		return hashes[patches.Number(s.t, pick)]
 	}
 	switch {
 	case verb == "hashes":
@@ -189,6 +184,9 @@ func (s *podScript) show(verb string) bool {
 			}
 		}
 		s.print("annotations %v", shown)
+		if finalizers := s.pod.Finalizers; len(finalizers) > 0 {
+			s.print("finalizers %v", finalizers)
+		}
 	case "state", "grace":
 		s.print("%s", s.pod.Annotations[notes[verb]])
 	case "show":

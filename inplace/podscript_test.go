@@ -3,7 +3,6 @@
 package inplace_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -19,14 +18,14 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestUpdates plays what happens to a pod, in testdata/updates. Each command begins with a pod that runs well. It has the containers c1, c2 and c3 with the
 // images c1:1, c2:1 and c3:1, the label k=v and the annotation a=b. After "pod resize" updates may change cpu and memory. The lines below are steps.
 // Times are since the start of updates. To accept a change of behaviour, run the test with -rewrite and read the difference.
 //
-//	template change…       makes the pod of another template. Changes are c1=image, label:k=v, annotation:a=b, no-label:k, no-annotations,
-//	                       env:c1:NAME=field, cpu:c1=2 and restart:c1, which has a resize for cpu restart the container
+//	template change…       makes the pod of another template. Changes are the words in testdata/words.yaml: c1=image, label=k:v, cpu-c1=2 and so on
 //	begin change…          updates it to the first template with changes; also grace=seconds, at=seconds, revision=name, and none for no update.
 //	                       With unsent the manager ends before it asks for resources
 //	feasible change…       shows what stands against that, and what Begin says if it says otherwise
@@ -60,7 +59,7 @@ type podScript struct {
 	t        *testing.T
 	out      strings.Builder
 	resize   bool
-	base     []change // of the template that the pod is made of
+	base     []string // changes of the template that the pod is made of
 	template *corev1.PodTemplateSpec
 	pod      *corev1.Pod
 	last     podpatch.Patch
@@ -88,7 +87,7 @@ func (s *podScript) must(err error) {
 
 // target is what a line asks for.
 type target struct {
-	changes  []change
+	changes  []string
 	begin    inplace.BeginOptions
 	revision string
 	none     bool
@@ -99,49 +98,27 @@ func (s *podScript) read(line string) target {
 	to := target{begin: inplace.BeginOptions{Now: start()}, revision: "demo-new"}
 	for word := range strings.FieldsSeq(line) {
 		key, value, _ := strings.Cut(word, "=")
-		kind, of, _ := strings.Cut(key, ":")
-		of, name, _ := strings.Cut(of, ":")
-		switch kind {
+		switch key {
 		case "grace":
-			to.begin.GracePeriodSeconds = int32(s.number(value))
+			to.begin.GracePeriodSeconds = int32(patches.Number(s.t, value))
 		case "at":
-			to.begin.Now = after(s.number(value))
+			to.begin.Now = after(patches.Number(s.t, value))
 		case "revision":
 			to.revision = value
 		case "none":
 			to.none = true
 		case "unsent":
 			to.unsent = true
-		case "label":
-			to.changes = append(to.changes, label(of, value))
-		case "no-label":
-			to.changes = append(to.changes, func(t *corev1.PodTemplateSpec) { delete(t.Labels, of) })
-		case "annotation":
-			to.changes = append(to.changes, annotate(of, value))
-		case "no-annotations":
-			to.changes = append(to.changes, noAnnotations)
-		case "env":
-			to.changes = append(to.changes, env(s.index(of), name, value))
-		case "cpu":
-			to.changes = append(to.changes, requestCPU(s.index(of), value))
-		case "restart":
-			to.changes = append(to.changes, restartForCPU(s.index(of)))
 		default:
-			to.changes = append(to.changes, image(s.index(kind), value))
+			to.changes = append(to.changes, word)
 		}
 	}
 	return to
 }
 
-func (s *podScript) number(text string) int {
-	n, err := strconv.Atoi(text)
-	s.must(err)
-	return n
-}
-
 // index is that of a container in the template.
 func (s *podScript) index(container string) int {
-	return s.number(strings.TrimPrefix(container, "c")) - 1
+	return patches.Number(s.t, strings.TrimPrefix(container, "c")) - 1
 }
 
 // calculate is the update that a line asks for, and the template after it.
@@ -198,11 +175,11 @@ func (s *podScript) update(verb, rest string) bool {
 // begin updates the pod. That changes neither the pod as it was read nor the update, which many pods share.
 func (s *podScript) begin(line string) {
 	u, next, to := s.calculate(line)
-	before, shared := s.pod.DeepCopy(), s.json(u)
+	before, shared := s.pod.DeepCopy(), patches.JSON(s.t, u)
 	var p podpatch.Patch
 	s.must(inplace.Begin(&p, s.pod, u, to.begin))
-	if diff := cmp.Diff(before, s.pod); diff != "" || shared != s.json(u) {
-		s.t.Errorf("the pod was changed: %s; the update is %s, and was %s", diff, s.json(u), shared)
+	if diff := cmp.Diff(before, s.pod); diff != "" || shared != patches.JSON(s.t, u) {
+		s.t.Errorf("the pod was changed: %s; the update is %s, and was %s", diff, patches.JSON(s.t, u), shared)
 	}
 	p.SetLabel(appsv1.ControllerRevisionHashLabelKey, u.Revision)
 	if to.unsent {
@@ -210,12 +187,6 @@ func (s *podScript) begin(line string) {
 	}
 	s.template = next
 	s.send(p)
-}
-
-func (s *podScript) json(v any) string {
-	data, err := json.Marshal(v)
-	s.must(err)
-	return string(data)
 }
 
 func (s *podScript) send(p podpatch.Patch) {
@@ -323,7 +294,7 @@ func (s *podScript) finish() {
 func TestRecordedImagesAreLimited(t *testing.T) {
 	pod, most := running(template()), 0
 	for i := range 100 {
-		u := calculate(t, template(), template(image(0, "c1:build-"+strconv.Itoa(i))))
+		u := calculate(t, template(), template("c1=c1:build-"+strconv.Itoa(i)))
 		u.Revision = "demo-" + strconv.Itoa(i)
 		pod = begin(t, pod, u, 0)
 		recorded := state(t, pod).LastContainers["c1"].Images

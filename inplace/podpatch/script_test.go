@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPatches shows in testdata/patches.txt what patches write to testPod: each request as "subresource: data", without the UID, and
@@ -54,14 +54,11 @@ func TestPatches(t *testing.T) {
 // patchOf reads a patch in YAML, with Metadata as text. Its conditions have changed at noon.
 func patchOf(t *testing.T, text string) *podpatch.Patch {
 	t.Helper()
-	var in struct {
+	in := patches.Object[struct {
 		podpatch.Patch
 		Metadata   string
 		Conditions []corev1.PodCondition
-	}
-	if err := yaml.UnmarshalStrict([]byte(text), &in); err != nil {
-		t.Fatal(err)
-	}
+	}](t, text)
 	p := in.Patch
 	if in.Metadata != "" {
 		p.Metadata = []byte(in.Metadata)

@@ -4,12 +4,14 @@ package podpatch_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestOn: the second write holds only for the pod as the first has left it, if the patch
@@ -40,7 +42,8 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestHolds: what a kubelet reports changes nothing, unless another container runs.
+// TestHolds shows in testdata/holds.txt after which changes by others, as strategic merge patches, a patch still holds. What a kubelet reports
+// changes nothing, unless another container runs.
 func TestHolds(t *testing.T) {
 	read := testPod()
 	read.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "web", ContainerID: "c1", ImageID: "i1", Image: "web:1"}}
@@ -48,31 +51,10 @@ func TestHolds(t *testing.T) {
 	p.SetCondition(condition("A", "False", "", ""))
 	p.SetImage("web", "web:2")
 	p.SetResources("web", cpu("2", ""))
-	for name, test := range map[string]struct {
-		change func(*corev1.Pod)
-		want   bool
-	}{
-		"resources":            {func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources = cpu("3", "") }, false},
-		"nothing":              {func(*corev1.Pod) {}, true},
-		"the version":          {func(pod *corev1.Pod) { pod.ResourceVersion = "50" }, true},
-		"another condition":    {func(pod *corev1.Pod) { pod.Status.Conditions[1].Message = "still" }, true},
-		"readiness":            {func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].Ready = true }, true},
-		"its own condition":    {func(pod *corev1.Pod) { pod.Status.Conditions[0].Status = "True" }, false},
-		"no condition":         {func(pod *corev1.Pod) { pod.Status.Conditions = nil }, false},
-		"a label":              {func(pod *corev1.Pod) { pod.Labels["rev"] = "b" }, false},
-		"an annotation":        {func(pod *corev1.Pod) { pod.Annotations["note"] = "new" }, false},
-		"an image":             {func(pod *corev1.Pod) { pod.Spec.Containers[1].Image = "log:2" }, false},
-		"the container":        {func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "c2" }, false},
-		"the image ID":         {func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ImageID = "i2" }, false},
-		"no status":            {func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }, false},
-		"another pod":          {func(pod *corev1.Pod) { pod.UID = "u2" }, false},
-		"it is on its way out": {func(pod *corev1.Pod) { pod.DeletionTimestamp = &at }, false},
-	} {
+	patches.PlayRows(t, "testdata/holds.txt", nil, func(t *testing.T, _ string, change *json.RawMessage) string {
 		live := read.DeepCopy()
 		live.Status.Conditions[0].Status = "False" // by the first write
-		test.change(live)
-		if got := p.Holds(read, live); got != test.want {
-			t.Errorf("%s: %t, want %t", name, got, test.want)
-		}
-	}
+		patches.Strategic(t, live, string(*change))
+		return fmt.Sprint(p.Holds(read, live))
+	})
 }

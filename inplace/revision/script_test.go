@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestHistories shows in testdata/histories.txt which revision is used, and what is done with those before it.
@@ -47,11 +47,7 @@ func historyOf(t *testing.T, text string) (history []*appsv1.ControllerRevision)
 			history = append(history, nil)
 			continue
 		}
-		number, err := strconv.ParseInt(words[1], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := numbered(words[0], number, words[2])
+		r := numbered(words[0], int64(patches.Number(t, words[1])), words[2])
 		switch words[3] {
 		case "controlled":
 			r = own(r)
@@ -157,11 +153,7 @@ func TestBytes(t *testing.T) {
 		case "hash":
 			var count *int32
 			for _, value := range values(d, "count") {
-				number, err := strconv.Atoi(value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				count = new(int32(number))
+				count = new(int32(patches.Number(t, value)))
 			}
 			return revision.Hash(golden(t, values(d, "of")[0]), count) + "\n"
 		case "matches", "name", "short", "advance":
@@ -199,11 +191,7 @@ func ofLine(t *testing.T, command string, words []string) string {
 // dataOf shows the data of a template, which are those of the template that is read from them.
 func dataOf(t *testing.T, d *datadriven.TestData) string {
 	t.Helper()
-	var in corev1.PodTemplateSpec
-	if err := yaml.UnmarshalStrict([]byte(d.Input), &in); err != nil {
-		t.Fatal(err)
-	}
-	data, err := revision.Data(&in)
+	data, err := revision.Data(patches.Object[corev1.PodTemplateSpec](t, d.Input))
 	if err != nil {
 		t.Fatal(err)
 	}

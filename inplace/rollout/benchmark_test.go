@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // crowd makes pods that differ in everything that is compared.
@@ -32,10 +34,10 @@ func crowd(n int) []*corev1.Pod {
 
 // BenchmarkSort sorts pods for updates and for deletions.
 func BenchmarkSort(b *testing.B) {
-	scattered := read(b, `{scatterStrategy: [{key: zone, value: "1"}, {key: tier, value: tier-7}], priorityStrategy: {weightPriority: [
+	scattered := patches.Object[given](b, `{scatterStrategy: [{key: zone, value: "1"}, {key: tier, value: tier-7}], priorityStrategy: {weightPriority: [
 		{weight: 10, matchSelector: {matchLabels: {zone: "0"}}}, {weight: 20, matchSelector: {matchLabels: {zone: "1"}}},
 		{weight: 5, matchSelector: {matchLabels: {tier: tier-3}}}]}}`).update()
-	ordered := read(b, "{priorityStrategy: {orderPriority: [{orderedKey: order}, {orderedKey: tier}]}}").PriorityStrategy
+	ordered := patches.Object[given](b, "{priorityStrategy: {orderPriority: [{orderedKey: order}, {orderedKey: tier}]}}").PriorityStrategy
 	available := func(p *corev1.Pod) bool { return p.Status.Conditions[0].Status == corev1.ConditionTrue }
 	constrained := given{Spread: []string{"zone", "host"}}.deletion()
 	for name, sort := range map[string]func([]*corev1.Pod) ([]*corev1.Pod, error){

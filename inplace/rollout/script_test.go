@@ -3,6 +3,7 @@
 package rollout
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,10 +15,11 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -26,7 +28,7 @@ var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // or a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
 func newPod(name string, words ...string) *corev1.Pod {
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},
 		Spec:       corev1.PodSpec{NodeName: "n-" + name},
 		Status: corev1.PodStatus{
 			Phase:             corev1.PodRunning,
@@ -86,19 +88,35 @@ type given struct {
 	Unknown          bool     // nothing tells the labels of nodes
 	Available        []string
 	Pods             []string
-}
 
-// read reads what a script says.
-func read(t testing.TB, text string) (g given) {
-	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), &g); err != nil {
-		t.Fatal(err)
+	Refused map[string]int64 // pods, and when the API server refused them; 0 if that is not known
+	Denied  map[string]struct {
+		Budget       string
+		Since, Asked int64
 	}
-	return g
+	Now, Until int64
 }
 
 func (g given) update() UpdateOptions {
 	return UpdateOptions{Priority: g.PriorityStrategy, Scatter: g.ScatterStrategy, KeepOrder: g.KeepOrder}
+}
+
+// refusals are what was refused, in seconds.
+func (g given) refusals() *Refusals {
+	at := func(second int64) (t time.Time) {
+		if second > 0 {
+			t = time.Unix(second, 0)
+		}
+		return t
+	}
+	r := &Refusals{Pods: map[types.UID]error{}, At: map[types.UID]time.Time{}, Denied: map[types.UID]Denial{}, Now: at(g.Now), Until: at(g.Until)}
+	for name, second := range g.Refused {
+		r.Pods[types.UID(name)], r.At[types.UID(name)] = errors.New("refused"), at(second)
+	}
+	for name, d := range g.Denied {
+		r.Denied[types.UID(name)] = Denial{Budget: d.Budget, Since: at(d.Since), Asked: at(d.Asked)}
+	}
+	return r
 }
 
 var topologyKeys = map[string]string{"zone": corev1.LabelTopologyZone, "host": corev1.LabelHostname}
@@ -147,8 +165,12 @@ func TestOrders(t *testing.T) {
 			return eachLine(d.Input, scatterLine)
 		case "integers":
 			return eachLine(d.Input, func(line string) string { return fmt.Sprint(trailingInteger(line)) })
+		case "refused":
+			return eachLine(d.Input, func(line string) string {
+				return names(RefusedLast(patches.Object[given](t, line).refusals(), []*corev1.Pod{newPod("a"), newPod("b"), newPod("c"), newPod("d")}, itself))
+			})
 		}
-		g := read(t, d.Input)
+		g := patches.Object[given](t, d.Input)
 		var pods []*corev1.Pod
 		for _, text := range g.Pods {
 			words := strings.Fields(text)
@@ -191,6 +213,19 @@ func scatterLine(line string) string {
 	return names(scatter(pods, itself, append(slices.Clone(pods), lettered(others)...), terms(strings.Fields(strategy)...)))
 }
 
+// TestWaits shows the subject of what waits, what it says, and the line of a plan.
+func TestWaits(t *testing.T) {
+	datadriven.RunTest(t, "testdata/waits.txt", func(t *testing.T, d *datadriven.TestData) string {
+		return eachLine(d.Input, func(line string) string {
+			w := *patches.Object[Wait](t, line)
+			if w.Subject.Kind == "pod" {
+				w = PodWaits(w.Pod, w.Reason)
+			}
+			return fmt.Sprintf("%q, %q, %q", w.Subject, w, w.Line())
+		})
+	})
+}
+
 // TestCounts shows numbers of pods in testdata/counts.txt.
 func TestCounts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/counts.txt", func(t *testing.T, d *datadriven.TestData) string {
@@ -206,11 +241,7 @@ func TestCounts(t *testing.T) {
 		}[d.Cmd]
 		return eachLine(d.Input, func(line string) string {
 			text, of, _ := strings.Cut(line, " of ")
-			replicas, err := strconv.ParseInt(of, 10, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := count(value(text), int32(replicas))
+			n, err := count(value(text), int32(patches.Number(t, of)))
 			if err != nil {
 				return err.Error()
 			}

@@ -7,37 +7,8 @@ import (
 	"fmt"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/podwright/podwright/inplace/rollout"
 )
-
-// What waits is named as far as it has names, and why.
-func TestWaitString(t *testing.T) {
-	pod, full := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}, &rollout.Reason{Rule: rollout.RulePaused, Message: "paused"}
-	of := func(kind, name string, in *rollout.Subject) rollout.Wait {
-		return rollout.Wait{Subject: rollout.Subject{Kind: kind, Name: name}, In: in, Reason: full}
-	}
-	for _, test := range []struct {
-		wait                rollout.Wait
-		subject, text, line string
-	}{
-		{rollout.PodWaits(pod, full), "pod web-3", "web-3: paused", "wait web-3: paused"},
-		{rollout.PodWaits(nil, full), "pod", "new pods: paused", "wait new pods: paused"},
-		{of("node", "n1", nil), "node n1", "node n1: paused", "wait node n1: paused"},
-		{of("", "", nil), "", "paused", "wait: paused"},
-		{of("", "Paused", nil), "Paused", "paused", "wait: paused"},
-		{of("container", "main", &rollout.Subject{Kind: "request", Name: "r"}), "container main", "container main of request r: paused", "wait container main of request r: paused"},
-		{of("", "", &rollout.Subject{Kind: "request", Name: "r"}), "", "request r: paused", "wait request r: paused"},
-		{rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: "n1"}}, "node n1", "node n1", "wait node n1"},
-		{rollout.PodWaits(pod, &rollout.Reason{Rule: rollout.RulePaused}), "pod web-3", "web-3: Paused", "wait web-3: Paused"},
-	} {
-		if s, text, line := test.wait.Subject.String(), test.wait.String(), test.wait.Line(); s != test.subject || text != test.text || line != test.line {
-			t.Errorf("%q, %q, %q; want %q, %q, %q", s, text, line, test.subject, test.text, test.line)
-		}
-	}
-}
 
 // Problems are errors, with the condition that reports each, if there is one.
 func TestProblems(t *testing.T) {

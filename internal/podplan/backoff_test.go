@@ -3,12 +3,14 @@
 package podplan
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 func TestBackOff(t *testing.T) {
@@ -38,19 +40,7 @@ func TestBackOff(t *testing.T) {
 }
 
 func TestHasRun(t *testing.T) {
-	for name, tt := range map[string]struct {
-		status corev1.ContainerStatus
-		want   bool
-	}{
-		"never started":           {corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}, false},
-		"ended without a start":   {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}, false},
-		"runs":                    {corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}, true},
-		"ended":                   {corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{StartedAt: metav1.Now()}}}, true},
-		"waits for another start": {corev1.ContainerStatus{RestartCount: 1}, true},
-	} {
-		pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{tt.status}}}
-		if got := HasRun(pod); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
-	}
+	patches.PlayRows(t, "testdata/ran.txt", nil, func(_ *testing.T, _ string, status *corev1.ContainerStatus) string {
+		return fmt.Sprint(HasRun(&corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{*status}}}))
+	})
 }

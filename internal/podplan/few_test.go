@@ -3,6 +3,7 @@
 package podplan
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -11,43 +12,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-// CT-18: how many pods a repair deletes at once that may be wrong about all of them.
+// CT-18: how many pods a repair deletes at once that may be wrong about all of them. Gone is how long ago others were deleted, so many times.
 func TestFew(t *testing.T) {
 	now := time.Unix(1000, 0)
-	ago := func(ages ...time.Duration) (deleted []time.Time) {
-		for _, age := range ages {
-			deleted = append(deleted, now.Add(-age))
+	type row struct {
+		Due, Pods int
+		Gone      []metav1.Duration
+		Times     int
+	}
+	patches.PlayRows(t, "testdata/few.txt", nil, func(_ *testing.T, command string, r *row) string {
+		var deleted []time.Time
+		for _, ago := range r.Gone {
+			deleted = append(deleted, now.Add(-ago.Duration))
 		}
-		return deleted
-	}
-	const s, ms = time.Second, time.Millisecond
-	for _, test := range []struct {
-		name      string
-		due, pods int
-		deleted   []time.Time
-		may       int
-		again     time.Duration
-	}{
-		{"none", 0, 30, nil, 0, 0},
-		{"as many as may", 10, 10, nil, 10, 0},
-		{"one more", 11, 11, nil, 10, 5 * s},
-		{"a tenth, rounded up", 101, 101, nil, 11, 5 * s},
-		{"some have gone", 30, 30, ago(4*s, 3*s), 8, s},
-		{"all that are left may go", 8, 30, ago(4*s, 3*s), 8, 0},
-		{"as many as may have gone", 5, 30, slices.Repeat(ago(4999*ms), 10), 0, ms},
-		{"they have gone for long", 30, 30, slices.Repeat(ago(5*s), 10), 10, 5 * s},
-		{"they will have gone, by another clock", 30, 30, slices.Repeat(ago(-s), 10), 10, 5 * s},
-		{"more have gone than may", 30, 30, slices.Repeat(ago(s), 20), 0, 4 * s},
-	} {
-		if may, again := Few(test.due, test.pods, test.deleted, now); may != test.may || again != test.again {
-			t.Errorf("%s: %d may go, again after %v; want %d, after %v", test.name, may, again, test.may, test.again)
+		if command == "recent" {
+			var ages []time.Duration
+			for _, at := range Recent(deleted, now) {
+				ages = append(ages, now.Sub(at))
+			}
+			return fmt.Sprint(ages)
 		}
-	}
-	if diff := cmp.Diff(ago(4*s, 0), Recent(ago(6*s, 5*s, 4*s, 0, -1), now)); diff != "" {
-		t.Errorf("what counts (-want +got) %s", diff)
-	}
+		may, again := Few(r.Due, r.Pods, slices.Repeat(deleted, max(r.Times, 1)), now)
+		return fmt.Sprintf("%d may go, again after %s", may, again)
+	})
 }
 
 // CT-18: what is remembered of a repair is what counts, and the pods that are there and could not be deleted.

@@ -3,6 +3,9 @@
 package podplan
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 func pod(namespace, name string, owner types.UID) *corev1.Pod {
@@ -22,33 +26,21 @@ func newPlanner() (*rollout.Plan, Planner) {
 	return plan, NewPlanner(plan, "Failed")
 }
 
+// TestUsable shows which pods are left of those that a snapshot has, as namespace/name/owner, and what is said of the others.
 func TestUsable(t *testing.T) {
-	own := pod("shop", "own", "1")
-	for _, test := range []struct {
-		name string
-		pods []*corev1.Pod
-		left int
-		want string
-	}{
-		{"none", nil, 0, ""},
-		{"all belong", []*corev1.Pod{own, own}, 2, ""},
-		{"a nil one", []*corev1.Pod{nil, own}, 1, "Failed: Pods: nil left out; want objects of namespace shop that are owned"},
-		{"of another namespace", []*corev1.Pod{own, pod("x", "a", "1")}, 1, "Failed: Pods: x/a left out; want objects of namespace shop that are owned"},
-		{"many of others", []*corev1.Pod{pod("shop", "c", "2"), own, pod("shop", "b", "2"), pod("shop", "d", "2"), pod("shop", "a", "2")}, 1,
-			"Failed: Pods: shop/a, shop/b, shop/c, and 1 more left out; want objects of namespace shop that are owned"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			before := len(test.pods)
-			plan, p := newPlanner()
-			p.Workload.Object = pod("shop", "web", "")
-			got := Usable(&p, test.pods, "Pods", "that are owned", func(p *corev1.Pod) bool { return OwnedBy(p, "1") })
-			message := ""
-			for _, problem := range plan.Problems {
-				message += problem.Condition + ": " + problem.Err.Error()
+	patches.PlayRows(t, "testdata/usable.txt", nil, func(_ *testing.T, _ string, r *struct{ Pods []string }) string {
+		plan, p := newPlanner()
+		p.Workload.Object = pod("shop", "web", "")
+		var pods []*corev1.Pod
+		for _, words := range r.Pods {
+			if words == "nil" {
+				pods = append(pods, nil)
+				continue
 			}
-			if len(got) != test.left || message != test.want || len(test.pods) != before {
-				t.Errorf("%d are left, error %q; want %d, %q", len(got), message, test.left, test.want)
-			}
-		})
-	}
+			of := strings.Split(words, "/")
+			pods = append(pods, pod(of[0], of[1], types.UID(of[2])))
+		}
+		left := Usable(&p, slices.Clip(pods), "Pods", "that are owned", func(p *corev1.Pod) bool { return OwnedBy(p, "1") })
+		return fmt.Sprintln(len(left), "left of", len(pods), plan.Problems)
+	})
 }

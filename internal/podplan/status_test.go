@@ -3,7 +3,10 @@
 package podplan
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,10 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
+type testStatus = Status[appsv1.StatefulSetStatus, appsv1.StatefulSetCondition, appsv1.StatefulSetConditionType]
+
 // statuses are those of the StatefulSets of apps, which have no selector.
-var statuses = Status[appsv1.StatefulSetStatus, appsv1.StatefulSetCondition, appsv1.StatefulSetConditionType]{
+var statuses = testStatus{
 	DeepCopy: (*appsv1.StatefulSetStatus).DeepCopy,
 	Fields: func(s *appsv1.StatefulSetStatus) StatusFields[appsv1.StatefulSetCondition] {
 		return StatusFields[appsv1.StatefulSetCondition]{ObservedGeneration: &s.ObservedGeneration, CollisionCount: &s.CollisionCount, Conditions: &s.Conditions}
@@ -26,84 +32,75 @@ var statuses = Status[appsv1.StatefulSetStatus, appsv1.StatefulSetCondition, app
 	},
 }
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// conditionsOf shows conditions, and since when they are there.
+func conditionsOf(s *appsv1.StatefulSetStatus) string {
+	var out []string
+	for _, c := range s.Conditions {
+		words := strings.Fields(fmt.Sprint(c.Type, " ", c.Status, " ", c.Reason, " ", c.Message))
+		out = append(out, strings.Join(append(words, "since", c.LastTransitionTime.UTC().Format("15:04:05.999999999")), " "))
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestConditions shows the conditions that report problems at noon, beside others or where there were others. "negative" has A be False if there is
+// a problem, "same" tells whether a change of a status counts, and "drift" what keeps pods from the spec: the first thing in the order missing,
+// outdated, too many, not available. "uncounted" is of a status that counts no pods: what cannot be read is stalled; what has no revision yet is
+// not settled. (CS-S5, STS-S3, DS-20)
 func TestConditions(t *testing.T) {
-	now := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	before := metav1.NewTime(now.Add(-time.Hour))
-	condition := func(kind appsv1.StatefulSetConditionType, message string, since metav1.Time) appsv1.StatefulSetCondition {
-		return appsv1.StatefulSetCondition{Type: kind, Status: "True", LastTransitionTime: since, Message: message}
+	type row struct {
+		Old        []appsv1.StatefulSetCondition
+		Problems   []string
+		Edit       json.RawMessage
+		Drift      Drift
+		Unreadable string
+		Deleted    *metav1.Time
 	}
-	over := condition("A", "x", before)
-	over.Status = "False"
-	for _, test := range []struct {
-		name     string
-		old      []appsv1.StatefulSetCondition
-		problems []rollout.Problem
-		want     []appsv1.StatefulSetCondition
-	}{
-		{"nothing is wrong", nil, nil, nil},
-		{"nothing is wrong any more", []appsv1.StatefulSetCondition{condition("A", "x", before)}, nil, nil},
-		{"one of each type, the first problem of its kind", nil,
-			[]rollout.Problem{{Condition: "B", Err: errors.New("1")}, {Condition: "A", Err: errors.New("2")}, {Condition: "B", Err: errors.New("3")}},
-			[]appsv1.StatefulSetCondition{condition("B", "1", now), condition("A", "2", now)}},
-		{"a condition that stands keeps its time, whatever it says", []appsv1.StatefulSetCondition{condition("A", "x", before)},
-			[]rollout.Problem{{Condition: "A", Err: errors.New("y")}, {Condition: "B", Err: errors.New("z")}},
-			[]appsv1.StatefulSetCondition{condition("A", "y", before), condition("B", "z", now)}},
-		{"one that did not hold begins now", []appsv1.StatefulSetCondition{over}, []rollout.Problem{{Condition: "A", Err: errors.New("y")}},
-			[]appsv1.StatefulSetCondition{condition("A", "y", now)}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			status := &appsv1.StatefulSetStatus{Replicas: 3}
-			got := statuses.Report(status, &appsv1.StatefulSetStatus{Conditions: test.old}, test.problems, now.Time)
-			if got.Replicas != 3 || status.Conditions != nil {
-				t.Errorf("%+v is reported of %+v", got, status)
+	patches.PlayRows(t, "testdata/conditions.txt", nil, func(t *testing.T, command string, r *row) string {
+		kind := statuses
+		kind.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}
+		switch command {
+		case "report", "negative":
+			if kind = statuses; command == "negative" {
+				kind.Negative = []appsv1.StatefulSetConditionType{"A"}
 			}
-			if diff := cmp.Diff(test.want, got.Conditions); diff != "" {
-				t.Errorf("conditions (-want +got):\n%s", diff)
-			}
-		})
-	}
+			return report(t, kind, r.Old, r.Problems)
+		case "same":
+			stands := appsv1.StatefulSetStatus{Replicas: 3, Conditions: []appsv1.StatefulSetCondition{
+				{Type: "A", Status: "True", Message: "x", LastTransitionTime: metav1.NewTime(noon)}}}
+			other := stands.DeepCopy()
+			patches.Merge(t, other, string(r.Edit))
+			return fmt.Sprint(statuses.Same(&stands, other), " beside ", conditionsOf(&stands))
+		case "drift":
+			s := &appsv1.StatefulSetStatus{}
+			kind.Stall(s, "Before", "m", noon.Add(-time.Hour))
+			kind.Judge(s, r.Drift, noon)
+			return conditionsOf(s)
+		}
+		_, p := newPlanner()
+		p.Workload = Owner{Object: &metav1.ObjectMeta{Generation: 7, DeletionTimestamp: r.Deleted}}
+		if p.At = noon; r.Unreadable != "" {
+			p.Unreadable = errors.New(r.Unreadable)
+		}
+		return conditionsOf(kind.Plan(&p, &appsv1.StatefulSetStatus{}, nil))
+	})
 }
 
-// A condition may be one that is False when there is a problem.
-func TestNegativeConditions(t *testing.T) {
-	now, before := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), metav1.NewTime(time.Date(2026, 1, 1, 11, 0, 0, 0, time.UTC))
-	negative := statuses
-	negative.Negative = []appsv1.StatefulSetConditionType{"A"}
-	problems := []rollout.Problem{{Condition: "A", Err: errors.New("x")}, {Condition: "B", Err: errors.New("y")}}
-	for _, test := range []struct {
-		old   string
-		since metav1.Time
-	}{{"False", before}, {"True", metav1.NewTime(now)}} {
-		observed := &appsv1.StatefulSetStatus{Conditions: []appsv1.StatefulSetCondition{{Type: "A", Status: corev1.ConditionStatus(test.old), LastTransitionTime: before}}}
-		want := []appsv1.StatefulSetCondition{{Type: "A", Status: "False", Message: "x", LastTransitionTime: test.since},
-			{Type: "B", Status: "True", Message: "y", LastTransitionTime: metav1.NewTime(now)}}
-		if diff := cmp.Diff(want, negative.Report(observed, observed, problems, now).Conditions); diff != "" {
-			t.Errorf("after %s (-want +got):\n%s", test.old, diff)
-		}
+// report shows the conditions of a status that has other ones, when there are problems, each as "Condition text".
+func report(t *testing.T, kind testStatus, old []appsv1.StatefulSetCondition, texts []string) string {
+	t.Helper()
+	var problems []rollout.Problem
+	for _, text := range texts {
+		condition, message, _ := strings.Cut(text, " ")
+		problems = append(problems, rollout.Problem{Condition: condition, Err: errors.New(message)})
 	}
-}
-
-func TestSame(t *testing.T) {
-	stands := appsv1.StatefulSetStatus{Replicas: 3, Conditions: []appsv1.StatefulSetCondition{
-		{Type: "A", Status: "True", Message: "x", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}}
-	for name, test := range map[string]struct {
-		edit func(*appsv1.StatefulSetStatus)
-		want bool
-	}{
-		"nothing":               {func(*appsv1.StatefulSetStatus) {}, true},
-		"began at another time": {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].LastTransitionTime = metav1.Time{} }, true},
-		"another message":       {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].Message = "y" }, false},
-		"another status":        {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].Status = "False" }, false},
-		"another type":          {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].Type = "B" }, false},
-		"gone":                  {func(s *appsv1.StatefulSetStatus) { s.Conditions = nil }, false},
-		"another number":        {func(s *appsv1.StatefulSetStatus) { s.Replicas = 4 }, false},
-	} {
-		other := stands.DeepCopy()
-		test.edit(other)
-		if got := statuses.Same(&stands, other); got != test.want || len(stands.Conditions) != 1 {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
+	status := &appsv1.StatefulSetStatus{Replicas: 3}
+	got := kind.Report(status, &appsv1.StatefulSetStatus{Conditions: old}, problems, noon)
+	if got.Replicas != 3 || status.Conditions != nil {
+		t.Errorf("%+v is reported of %+v", got, status)
 	}
+	return conditionsOf(got)
 }
 
 func TestCollided(t *testing.T) {
@@ -149,92 +146,31 @@ func TestPlanStatus(t *testing.T) {
 func TestKeptConditions(t *testing.T) {
 	kept := statuses
 	kept.Kept = []appsv1.StatefulSetConditionType{"Progressing", reconciling, stalled}
-	now := time.Date(2026, 1, 1, 12, 0, 0, 5, time.UTC)
-	since := metav1.NewTime(now.Truncate(time.Second))
-	show := func(s *appsv1.StatefulSetStatus) (out []string) {
-		for _, c := range s.Conditions {
-			out = append(out, string(c.Type)+" "+string(c.Status)+" "+c.Reason+" "+c.LastTransitionTime.Sub(since.Time).String())
-		}
-		return out
-	}
+	now := noon.Add(5)
 	check := func(what string, s *appsv1.StatefulSetStatus, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, show(s)); diff != "" {
+		if diff := cmp.Diff(strings.Join(want, "; "), conditionsOf(s)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
 	problems := []rollout.Problem{{Condition: "A", Err: errors.New("x")}}
 	none := &appsv1.StatefulSetStatus{}
-	check("before anything is observed", kept.Report(none, none, problems, now), "A True  0s", "Reconciling True NotObserved 0s")
-	check("so it is where a name is taken", kept.Collided(none, now), "Reconciling True NotObserved 0s")
-	check("not after something is", kept.Report(&appsv1.StatefulSetStatus{ObservedGeneration: 1}, none, problems, now), "A True  0s")
-	check("not of a kind that has none", statuses.Report(none, none, problems, now), "A True  0s")
+	const unread = "Reconciling True NotObserved the spec has not been read to its end yet since 12:00:00"
+	check("before anything is observed", kept.Report(none, none, problems, now), "A True x since 12:00:00", unread)
+	check("so it is where a name is taken", kept.Collided(none, now), unread)
+	check("not after something is", kept.Report(&appsv1.StatefulSetStatus{ObservedGeneration: 1}, none, problems, now), "A True x since 12:00:00")
+	check("not of a kind that has none", statuses.Report(none, none, problems, now), "A True x since 12:00:00")
 	s := &appsv1.StatefulSetStatus{ObservedGeneration: 1}
 	kept.Reconcile(s, "Early", "m", now)
 	kept.Put(s, "Progressing", corev1.ConditionTrue, "Going", "m", now)
-	check("in their order, behind problems", kept.Report(s, none, problems, now), "A True  0s", "Progressing True Going 0s", "Reconciling True Early 0s")
+	check("in their order, behind problems", kept.Report(s, none, problems, now),
+		"A True x since 12:00:00", "Progressing True Going m since 12:00:00", "Reconciling True Early m since 12:00:00")
 	kept.Reconcile(s, "Later", "m", now.Add(time.Hour))
 	kept.Put(s, "Progressing", corev1.ConditionFalse, "Over", "m", now.Add(time.Hour))
-	check("it keeps its time where its value stands", s, "Reconciling True Later 0s", "Progressing False Over 1h0m0s")
+	check("it keeps its time where its value stands", s,
+		"Reconciling True Later m since 12:00:00", "Progressing False Over m since 13:00:00")
 	kept.Stall(s, "Stuck", "m", now.Add(2*time.Hour))
-	check("never both", s, "Progressing False Over 1h0m0s", "Stalled True Stuck 2h0m0s")
+	check("never both", s, "Progressing False Over m since 13:00:00", "Stalled True Stuck m since 14:00:00")
 	kept.Reach(s)
-	check("neither", s, "Progressing False Over 1h0m0s")
-}
-
-// If several things keep pods from the spec, the status names the first one. The order is: missing, outdated, too many, not
-// available. (CS-S5, STS-S3, DS-20)
-func TestDrift(t *testing.T) {
-	kept := statuses
-	kept.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}
-	for _, test := range []struct {
-		drift Drift
-		want  string
-	}{
-		{Drift{}, ""},
-		{Drift{Paused: "spec.paused"}, ""},
-		{Drift{Unavailable: true}, "PodsUnavailable: pods are not available"},
-		{Drift{Unavailable: true, Surplus: true}, "PodsSurplus: there are more pods than wanted"},
-		{Drift{Unavailable: true, Surplus: true, Outdated: true}, "PodsOutdated: pods are to be updated"},
-		{Drift{Unavailable: true, Surplus: true, Outdated: true, Paused: "spec.paused"}, "UpdatePaused: pods are to be updated, and spec.paused is true"},
-		{Drift{Unavailable: true, Surplus: true, Outdated: true, Paused: "spec.paused", Missing: true}, "PodsMissing: pods are missing"},
-	} {
-		s := &appsv1.StatefulSetStatus{}
-		kept.Stall(s, "Before", "m", time.Unix(1, 0))
-		kept.Judge(s, test.drift, time.Unix(2, 0))
-		got := ""
-		for _, c := range s.Conditions {
-			got += c.Reason + ": " + c.Message
-		}
-		if got != test.want {
-			t.Errorf("%+v: %q, want %q", test.drift, got, test.want)
-		}
-	}
-}
-
-// What cannot be read is stalled; what has no revision yet is not settled.
-func TestUncountedStatus(t *testing.T) {
-	kept := statuses
-	kept.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}
-	for name, test := range map[string]struct {
-		unreadable error
-		deleted    *metav1.Time
-		want       []string
-	}{
-		"unreadable":              {errors.New("spec.x: is bad"), nil, []string{"Stalled InvalidSpec spec.x: is bad"}},
-		"no revision":             {nil, nil, []string{"Reconciling NoRevision the revision of the template is not known"}},
-		"in deletion":             {nil, &metav1.Time{Time: time.Unix(1, 0)}, nil},
-		"unreadable, in deletion": {errors.New("x"), &metav1.Time{Time: time.Unix(1, 0)}, nil},
-	} {
-		_, p := newPlanner()
-		p.Workload = Owner{Object: &metav1.ObjectMeta{Generation: 7, DeletionTimestamp: test.deleted}}
-		p.Unreadable = test.unreadable
-		var got []string
-		for _, c := range kept.Plan(&p, &appsv1.StatefulSetStatus{}, nil).Conditions {
-			got = append(got, string(c.Type)+" "+c.Reason+" "+c.Message)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
+	check("neither", s, "Progressing False Over m since 13:00:00")
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestDefaults shows in testdata/defaults.txt what defaults change in a template of pods, or in a claim, as a patch of it without
@@ -42,17 +42,14 @@ func TestDefaults(t *testing.T) {
 // changes is the patch that defaults make of an object. They change nothing the second time.
 func changes[T any](t *testing.T, d *datadriven.TestData, setDefaults func(*T)) string {
 	t.Helper()
-	object := new(T)
-	if err := yaml.UnmarshalStrict([]byte(d.Input), object); err != nil {
-		t.Fatal(err)
-	}
-	before := encode(t, object)
+	object := patches.Object[T](t, d.Input)
+	before := patches.JSON(t, object)
 	setDefaults(object)
-	after := encode(t, object)
-	if setDefaults(object); string(after) != string(encode(t, object)) {
-		t.Errorf("%s: the second time they change %s to %s", d.Pos, after, encode(t, object))
+	after := patches.JSON(t, object)
+	if setDefaults(object); after != patches.JSON(t, object) {
+		t.Errorf("%s: the second time they change %s to %s", d.Pos, after, patches.JSON(t, object))
 	}
-	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, object)
+	patch, err := strategicpatch.CreateTwoWayMergePatch([]byte(before), []byte(after), object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,15 +58,6 @@ func changes[T any](t *testing.T, d *datadriven.TestData, setDefaults func(*T)) 
 
 // directives are those of a strategic merge patch about orders and unions.
 var directives = regexp.MustCompile(`"\$(setElementOrder/\w+|retainKeys)":\[[^\]]*\],?`)
-
-func encode(t *testing.T, object any) []byte {
-	t.Helper()
-	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 func FuzzDefault(f *testing.F) {
 	f.Add([]byte(`{"spec":{"containers":[{"name":"main","image":"a:1","livenessProbe":{"httpGet":{"port":80}}}],"volumes":[{"name":"v"}]}}`))

@@ -3,7 +3,6 @@
 package injection_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,30 +15,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// read reads an object from YAML.
-func read[T any](t testing.TB, text string) *T {
-	t.Helper()
-	object := new(T)
-	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return object
-}
-
 // setOf returns the SidecarSet of a name that selects app=web; the spec is YAML.
 func setOf(t testing.TB, name, spec string) *v1alpha1.SidecarSet {
 	t.Helper()
-	set := read[v1alpha1.SidecarSet](t, "spec: "+spec)
+	set := patches.Object[v1alpha1.SidecarSet](t, "spec: "+spec)
 	set.Name = name
 	if set.Spec.Selector == nil {
 		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
@@ -50,7 +39,7 @@ func setOf(t testing.TB, name, spec string) *v1alpha1.SidecarSet {
 // podOf returns a pod with the label app=web; metadata and spec are YAML.
 func podOf(t testing.TB, metadata, spec string) *corev1.Pod {
 	t.Helper()
-	pod := read[corev1.Pod](t, "metadata: "+metadata+"\nspec: "+spec)
+	pod := patches.Object[corev1.Pod](t, "metadata: "+metadata+"\nspec: "+spec)
 	if pod.Labels == nil {
 		pod.Labels = map[string]string{}
 	}
@@ -114,7 +103,7 @@ func TestInject(t *testing.T) {
 				}
 				return out.String()
 			}
-			in := read[injection.Input](t, d.Input)
+			in := patches.Object[injection.Input](t, d.Input)
 			if in.Pod.Namespace = "shop"; d.HasArg("unnamed") {
 				in.Pod.Namespace = ""
 			}
@@ -154,7 +143,7 @@ func shownOf(t *testing.T, what string, f injection.Features, spec string) strin
 		t.Errorf("a second call changes the defaults:\n%s", diff)
 	}
 	if what == "defaults" {
-		return encode(t, set.Spec)
+		return patches.JSON(t, set.Spec)
 	}
 	data, err := injection.RevisionData(set)
 	if err != nil {
@@ -192,7 +181,7 @@ func describe(t testing.TB, before *corev1.Pod, r *injection.Result) (out []stri
 		out = append(out, "container "+show(t, c))
 	}
 	if len(r.Pod.Spec.Volumes)+len(r.Pod.Spec.ImagePullSecrets) > 0 {
-		out = append(out, "volumes "+encode(t, r.Pod.Spec.Volumes), "pull secrets "+encode(t, r.Pod.Spec.ImagePullSecrets))
+		out = append(out, "volumes "+patches.JSON(t, r.Pod.Spec.Volumes), "pull secrets "+patches.JSON(t, r.Pod.Spec.ImagePullSecrets))
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Pod.Annotations)) {
 		out = append(out, key+": "+r.Pod.Annotations[key])
@@ -219,19 +208,10 @@ func show(t testing.TB, c corev1.Container) string {
 	}
 	c.Name, c.Image, c.Env, c.VolumeMounts = "", "", nil, nil
 	const defaults = `,"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"`
-	if rest := strings.Replace(encode(t, c), defaults, "", 1); rest != `{"name":"","resources":{}}` {
+	if rest := strings.Replace(patches.JSON(t, c), defaults, "", 1); rest != `{"name":"","resources":{}}` {
 		text += strings.Replace(rest, `{"name":"",`, " {", 1)
 	}
 	return text
-}
-
-func encode(t testing.TB, value any) string {
-	t.Helper()
-	data, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 // What cannot be done without an object or a time.

@@ -11,8 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -22,10 +22,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // setOf returns the SidecarSet web, whose status has observed its spec; the spec is YAML.
 func setOf(t testing.TB, spec string) *v1alpha1.SidecarSet {
 	t.Helper()
-	set := &v1alpha1.SidecarSet{}
-	if err := yaml.UnmarshalStrict([]byte("spec: "+spec), set); err != nil {
-		t.Fatalf("%v\n%s", err, spec)
-	}
+	set := patches.Object[v1alpha1.SidecarSet](t, "spec: "+spec)
 	set.ObjectMeta = metav1.ObjectMeta{Name: "web", UID: "web-uid", Generation: 2}
 	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	set.Status = v1alpha1.SidecarSetStatus{ObservedGeneration: 2, LatestRevision: "web-2"}

@@ -3,74 +3,45 @@
 package sidecarset
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
+var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts, ClusterScoped: true,
+	Plan: func(p *Plan) *rollout.Plan {
+		all := p.Plan
+		all.Waiting = slices.Concat(p.Waiting, p.NotUpgradable, p.NotInjected)
+		return &all
+	}}
+
 // cluster is a fake cluster with SidecarSets.
 type cluster struct {
-	*fixture.Cluster
-	options    Options
-	reconciler Reconciler
-	metrics    counted
-	injector   *CachedInjector
-	changes    int // of its expression
+	*fixture.Kind[Options, Snapshot, Plan]
+	metrics  counted
+	injector *CachedInjector
+	changes  int // of its expression
 }
 
-// setUp creates the namespaces, and makes a Reconciler.
-func (c *cluster) setUp(f *fixture.Cluster) {
-	c.Cluster = f
+// newCluster creates the namespaces, and makes a Reconciler.
+func newCluster(f *fixture.Cluster) *cluster {
+	c := &cluster{}
 	prepare(f)
-	c.options = options(f, f.Add)
-	c.options.SetMetrics = &c.metrics
-	sources, err := controller.Open("sidecarset", c.options.reads()) // for the indexes
-	c.Must(err)
-	c.options.Reader = sources.Caches()
-	c.restart()
-	c.Unfinished = func() string {
-		if plan := c.plan(); plan != nil && acts(plan) {
-			return plan.String()
-		}
-		return ""
-	}
-}
-
-// plan is what the Reconciler would do; nil if the SidecarSet is gone.
-func (c *cluster) plan() *Plan {
-	c.T.Helper()
-	plan, err := c.reconciler.Plan(context.Background(), types.NamespacedName{Name: "web"})
-	c.Must(err)
-	return plan
-}
-
-// restart makes a Reconciler that remembers nothing.
-func (c *cluster) restart() {
-	c.T.Helper()
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.reconciler, c.Reconcile = r, func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-		return r.Reconcile(ctx, types.NamespacedName{Name: key.Name})
-	}
-}
-
-// start runs a controller with informers of its own. The function it returns stops
-// the controller and waits for it.
-func (c *cluster) start() (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.SidecarSets, o.Pods, o.Revisions, o.Namespaces, o.Metrics = nil, nil, nil, nil, nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, New, o)
+	o := options(f, f.Add)
+	o.SetMetrics = &c.metrics
+	sources, err := controller.Open("sidecarset", o.reads()) // for the indexes
+	f.Must(err)
+	o.Reader = sources.Caches()
+	c.Kind = fixture.NewKind(f, tested, o)
+	return c
 }
 
 func (c *cluster) get(name string) *v1alpha1.SidecarSet {

@@ -7,7 +7,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
@@ -26,15 +25,7 @@ func suite(spec, change string, writes ...string) conformance.Subject {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(c.Cluster, c.Share)
 			o.Metrics = c.Reconciles
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if plan == nil || err != nil || !acts(plan) {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(tested, o, rules(o))
 		},
 		Prepare: func(c *conformance.Cluster) { prepare(c.Cluster) },
 		Create: func(c *conformance.Cluster, name string) {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -110,11 +110,7 @@ func TestInjector(t *testing.T) {
 			last = &injecting{t: t, Injector: sidecarset.Injector{Recorder: recorder, Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0))}}
 			last.Metrics, last.Injection = last, injection.FeaturesOf(podwright.Release(strings.Join(args["release"], "")))
 			if drawn := args["lot"]; drawn != nil {
-				lot, err := strconv.ParseFloat(drawn[0], 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				last.Lot = func() float64 { return lot }
+				last.Lot = func() float64 { return *patches.Object[float64](t, drawn[0]) }
 			}
 			reader := &known{}
 			for _, set := range args["set"] {

@@ -3,13 +3,11 @@
 package sidecarset
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/patches"
@@ -118,16 +115,12 @@ func (s *planScript) at(text string) time.Time {
 	if text == "" {
 		return noon
 	}
-	d, err := time.ParseDuration(text)
-	s.must(err)
-	return noon.Add(d)
+	return noon.Add(patches.Duration(s.t, text))
 }
 
 func (s *planScript) numbers(words []string) (all []int) {
 	for _, word := range words {
-		n, err := strconv.Atoi(word)
-		s.must(err)
-		all = append(all, n)
+		all = append(all, patches.Number(s.t, word))
 	}
 	return all
 }
@@ -232,9 +225,7 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 	case "at":
 		s.now = s.at(named)
 	case "namespace":
-		labels := map[string]string{}
-		s.must(yaml.Unmarshal([]byte(patch), &labels))
-		s.namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: labels}}}
+		s.namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: *patches.Object[map[string]string](s.t, patch)}}}
 	case "refused":
 		no := errors.New("no")
 		s.refusals = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.pod(named).UID: no}, Err: no}
@@ -307,9 +298,7 @@ func (s *planScript) show(verb string, words []string) bool {
 			}
 		}
 	case "created": // a revision
-		data, err := json.Marshal(plan.Revisions.Create)
-		s.must(err)
-		shown = []string{string(data)}
+		shown = []string{patches.JSON(s.t, plan.Revisions.Create)}
 	case "plain":
 		shown = []string{s.checkPlain(words[0])}
 	case "records":

@@ -4,12 +4,15 @@ package sidecarset
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -20,36 +23,30 @@ import (
 // a controller of its own.
 const gate = "gate"
 
-// These are the hashes of its containers when a pod is created. They are golden data.
-const (
-	gateHash         = "27ddzbbcvbx2bfv26d6v695wz7zbw2xx4b5fwv8vz4446c55f2fx44wv52c679bz"
-	gateWithoutImage = "w449d7b424dx54f8f7c9xzczwd6bbfxd4xc82cz44774c9v9b9c5bdd944722284"
-)
+// injectedGate is what is injected of it into a new pod: annotations, records in annotations, and containers. The hashes are golden data.
+var injectedGate = func() (injected struct {
+	Annotations map[string]string
+	Records     map[string]v1alpha1.SidecarSetUpgradeRecord
+	Containers  []corev1.Container
+}) {
+	data, err := os.ReadFile("testdata/gate.yaml")
+	if err = errors.Join(err, yaml.UnmarshalStrict(data, &injected)); err != nil {
+		panic(err)
+	}
+	return injected
+}()
 
 // injectGate injects what the SidecarSet beside has for a new pod.
 func injectGate(pod *corev1.Pod) {
-	for key, hash := range map[string]string{v1alpha1.SidecarSetHashAnnotation: gateHash, v1alpha1.SidecarSetHashWithoutImageAnnotation: gateWithoutImage} {
-		record := v1alpha1.SidecarSetUpgradeRecord{UpdateTimestamp: metav1.Now(), SidecarSetHash: hash, SidecarSetName: gate, SidecarList: []string{gate}}
+	for key, record := range injectedGate.Records {
+		record.UpdateTimestamp = metav1.Now()
 		addTo(pod, key, gate, record)
 	}
 	addTo(pod, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, gate, gate+"-1")
 	list := strings.FieldsFunc(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], func(r rune) bool { return r == ',' })
-	maps.Copy(pod.Annotations, map[string]string{
-		v1alpha1.SidecarSetInjectedListAnnotation: strings.Join(slices.Sorted(slices.Values(append(list, gate))), ","),
-		"version.sidecarset.kruise.io/gate-1":     "1", "versionalt.sidecarset.kruise.io/gate-1": "0",
-		"version.sidecarset.kruise.io/gate-2": "0", "versionalt.sidecarset.kruise.io/gate-2": "1",
-	})
-	pod.Spec.Containers = append([]corev1.Container{gateContainer("gate-1", "gate:1"), gateContainer("gate-2", "empty:2")}, pod.Spec.Containers...)
-}
-
-// gateContainer is one of the two containers that stand for one which is upgraded hot.
-func gateContainer(name, image string) corev1.Container {
-	from := func(key string) *corev1.EnvVarSource {
-		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations['" + key + ".sidecarset.kruise.io/" + name + "']"}}
-	}
-	return corev1.Container{Name: name, Image: image, Env: []corev1.EnvVar{{Name: "IS_INJECTED", Value: "true"},
-		{Name: "SIDECARSET_VERSION", ValueFrom: from("version")}, {Name: "SIDECARSET_VERSION_ALT", ValueFrom: from("versionalt")}},
-		TerminationMessagePath: corev1.TerminationMessagePathDefault, TerminationMessagePolicy: corev1.TerminationMessageReadFile, ImagePullPolicy: corev1.PullIfNotPresent}
+	pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation] = strings.Join(slices.Sorted(slices.Values(append(list, gate))), ",")
+	maps.Copy(pod.Annotations, injectedGate.Annotations)
+	pod.Spec.Containers = slices.Concat(injectedGate.Containers, pod.Spec.Containers)
 }
 
 // updateGate has the controller of the SidecarSet beside write into a pod what it does in an update. It leaves a pod alone

@@ -176,19 +176,8 @@ func updateInTurn(u *simulation.User, r *rand.Rand) {
 	})
 }
 
-// updatePart updates some of the pods.
-func updatePart(u *simulation.User, r *rand.Rand) {
-	if r.IntN(2) == 0 {
-		updateInTurn(u, r)
-		return
-	}
-	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":"40%","maxUnavailable":"100%","paused":false,"selector":null}}}`)
-}
-
-// updateWith updates pods while one of some numbers may be unavailable.
-func updateWith(maxUnavailable ...any) func(*simulation.User, *rand.Rand) {
-	const strategy = `{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`
-	edit := simulation.Pick(strategy, maxUnavailable...)
+// updatingOr updates pods in turn, or makes an edit.
+func updatingOr(edit simulation.Edit) func(*simulation.User, *rand.Rand) {
 	return func(u *simulation.User, r *rand.Rand) {
 		if r.IntN(2) == 0 {
 			updateInTurn(u, r)
@@ -196,6 +185,24 @@ func updateWith(maxUnavailable ...any) func(*simulation.User, *rand.Rand) {
 		}
 		u.Edit(edit(r))
 	}
+}
+
+// only is the same edit each time.
+func only(patch string) simulation.Edit { return func(*rand.Rand) string { return patch } }
+
+var (
+	// updatePart updates some of the pods.
+	updatePart = updatingOr(only(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":"40%","maxUnavailable":"100%","paused":false,"selector":null}}}`))
+	// updateNone asks for updates, and for none.
+	updateNone = updatingOr(only(`{"spec":{"updateStrategy":{"type":"NotUpdate"}}}`))
+	// updateElsewhere updates pods of another namespace.
+	updateElsewhere = updatingOr(simulation.Pick(`{"spec":{"namespace":%v}}`, "null", `"other"`))
+)
+
+// updateWith updates pods while one of some numbers may be unavailable.
+func updateWith(maxUnavailable ...any) func(*simulation.User, *rand.Rand) {
+	const strategy = `{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`
+	return updatingOr(simulation.Pick(strategy, maxUnavailable...))
 }
 
 // updateBesideWorkload updates sidecars while the workload updates pods to an image that cannot be pulled.
@@ -254,22 +261,4 @@ func updateScattered(u *simulation.User, r *rand.Rand) {
 	}
 	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","maxUnavailable":"100%","partition":"50%","paused":false,"selector":null,"scatterStrategy":[{"key":"ring","value":"*"}]}}}`)
 	editContainers(u, func(c *v1alpha1.SidecarContainer) { c.Image = fmt.Sprint(c.Name, ":", 1+r.IntN(9)) })
-}
-
-// updateNone asks for updates, and for none.
-func updateNone(u *simulation.User, r *rand.Rand) {
-	if r.IntN(2) == 0 {
-		updateInTurn(u, r)
-		return
-	}
-	u.Edit(`{"spec":{"updateStrategy":{"type":"NotUpdate"}}}`)
-}
-
-// updateElsewhere updates pods of another namespace.
-func updateElsewhere(u *simulation.User, r *rand.Rand) {
-	if r.IntN(2) == 0 {
-		updateInTurn(u, r)
-		return
-	}
-	u.Edit(simulation.Pick(`{"spec":{"namespace":%v}}`, "null", `"other"`)(r))
 }

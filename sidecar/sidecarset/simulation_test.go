@@ -3,7 +3,6 @@
 package sidecarset
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -12,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
@@ -86,7 +84,7 @@ func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
 		Namespaces:  true,
 		Create:      anySet,
 		Populate:    inject.populate,
-		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug, features) },
+		Start:       startSimulated(bug, features),
 		Act:         bug.Act(act),
 		Rare:        actRarely,
 		Others:      inject.actOthers,
@@ -125,29 +123,14 @@ func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Jud
 	}
 }
 
-func startSimulated(p *simulation.Process, bug bug, features injection.Features) (simulation.Controller, error) {
-	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
+func startSimulated(bug bug, features injection.Features) func(*simulation.Process) (simulation.Controller, error) {
+	return planted.Start(tested, bug, func(p *simulation.Process) (o Options, err error) {
 		o.Injection, o.Reader = features, planted.Read(p, resourceSidecarSets, resourcePods, resourceRevisions, resourceNamespaces)
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Sidecar, err = client.NewForConfig(p.Config)
 		}
 		return o, err
-	}, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{
-		Reconcile: func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-			return r.Reconcile(ctx, types.NamespacedName{Name: key.Name})
-		},
-		Unfinished: func() (string, error) {
-			plan, err := r.Plan(context.Background(), types.NamespacedName{Name: simulation.Web.Name})
-			if plan == nil || err != nil || !acts(plan) {
-				return "", err
-			}
-			return plan.String(), nil
-		},
-	}, nil
+	})
 }
 
 // anySet is a SidecarSet of a seed: with containers that are upgraded cold, or hot, or both.

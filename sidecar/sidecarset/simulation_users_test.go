@@ -109,23 +109,21 @@ func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
 
 // editContainers changes the containers of the SidecarSet.
 func editContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
-	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
-	for i := range set.Spec.Containers {
-		edit(&set.Spec.Containers[i])
-	}
-	u.Edit(encoded(map[string]any{"spec": map[string]any{"containers": set.Spec.Containers}}))
+	editEach(u, "containers", u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet).Spec.Containers, edit)
 }
 
-// editInitContainers changes the init containers of the SidecarSet.
+// editInitContainers changes the init containers of the SidecarSet, if it has any.
 func editInitContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
-	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
-	if len(set.Spec.InitContainers) == 0 {
-		return
+	if all := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet).Spec.InitContainers; len(all) > 0 {
+		editEach(u, "initContainers", all, edit)
 	}
-	for i := range set.Spec.InitContainers {
-		edit(&set.Spec.InitContainers[i])
+}
+
+func editEach(u *simulation.User, field string, all []v1alpha1.SidecarContainer, edit func(*v1alpha1.SidecarContainer)) {
+	for i := range all {
+		edit(&all[i])
 	}
-	u.Edit(encoded(map[string]any{"spec": map[string]any{"initContainers": set.Spec.InitContainers}}))
+	u.Edit(encoded(map[string]any{"spec": map[string]any{field: all}}))
 }
 
 // actOnPod is what users do to single pods.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,8 +48,7 @@ import (
 //	                                creates the ConfigMap that it reads; copies revisions to another namespace
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
-		c := &cluster{}
-		c.setUp(f)
+		c := newCluster(f)
 		c.Kubelet.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
 		sets := connect(f, fixture.TestUser).SidecarSets()
 		act := func(act func(word string)) func(...string) string {
@@ -62,68 +60,72 @@ func TestStories(t *testing.T) {
 				return ""
 			}
 		}
-		return &fixture.Story{Stable: true, New: func(int32) any { return newSet(c.T, "web") }, Restart: c.restart, Option: c.option, Waiting: c.waits,
-			Start: func() (*fixture.Reconciles, func()) { return c.start() },
-			Further: map[string]func(...string) string{
-				"inject": c.inject, "missed": act(c.missed), "mirror": c.mirror, "down": c.down, "forget": c.forget,
-				"inject-in":  act(func(namespace string) { c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a")) }),
-				"kubelet-in": act(func(namespace string) { c.Must(c.Kubelet.SyncAll(c.T.Context(), namespace)) }),
-				"images-in":  c.imagesIn,
-				"metrics":    func(...string) string { return c.metrics.show() + "\n" },
-				"injector":   c.newInjector, "knows": c.knows, "expression": c.expression, "admit": c.admit,
-				"serve":          func(...string) string { c.T.Cleanup(c.Start(c.injector.Run)); return "" },
-				"copy-revisions": act(c.copyRevisions),
-				"white-list": act(func(name string) {
-					list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-					_, err := c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(c.T.Context(), list, metav1.CreateOptions{})
-					c.Must(err)
-				}),
-				"plan": func(...string) string { return c.plan().String() + "\n" },
-				"step": c.step,
-				"hot": func(words ...string) string {
-					state, _, _ := strings.Cut(hotState(c.T, c.pod(words[0]), words[1], nil), ": ")
-					return state + "\n"
-				},
-				"outcome": func(...string) string { return outcome(c.Cluster, "web") + "\n" },
-				"create-set": func(words ...string) string {
-					var spec []string
-					for _, label := range words[1:] {
-						spec = append(spec, "namespaceSelector: {matchLabels: {"+strings.Replace(label, "=", ": ", 1)+"}}")
-					}
-					_, err := sets.Create(c.T.Context(), newSet(c.T, words[0], spec...), metav1.CreateOptions{})
-					c.Must(err)
-					synctest.Wait()
-					return ""
-				},
-				"heartbeats":    func(...string) string { c.Heartbeats(); return "" },
-				"namespace":     c.patchNamespace,
-				"take-revision": act(c.takeRevision),
-				"matched": func(names ...string) (out string) {
-					for _, name := range names {
-						out += fmt.Sprintf("%s: %d\n", name, c.get(name).Status.MatchedPods)
-					}
-					return out
-				},
-				"delete-set": act(func(name string) { c.Must(sets.Delete(c.T.Context(), name, metav1.DeleteOptions{})) }),
-				"create-namespace": act(func(name string) {
-					_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-					c.Must(err)
-				}),
-			}}
+		story := c.Story(func(int32) any { return newSet(c.T, "web") })
+		story.Stable, story.Option = true, c.option
+		story.Start = func() (*fixture.Reconciles, func()) { // with informers of its own
+			return c.Run(func(o *Options) { o.SidecarSets, o.Pods, o.Revisions, o.Namespaces = nil, nil, nil, nil })
+		}
+		maps.Copy(story.Further, map[string]func(...string) string{
+			"inject": c.inject, "missed": act(c.missed), "mirror": c.mirror, "down": c.down, "forget": c.forget,
+			"inject-in":  act(func(namespace string) { c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a")) }),
+			"kubelet-in": act(func(namespace string) { c.Must(c.Kubelet.SyncAll(c.T.Context(), namespace)) }),
+			"images-in":  c.imagesIn,
+			"metrics":    func(...string) string { return c.metrics.show() + "\n" },
+			"injector":   c.newInjector, "knows": c.knows, "expression": c.expression, "admit": c.admit,
+			"serve":          func(...string) string { c.T.Cleanup(c.Start(c.injector.Run)); return "" },
+			"copy-revisions": act(c.copyRevisions),
+			"white-list": act(func(name string) {
+				list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+				_, err := c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(c.T.Context(), list, metav1.CreateOptions{})
+				c.Must(err)
+			}),
+			"plan": func(...string) string { return c.Planned().String() + "\n" },
+			"step": c.step,
+			"hot": func(words ...string) string {
+				state, _, _ := strings.Cut(hotState(c.T, c.pod(words[0]), words[1], nil), ": ")
+				return state + "\n"
+			},
+			"outcome": func(...string) string { return outcome(c.Cluster, "web") + "\n" },
+			"create-set": func(words ...string) string {
+				var spec []string
+				for _, label := range words[1:] {
+					spec = append(spec, "namespaceSelector: {matchLabels: {"+strings.Replace(label, "=", ": ", 1)+"}}")
+				}
+				_, err := sets.Create(c.T.Context(), newSet(c.T, words[0], spec...), metav1.CreateOptions{})
+				c.Must(err)
+				synctest.Wait()
+				return ""
+			},
+			"heartbeats":    func(...string) string { c.Heartbeats(); return "" },
+			"namespace":     c.patchNamespace,
+			"take-revision": act(c.takeRevision),
+			"matched": func(names ...string) (out string) {
+				for _, name := range names {
+					out += fmt.Sprintf("%s: %d\n", name, c.get(name).Status.MatchedPods)
+				}
+				return out
+			},
+			"delete-set": act(func(name string) { c.Must(sets.Delete(c.T.Context(), name, metav1.DeleteOptions{})) }),
+			"create-namespace": act(func(name string) {
+				_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+				c.Must(err)
+			}),
+		})
+		return story
 	}, namespaceResource, fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", func() any { return &corev1.ConfigMap{} }))
 }
 
 func (c *cluster) option(name, value string) {
-	switch features := reflect.ValueOf(&c.options.Features).Elem().FieldByName(name); {
-	case name == "budget":
-		c.options.Budget = refusesAll{}
-		if value == "none" {
-			c.options.Budget = nil
-		}
-	case features.IsValid():
-		features.SetBool(true)
+	switch injects := reflect.ValueOf(&c.Options.Injection).Elem().FieldByName(name); {
+	case injects.IsValid():
+		injects.SetBool(true)
+	case name != "budget":
+		c.Option(name, value)
 	default:
-		reflect.ValueOf(&c.options.Injection).Elem().FieldByName(name).SetBool(true)
+		c.Options.Budget = nil
+		if value != "none" {
+			c.Options.Budget = refusesAll{}
+		}
 	}
 }
 
@@ -131,16 +133,6 @@ func (c *cluster) option(name, value string) {
 type refusesAll struct{}
 
 func (refusesAll) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return false, nil }
-
-// waits lists why pods are not as they should be.
-func (c *cluster) waits() (out []string) {
-	plan := c.plan()
-	for _, w := range slices.Concat(plan.Waiting, plan.NotUpgradable, plan.NotInjected) {
-		out = append(out, fmt.Sprintf("%s: %s: %s", w.Pod.Name, w.Reason.Rule, w.Reason.Message))
-	}
-	slices.Sort(out)
-	return out
-}
 
 func (c *cluster) inject(words ...string) string {
 	labels := map[string]string{}
@@ -160,7 +152,7 @@ func (c *cluster) inject(words ...string) string {
 		}
 	}
 	for _, name := range names {
-		pod := injectedWith(c.T, c.get("web"), fixture.Web.Namespace, name, c.options.Injection)
+		pod := injectedWith(c.T, c.get("web"), fixture.Web.Namespace, name, c.Options.Injection)
 		maps.Copy(pod.Labels, labels)
 		c.CreatePod(pod)
 	}
@@ -240,7 +232,7 @@ func (c *cluster) down(words ...string) string {
 
 // step shows the plan, reconciles once, and shows what fails.
 func (c *cluster) step(...string) string {
-	plan := c.plan()
+	plan := c.Planned()
 	for _, p := range plan.Patch { // SCS-11
 		if writes, err := p.Patch.Writes(p.Pod); err != nil || len(writes) != 1 || !strings.Contains(string(writes[0].Data), "resourceVersion") {
 			c.T.Errorf("%d writes of pod %s, error %v: want one, which is refused if the pod has changed", len(writes), p.Pod.Name, err)

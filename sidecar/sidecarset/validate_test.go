@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -22,10 +22,7 @@ import (
 // the spec says otherwise, which is YAML.
 func setOf(t testing.TB, name, spec string) *v1alpha1.SidecarSet {
 	t.Helper()
-	set := &v1alpha1.SidecarSet{}
-	if err := yaml.UnmarshalStrict([]byte("spec: "+spec), set); err != nil {
-		t.Fatalf("%v\n%s", err, spec)
-	}
+	set := patches.Object[v1alpha1.SidecarSet](t, "spec: "+spec)
 	set.Name = name
 	if set.Spec.Selector == nil {
 		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -79,11 +80,7 @@ func statusOf(t testing.TB, name, state string) corev1.ContainerStatus {
 	state, restarts, _ := strings.Cut(state, "@")
 	s := corev1.ContainerStatus{Name: name, ContainerID: "fake://" + name + "-" + restarts}
 	if restarts != "" {
-		n, err := strconv.Atoi(restarts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.RestartCount = int32(n)
+		s.RestartCount = int32(patches.Number(t, restarts))
 	}
 	switch code, err := strconv.Atoi(state); {
 	case err == nil:

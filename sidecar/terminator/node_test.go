@@ -5,7 +5,6 @@ package terminator
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -47,15 +46,6 @@ func newCluster(f *fixture.Cluster) *cluster {
 func lifecycleClient(f *fixture.Cluster, user string) client.Interface {
 	f.T.Helper()
 	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
-}
-
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	var c *cluster
-	fixture.Play(t, requestResource, func(f *fixture.Cluster) { c = newCluster(f) }, func(t *testing.T) {
-		c.createNodes()
-		story(t, c)
-	})
 }
 
 func (c *cluster) createNodes() {

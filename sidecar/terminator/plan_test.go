@@ -100,11 +100,11 @@ func changeBy(t *testing.T, s *Snapshot, key, value string) {
 			give(pod, corev1.PodSucceeded, time.Time{})
 			break
 		}
-		give(pod, corev1.PodSucceeded, at.Add(-duration(t, value)))
+		give(pod, corev1.PodSucceeded, at.Add(-patches.Duration(t, value)))
 	case "seen":
-		s.PhaseSeen = at.Add(-duration(t, value))
+		s.PhaseSeen = at.Add(-patches.Duration(t, value))
 	case "request":
-		s.Request = requestOf(pod, duration(t, value), "a")
+		s.Request = requestOf(pod, patches.Duration(t, value), "a")
 	case "over":
 		completed(s.Request)
 	case "leave":
@@ -112,15 +112,6 @@ func changeBy(t *testing.T, s *Snapshot, key, value string) {
 	default:
 		t.Fatalf("no such change: %s", key)
 	}
-}
-
-func duration(t *testing.T, text string) time.Duration {
-	t.Helper()
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 // The request is that of the contract. (ST-11)

@@ -32,7 +32,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})
 	}
-	plant := simulation.Plant(t, func(b spoil) *simulation.Subject { return simulated(&b) })
+	plant := simulation.Plant(t, simulated)
 	plant("a main container that starts again has ended", invariants.Availability, 59, policy(corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))
 	plant("pods that restart always are helped", invariants.Needless, 0, policy(corev1.RestartPolicyAlways, corev1.RestartPolicyNever))
 	plant("any pod of the name is changed", invariants.Ownership, 0, forget("uid"))

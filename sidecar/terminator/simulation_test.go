@@ -3,7 +3,6 @@
 package terminator
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -21,18 +20,18 @@ import (
 // TestSimulation has users create pods of all kinds with sidecars, one after the other, amid everything that can go wrong. The
 // test judges each write of the terminator. A model plays what kubelets do about containers that end, and the agents of nodes.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&spoil{}))
+	simulation.Check(t, simulated(spoil{}))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
-	simulation.CheckReplay(t, simulated(&spoil{}), 1)
+	simulation.CheckReplay(t, simulated(spoil{}), 1)
 }
 
 // simulated is what a simulation needs to know of pods, whose terminator has a bug.
-func simulated(bug *spoil) *simulation.Subject {
+func simulated(bug spoil) *simulation.Subject {
 	return &simulation.Subject{
 		Resource:    fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Name: string(resourcePods)},
 		Further:     []simulation.Further{{Resource: requestResource, Empty: emptyRequest}},
@@ -73,25 +72,20 @@ func simulated(bug *spoil) *simulation.Subject {
 	}
 }
 
-func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
-	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
+func startSimulated(p *simulation.Process, bug spoil) (simulation.Controller, error) {
+	c, err := planted.Start(tested, bug, func(p *simulation.Process) (o Options, err error) {
 		o.Reader = planted.Read(p, resourcePods, resourceNodes, resourceRequests)
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}
 		return o, err
-	}, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+	})(p)
+	unfinished := c.Unfinished
+	c.Unfinished = func() (string, error) {
 		if pod, is := p.Cached().Workload.(*corev1.Pod); is && hasEnded(pod) {
 			return "", nil // what still runs ends without a request, too (ST-15.3)
 		}
-		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil {
-			return "", err
-		}
-		return plan.String(), nil
-	}}, nil
+		return unfinished()
+	}
+	return c, err
 }

@@ -5,7 +5,6 @@ package terminator
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -62,15 +62,13 @@ func TestStories(t *testing.T) {
 					w.create("web", text, strings.FieldsFunc(codes, func(r rune) bool { return strings.ContainsRune("(, )", r) })...)
 				}),
 				"exit": shown(func(words []string) {
-					code, err := strconv.ParseInt(words[1], 10, 32)
-					w.Must(err)
-					w.exit("web", words[0], int32(code))
+					w.exit("web", words[0], int32(patches.Number(f.T, words[1])))
 				}),
-				"work":     shown(func(words []string) { w.work(duration(f.T, words[0])) }),
+				"work":     shown(func(words []string) { w.work(patches.Duration(f.T, words[0])) }),
 				"look":     shown(func([]string) { w.kubelet() }),
 				"no-agent": shown(func([]string) { w.noAgent = true }),
 				"unpulled": shown(func(words []string) { w.unpulled = words[0] }),
-				"late":     shown(func(words []string) { w.late = duration(f.T, words[0]) }),
+				"late":     shown(func(words []string) { w.late = patches.Duration(f.T, words[0]) }),
 				"delete-request": shown(func([]string) {
 					w.Must(w.requests.Delete(f.T.Context(), RequestName(w.pod("web").UID), metav1.DeleteOptions{}))
 				}),

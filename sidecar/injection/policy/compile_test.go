@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/injection/policy"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -44,10 +45,8 @@ func ExampleCompile() {
 
 func setOf(t *testing.T, spec string) *v1alpha1.SidecarSet {
 	t.Helper()
-	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "log", UID: "1"}}
-	if err := yaml.UnmarshalStrict([]byte("spec: "+spec), set); err != nil {
-		t.Fatalf("%v\n%s", err, spec)
-	}
+	set := patches.Object[v1alpha1.SidecarSet](t, "spec: "+spec)
+	set.ObjectMeta = metav1.ObjectMeta{Name: "log", UID: "1"}
 	return set
 }
 

@@ -3,7 +3,6 @@
 package resources_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,8 +11,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/injection/resources"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -54,17 +53,17 @@ func eachLine(text string, show func(line string) string) string {
 
 // TestPolicies shows in testdata/policies.txt what policies come to.
 func TestPolicies(t *testing.T) {
-	spec := read[corev1.PodSpec](t, `{initContainers: [{name: app-native, restartPolicy: Always}, {name: app-init}, {name: log-native, restartPolicy: Always}],
+	spec := patches.Object[corev1.PodSpec](t, `{initContainers: [{name: app-native, restartPolicy: Always}, {name: app-init}, {name: log-native, restartPolicy: Always}],
 		containers: [{name: app}, {name: my-app}, {name: log}], ephemeralContainers: [{name: app-debug}]}`)
 	datadriven.RunTest(t, "testdata/policies.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "aggregate":
-			containers := read[[]corev1.Container](t, d.Input)
+			containers := *patches.Object[[]corev1.Container](t, d.Input)
 			sum, largest := resources.Sum(containers), resources.Max(containers)
 			return fmt.Sprintf("sum: requests %s, limits %s\nmax: requests %s, limits %s\n",
-				show(t, sum.Requests), show(t, sum.Limits), show(t, largest.Requests), show(t, largest.Limits))
+				patches.JSON(t, sum.Requests), patches.JSON(t, sum.Limits), patches.JSON(t, largest.Requests), patches.JSON(t, largest.Limits))
 		case "targets":
-			return eachLine(d.Input, func(line string) string { return targets(t, &spec, strings.Trim(line, `"`)) })
+			return eachLine(d.Input, func(line string) string { return targets(t, spec, strings.Trim(line, `"`)) })
 		case "try":
 			return eachLine(d.Input, func(line string) string { return try(t, line) })
 		}
@@ -89,7 +88,7 @@ func targets(t *testing.T, spec *corev1.PodSpec, pattern string) string {
 // try says what is wrong with a policy.
 func try(t *testing.T, text string) string {
 	t.Helper()
-	p, err := resources.NewPolicy(new(read[v1alpha1.ResourcesPolicy](t, text)))
+	p, err := resources.NewPolicy(patches.Object[v1alpha1.ResourcesPolicy](t, text))
 	if err != nil {
 		return "cannot be read: " + err.Error()
 	}
@@ -102,7 +101,7 @@ func try(t *testing.T, text string) string {
 // compute shows what a sidecar gets.
 func compute(t *testing.T, text string) string {
 	t.Helper()
-	given := read[struct {
+	given := patches.Object[struct {
 		Policy     v1alpha1.ResourcesPolicy
 		Containers []corev1.Container
 	}](t, text)
@@ -114,24 +113,5 @@ func compute(t *testing.T, text string) string {
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	return fmt.Sprintf("requests %s, limits %s\n", show(t, got.Requests), show(t, got.Limits))
-}
-
-// show shows quantities, and null for none at all.
-func show(t *testing.T, list corev1.ResourceList) string {
-	t.Helper()
-	data, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// read reads YAML.
-func read[T any](t *testing.T, text string) (out T) {
-	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), &out); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return out
+	return fmt.Sprintf("requests %s, limits %s\n", patches.JSON(t, got.Requests), patches.JSON(t, got.Limits))
 }

@@ -132,6 +132,6 @@ func Start[O, S, P any](of fixture.Package[O, S, P], bug simulation.Spoil[O, pod
 		if err != nil {
 			return simulation.Controller{}, err
 		}
-		return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return of.Unfinished(r, fixture.Web) }}, nil
+		return simulation.Controller{Reconcile: of.Reconcile(r), Unfinished: func() (string, error) { return of.Unfinished(r, fixture.Web) }}, nil
 	}
 }
