@@ -25,14 +25,14 @@ import (
 // TestStories plays the stories in testdata: see fixture.PlayStories. "add" creates pods, one a second, and "many" pods of one age. With "nodes" the
 // kubelets make a step for every ephemeral container, or n, one a second. "ends" is a step after which containers that run have ended so, as "exit1",
 // or have not, as "running". "inject" is what another client does. "refuse-but" has the API server refuse all pods but one, and
-// "measured" shows what JobMetrics were told. After "trace", "shown" lets half a second pass. It shows what the
+// "measured" shows what JobMetrics were told. "shown" lets half a second pass. It shows what the
 // controller has written,
 // events, and then the ephemeral containers of all pods and the job.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
 		c, w := newCluster(f), &writes{}
 		s := c.Story(func(int32) any { return testJob("web") })
-		s.Stable = true
+		s.Stable, s.Wrote = true, w.note
 		quiet := func(act func(words []string)) func(...string) string {
 			return func(words ...string) string { act(words); return "" }
 		}
@@ -53,7 +53,6 @@ func TestStories(t *testing.T) {
 				c.nodeStep()
 			}),
 			"refuse-but": quiet(func(words []string) { c.refuseBut(words[0]) }),
-			"trace":      quiet(func([]string) { c.FailAfter(w.note) }),
 			"shown":      func(...string) string { return c.shown(w) },
 			"inject":     c.inject,
 			"outcome":    func(...string) string { return c.shortOutcome() },
@@ -71,17 +70,14 @@ type writes struct {
 	lines []string
 }
 
-func (w *writes) note(r fakecluster.Request) error {
-	if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
-		line := r.String() + " " + fixture.NameIn(r)
-		if r.DryRun {
-			line += ", a dry run"
-		}
-		w.lock.Lock()
-		defer w.lock.Unlock()
-		w.lines = append(w.lines, line)
+func (w *writes) note(r fakecluster.Request) {
+	line := r.String() + " " + fixture.NameIn(r)
+	if r.DryRun {
+		line += ", a dry run"
 	}
-	return nil
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.lines = append(w.lines, line)
 }
 
 func (c *cluster) shown(w *writes) string {
