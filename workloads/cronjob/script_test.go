@@ -187,7 +187,7 @@ func (w *world) sum() {
 // at lets time pass until a time of day.
 func (w *world) at(words []string) {
 	days, _ := strconv.Atoi(append(words, "0")[1])
-	w.Sleep(w.today(words[0]).AddDate(0, 0, days).Sub(time.Now()).String())
+	w.Sleep(time.Until(w.today(words[0]).AddDate(0, 0, days)).String())
 }
 
 // jobs returns those that have finished, or have not.
