@@ -22,6 +22,8 @@ import (
 	"github.com/podwright/podwright/internal/workload"
 )
 
+var asksForMirror = annotated(v1alpha1.PodDisruptionBudgetAnnotation, "true")
+
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
 // reading are options of a Reader of budgets, of the Deployment web and of its ReplicaSet.
@@ -115,34 +117,6 @@ func replaced(pod *corev1.Pod) {
 	pod.Annotations["kruise.io/sidecarset-injected-list"] = "logs"
 	pod.Annotations["kruise.io/sidecarset-inplace-update-state"] = `{"logs":{"revision":"2","updateTimestamp":"2024-05-06T07:08:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:aa"}}}}`
 	pod.Spec.Containers[0].Image = "nginx:2"
-}
-
-// The name of a budget goes from a pod of another workload, once that is sure, unless another budget is about the pod. It is looked at again when
-// the pod is a minute old. (PUB-47)
-func TestUntold(t *testing.T) {
-	rs := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "other", "other"))}
-	other := &budget.Workload{GroupKind: workload.Deployments, Name: "other", UID: "other"}
-	for _, tt := range []struct {
-		name         string
-		workloads    []*budget.Workload
-		beside       []*v1alpha1.PodUnavailableBudget
-		age          time.Duration
-		untold       int
-		requeueAfter time.Duration
-	}{
-		{name: "of another Deployment", workloads: []*budget.Workload{rs, other}, untold: 1},
-		{name: "another budget selects it", workloads: []*budget.Workload{rs, other}, beside: []*v1alpha1.PodUnavailableBudget{newBudget("z", "1", bySelector)}},
-		{name: "of a Deployment that is not seen yet", workloads: []*budget.Workload{rs}, age: 20 * time.Second, requeueAfter: 40 * time.Second},
-		{name: "of a ReplicaSet that is not seen yet", requeueAfter: time.Minute},
-		{name: "of a ReplicaSet that is not seen for long", age: time.Hour},
-	} {
-		pod := webPod(func(pod *corev1.Pod) { pod.CreationTimestamp.Time = at.Add(-tt.age) })
-		s := snapshotOf(newBudget("web", "0", targeting("apps/v1", "Deployment", "web")), pod, tt.workloads...)
-		s.Others = tt.beside
-		if p := NewPlan(s); p.RequeueAfter != tt.requeueAfter || len(p.Untell) != tt.untold {
-			t.Errorf("%s: untold %d and again after %v, want %d and %v", tt.name, len(p.Untell), p.RequeueAfter, tt.untold, tt.requeueAfter)
-		}
-	}
 }
 
 // Workloads that are scaled, come or go concern the budgets that name them, or what controls

@@ -236,3 +236,19 @@ func labelled(name string) func(*corev1.Pod) {
 
 // byNamespace are the indexers of a cache that a test makes by itself.
 var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+
+func annotated(key, value string) func(*v1alpha1.PodUnavailableBudget) {
+	return func(b *v1alpha1.PodUnavailableBudget) { b.Annotations = map[string]string{key: value} }
+}
+
+func (c *cluster) livePod(name string) *corev1.Pod {
+	c.T.Helper()
+	pod, err := c.Kube.CoreV1().Pods("default").Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	return pod
+}
+
+const (
+	readyPatch   = `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`
+	unreadyPatch = `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`
+)

@@ -32,22 +32,6 @@ func (c *cluster) guard() *Guard {
 	return g
 }
 
-// protected is a cluster with n ready pods a, b and so on, of which the budget lets one go.
-func protected(t *testing.T, n int, story func(*testing.T, *cluster)) {
-	t.Helper()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.cloneSet(n)
-		for i := range n {
-			c.webPods(string(rune('a' + i)))
-		}
-		c.createBudget(newBudget("web", "1"))
-		_, stop := c.start()
-		defer stop()
-		c.Sleep("1s")
-		story(t, c)
-	})
-}
-
 // What a Guard remembers of budgets that are gone, and are not asked about again, has an end.
 func TestGuardForgets(t *testing.T) {
 	var last latest[int]

@@ -11,6 +11,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,16 +39,35 @@ func (w *world) inquire(what, name string, named map[string]string) {
 	case "measured":
 		webhook.Guard.options.Metrics = decisions{w.trace}
 	}
-	request := w.requestFor(what, w.livePod(name), named)
+	pod, err := w.Kube.CoreV1().Pods("default").Get(w.T.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		pod = newPod(name, noOwner)
+	}
+	request := w.requestFor(what, pod, named)
+	for key, to := range map[string]*[]byte{"object": &request.Object.Raw, "old": &request.OldObject.Raw, "options": &request.Options.Raw} {
+		if text, is := named[key]; is {
+			*to = []byte(text)
+		}
+	}
+	request.SubResource = cmp.Or(named["sub"], request.SubResource)
+	request.Resource.Group = named["group"]
 	request.UserInfo.Username = named["as"]
 	if named["dry"] != "" {
 		request.DryRun = new(true)
 	}
 	w.ForgetRequests()
 	events, start := len(w.Events.About()), time.Now()
-	got := answer(webhook.ValidatePod(w.T.Context(), request))
+	ask := webhook.ValidatePod
+	if named["webhook"] == "cached" {
+		ask = w.caching.ValidatePod
+	}
+	response := ask(w.T.Context(), request)
+	got := answer(response)
 	got, _, _ = strings.Cut(got, " and resourceVersion ") // which depends on what happens at once
 	w.trace.Note(cmp.Or(got, "allowed"))
+	if named["whole"] != "" {
+		w.trace.Note(string(raw(response.Result)))
+	}
 	if took := time.Since(start); took > 2*time.Second {
 		w.trace.Note("after " + took.Round(time.Second).String())
 	}
@@ -68,6 +88,8 @@ func (d decisions) Decided(namespace, budget string, operation v1alpha1.PubOpera
 	d.trace.Note(fmt.Sprintf("measured: %s/%s %s %t after %s", namespace, budget, operation, allowed, took))
 }
 
+func (d decisions) Gone(namespace, budget string) { d.trace.Note("gone: " + namespace + "/" + budget) }
+
 // requestFor is what the API server sends about an operation, on the present pod.
 func (w *world) requestFor(what string, pod *corev1.Pod, named map[string]string) *admissionv1.AdmissionRequest {
 	options := metav1.DeleteOptions{}
@@ -83,6 +105,8 @@ func (w *world) requestFor(what string, pod *corev1.Pod, named map[string]string
 		return deletion(pod, options)
 	case "delete":
 		return deletion(pod, options)
+	case "create":
+		return about(admissionv1.Create, "", pod.Name)
 	case "evict":
 		return eviction(pod.Name, &options)
 	case "evict-dry":

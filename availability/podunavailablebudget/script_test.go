@@ -55,6 +55,12 @@ import (
 //	                     evict, evict-dry, update, update-status, label, hold-out, update-and-unlink, resize or resize-restart. Further words:
 //	                     dry=true, uid=own or another, as=user, webhook=other, no-deletions, no-updates, no-pods, unprotected (its cache has no
 //	                     protected pods), told (it records events) or measured
+//	                     cached (see there), whole (shows the whole answer); sub=, group=, object=, old= and options= change the request
+//	cached [deletions] [updates] [no-pods]
+//	                     makes a CachedWebhook; cached-runs, cached-stops: it runs. missing: the CRD is not there
+//	shares               has it read the pods of the program; shared-runs, shared-stops: the program does
+//	watches, keeps, matches
+//	                     shows what it has begun to watch, which pods it keeps, and about which requests it is to be asked
 //	feature resizes-alone, feature inconsistent-may-go, feature none
 //	                     switches these on for the webhooks
 //	told                 shows which budgets pods name
@@ -74,7 +80,7 @@ func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			w := newWorld(c)
-			defer func() { w.stop() }()
+			defer func() { w.end() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				words := []string{d.Cmd}
 				for _, argument := range d.CmdArgs {
@@ -98,6 +104,7 @@ type world struct {
 	reconciles *fixture.Reconciles
 	before     [3]int // what was counted before
 	trace      *fixture.Trace
+	caching    *caching
 }
 
 func newWorld(c *cluster) *world {
@@ -135,6 +142,9 @@ func (w *world) step(words ...string) string {
 	if i := slices.Index(words, "--"); words[0] == "meanwhile" {
 		w.meanwhile(words[1:i], words[i+1:])
 		return ""
+	}
+	if shown, is := w.cached(words); is {
+		return shown
 	}
 	args = append(args, "", "")
 	pods := w.Kube.CoreV1().Pods("default")

@@ -161,12 +161,14 @@ func (w *world) state(name string) string {
 
 // An eviction that something else denies each time, such as a PodDisruptionBudget, does not hold its place for good. (PUB-14.8)
 func TestNobodyStarves(t *testing.T) {
-	protected(t, 3, func(t *testing.T, c *cluster) {
-		webhooks, allowed := []*Webhook{c.webhook(), c.webhook()}, map[string]int{}
+	inCluster(t, func(t *testing.T, c *cluster) {
+		w, allowed := newWorld(c), map[string]int{}
+		defer func() { w.stop() }()
+		w.play("cloneset 3", "pods a b c", "budget 1", "wait 1s")
 		longest, since := map[string]int{}, map[string]int{}
 		for i := range 720 {
 			for _, name := range []string{"a", "b"} {
-				if c.Sleep("2500ms"); webhooks[i%2].ValidatePod(t.Context(), eviction(name, nil)).Allowed {
+				if c.Sleep("2500ms"); w.webhooks[i%2].ValidatePod(t.Context(), eviction(name, nil)).Allowed {
 					allowed[name]++
 					since[name] = i
 				}

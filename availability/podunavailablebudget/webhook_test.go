@@ -110,41 +110,6 @@ func answer(r *admissionv1.AdmissionResponse) string {
 	return fmt.Sprint(r.Result.Code, " ", r.Result.Message)
 }
 
-// What the webhook is not asked about, or cannot read.
-func TestOtherRequests(t *testing.T) {
-	protected(t, 2, func(t *testing.T, c *cluster) {
-		w, pod := c.webhook(), c.livePod("a")
-		if d, err := w.Guard.Allow(t.Context(), c.livePod("b"), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
-			t.Fatalf("%+v, %v", d, err)
-		}
-		other := deletion(pod, metav1.DeleteOptions{})
-		other.Resource = metav1.GroupVersionResource{Group: "metrics.k8s.io", Version: "v1", Resource: "pods"}
-		noOptions, noObject, noPod := deletion(pod, metav1.DeleteOptions{}), deletion(pod, metav1.DeleteOptions{}), deletion(pod, metav1.DeleteOptions{})
-		noOptions.Options.Raw, noObject.OldObject.Raw, noPod.OldObject.Raw = nil, nil, []byte("[]")
-		noEviction, badOptions := eviction("a", nil), deletion(pod, metav1.DeleteOptions{})
-		noEviction.Object.Raw, badOptions.Options.Raw = []byte("[]"), []byte("[]")
-		for _, tt := range []struct {
-			name    string
-			request *admissionv1.AdmissionRequest
-			want    string
-		}{
-			{"other pods", other, ""},
-			{"EJ-25: another subresource", update(pod, "ephemeralcontainers", newImage), ""},
-			{"a pod is created", about(admissionv1.Create, "", "a"), ""},
-			{"nothing is deleted", noObject, ""},
-			{"PUB-29: one that is not there", eviction("nobody", nil), ""},
-			{"without options", noOptions, "403 "},
-			{"no pod", noPod, "400 "},
-			{"no eviction", noEviction, "400 "},
-			{"no options", badOptions, "400 "},
-		} {
-			if got := answer(w.ValidatePod(t.Context(), tt.request)); !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
-				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-			}
-		}
-	})
-}
-
 // TestAdmission plays what the webhook says of budgets, in testdata/admission. others=none has it read no other budgets, and others=broken fails that.
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{

@@ -4,14 +4,12 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,12 +22,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1beta1"
-)
-
-var (
-	errInternal = apierrors.NewInternalError(errors.New("injected"))
-	errQuota    = apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("exceeded quota"))
-	errLost     = errors.New("connection reset by peer")
 )
 
 const setPath = "/apis/apps.kruise.io/v1beta1/namespaces/shop/statefulsets"
@@ -166,17 +158,6 @@ func (s *fixture) requests() (requests []string) {
 	}
 	slices.Sort(requests)
 	return requests
-}
-
-// fail makes the requests of the controller that the text describes fail:
-// "patch pods web-0" for example; the name may be left out.
-func (s *fixture) fail(what string, err error) {
-	s.FailBefore(func(r fakecluster.Request) error {
-		if r.User == "controller" && strings.HasPrefix(r.String()+" "+r.Name, what) {
-			return err
-		}
-		return nil
-	})
 }
 
 // lost lists the writes that are looked for before the next reconcile.

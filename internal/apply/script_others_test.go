@@ -18,42 +18,38 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// failure is what the API server, or the network, answers.
+// failure is what the API server, or the network, answers. It is nil for a name that is none.
 func failure(name string) error {
-	pods := corev1.Resource("pods")
-	forbidden := func(cause metav1.CauseType) error {
-		err := apierrors.NewForbidden(pods, "web-0", errors.New("injected"))
-		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
-		return err
-	}
 	if code, err := strconv.Atoi(name); err == nil {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Message: "injected"}}
 	}
-	switch name {
-	case "quota":
-		return errQuota
-	case "lost":
-		return errLost
-	case "internal":
-		return errInternal
-	case "conflict":
-		return apierrors.NewConflict(pods, "web-0", errors.New("changed"))
-	case "taken":
-		return apierrors.NewAlreadyExists(pods, "taken")
-	case "ending":
-		return forbidden(corev1.NamespaceTerminatingCause)
-	case "invalid":
-		return apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "web-0", nil)
-	case "not-found":
-		return apierrors.NewNotFound(pods, "web-0")
-	case "no-dry-run":
-		return apierrors.NewBadRequest("admission webhook does not support dry run")
-	}
-	return forbidden(metav1.CauseType(map[string]metav1.CauseType{"too-small": nodeTooSmall, "not-on-platform": notOnPlatform}[name]))
+	return failures[name]
+}
+
+var failures = map[string]error{
+	"quota": fakefixture.ErrQuota, "lost": fakefixture.ErrLost, "internal": fakefixture.ErrInternal,
+	"conflict":           apierrors.NewConflict(corev1.Resource("pods"), "web-0", errors.New("changed")),
+	"taken":              apierrors.NewAlreadyExists(corev1.Resource("pods"), "taken"),
+	"invalid":            apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), "web-0", nil),
+	"not-found":          apierrors.NewNotFound(corev1.Resource("pods"), "web-0"),
+	"no-dry-run":         apierrors.NewBadRequest("admission webhook does not support dry run"),
+	"ending":             forbidden(corev1.NamespaceTerminatingCause),
+	"too-small":          forbidden(nodeTooSmall),
+	"not-on-platform":    forbidden(notOnPlatform),
+	"refused-resize":     &rollout.ResizeError{Err: errors.New("refused")},
+	"unsupported-resize": &rollout.ResizeError{Err: errors.New("refused"), Unsupported: true},
+}
+
+func forbidden(cause metav1.CauseType) error {
+	err := apierrors.NewForbidden(corev1.Resource("pods"), "web-0", errors.New("injected"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
+	return err
 }
 
 // ours has a function decide about requests of the controller.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -98,7 +99,7 @@ func (w *world) plan(s step) *Applier[v1beta1.StatefulSetStatus] {
 		plan.Otherwise.Delete = []rollout.PodDeletion{{Pod: w.known(name), For: rollout.DeleteForUpdate}}
 	}
 	if s.has("problem") {
-		plan.Problems = []rollout.Problem{{Condition: "FailedUpdate", Err: errLost}}
+		plan.Problems = []rollout.Problem{{Condition: "FailedUpdate", Err: fakefixture.ErrLost}}
 	}
 	a := w.applier(plan)
 	a.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
@@ -108,10 +109,10 @@ func (w *world) plan(s step) *Applier[v1beta1.StatefulSetStatus] {
 		fmt.Sscan(s.values["uncreated"], &a.Uncreated.Replicas)
 	}
 	if s.has("held") {
-		a.hold(plan, errQuota)
+		a.hold(plan, fakefixture.ErrQuota)
 	}
 	if s.has("failed") {
-		_ = a.Failed("FailedCreate", errQuota)
+		_ = a.Failed("FailedCreate", fakefixture.ErrQuota)
 	}
 	switch s.values["status"] {
 	case "same":
@@ -134,7 +135,7 @@ func (w *world) liveSet(s step) func() (metav1.Object, error) {
 		case s.has("deleting"):
 			live.DeletionTimestamp = &metav1.Time{}
 		case s.has("unknown"):
-			return nil, errInternal
+			return nil, fakefixture.ErrInternal
 		}
 		return live, nil
 	}
@@ -167,7 +168,7 @@ func (w *world) applyPods() {
 	if w.budget != "" {
 		w.a.Budget = budget(func(pod *corev1.Pod) (bool, error) {
 			asked = append(asked, pod.Name)
-			return w.budget != "denies", map[bool]error{true: errLost}[w.budget == "lost"]
+			return w.budget != "denies", map[bool]error{true: fakefixture.ErrLost}[w.budget == "lost"]
 		})
 	}
 	control := kindControl{w.a, make(chan string, 9)}

@@ -32,6 +32,9 @@ func (w *world) came(err error) {
 		fmt.Fprintln(&w.out, "not worth retrying")
 	}
 	events := slices.Sorted(slices.Values(w.events.All()))
+	if len(events) > 20 { // of which some are not told
+		events = []string{fmt.Sprint(len(events), " events")}
+	}
 	for _, line := range slices.Concat(w.requests(), events) {
 		fmt.Fprintln(&w.out, line)
 	}

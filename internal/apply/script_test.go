@@ -22,10 +22,13 @@ import (
 	clock "k8s.io/utils/clock/testing"
 
 	"github.com/podwright/podwright"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/predownload"
+	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -90,6 +93,17 @@ func (p placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, er
 	pod = pod.DeepCopy()
 	p(pod)
 	return pod, nil
+}
+
+// refusedJobs refuses to create jobs.
+type refusedJobs struct {
+	predownload.Jobs
+	asked int
+}
+
+func (j *refusedJobs) Create(context.Context, *distributionv1alpha1.ImagePullJob) error {
+	j.asked++
+	return failure("ending")
 }
 
 // step is a line: a name, and words, of which some are key=value.
@@ -176,6 +190,7 @@ func (w *world) known(name string) *corev1.Pod {
 //
 //	create POD… [claims=a,b] [controlled]   with n=N, as many of the name; labelled with app, team and a revision
 //	tries                                   creates it every second for an hour, and shows when that was tried
+//	pull                                    has two images pulled ahead, in a namespace that is being deleted
 //	write-status [ready=N], rewrite-status  with a condition; wrote shows which status is known as its own
 //	delete POD… [update]
 //	patch POD [kind=KIND] [label] [condition] [image] [resize] [throughout]
@@ -194,6 +209,10 @@ func (w *world) writes(s step) bool {
 	case "tries":
 		w.tries(s)
 		return true
+	case "pull":
+		jobs := &refusedJobs{}
+		err = w.preDownload(ctx, jobs, history("web-2", "nginx:2"), rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"})
+		fmt.Fprintln(&w.out, jobs.asked, "creations of jobs")
 	case "write-status":
 		err = w.WriteStatus(ctx, &w.set.Status, w.status(s))
 	case "rewrite-status":
@@ -216,12 +235,13 @@ func (w *world) writes(s step) bool {
 				resize.Begun, resize.Unsupported, len(asLeft(&patch, err).Status.Conditions))
 		}
 	case "write":
-		writes, writesErr := label("a", "b").Writes(w.known(s.words[0]))
+		marked := w.patch(step{words: []string{s.words[0], "label"}})
+		writes, writesErr := marked.Patch.Writes(marked.Pod)
 		w.must(writesErr)
 		err = w.WritePod(ctx, w.known(s.words[0]), writes[0], "the mark")
 	case "find":
 		version, gone, failed := w.live().Find(ctx, podwright.Resource(s.words[0]), "shop", s.words[1], func() (bool, error) {
-			return s.has("shown"), map[bool]error{true: errLost}[s.has("unknown")]
+			return s.has("shown"), map[bool]error{true: fakefixture.ErrLost}[s.has("unknown")]
 		})
 		fmt.Fprintf(&w.out, "found %t, gone %t\n", version != "", gone)
 		err = failed

@@ -3,22 +3,20 @@
 package ephemeraljob
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -31,72 +29,37 @@ var (
 	jobResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "ephemeraljobs")
 )
 
+var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts,
+	Plan: func(p *Plan) *rollout.Plan { return &rollout.Plan{Waiting: p.Waiting} }}
+
+// acts tells whether a plan does anything at all.
+func acts(p *Plan) bool {
+	return len(p.Inject) > 0 || p.Status != nil || p.DeleteJob || p.AddFinalizer || p.RemoveFinalizer
+}
+
 // cluster is a fake cluster with EphemeralJobs.
 type cluster struct {
-	*fixture.Cluster
-	options    Options // for a controller that shares the informers
-	reconciler Reconciler
+	*fixture.Kind[Options, Snapshot, Plan]
+	measured counted
 	// ends says how a container goes on, which runs: "exit0", "exit1" or "running". Nil: all exit with 0.
-	ends func(pod, container string) string
+	ends func(pod string) string
 }
 
-// inCluster plays a story with EphemeralJobs.
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
+func newCluster(f *fixture.Cluster) *cluster {
 	c := &cluster{}
-	fixture.Play(t, jobResource, func(f *fixture.Cluster) {
-		c.Cluster = f
-		c.setUp()
-	}, func(t *testing.T) { story(t, c) })
-}
-
-func (c *cluster) setUp() {
-	c.T.Helper()
-	jobs := c.jobs(fixture.ControllerUser)
-	c.options = Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		EphemeralJobs: c.Add(client.NewEphemeralJobInformer(jobs, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
-		Pods:          c.PodInformer(),
+	jobs := connect(f, fixture.ControllerUser)
+	o := Options{
+		Kubernetes: f.Client(fixture.ControllerUser), Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of}, JobMetrics: &c.measured,
+		EphemeralJobs: f.Add(client.NewEphemeralJobInformer(jobs, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
+		Pods:          f.PodInformer(),
 	}
-	c.options.Reader = controller.Caches(c.options.reads())
-	c.restart()
+	o.Reader = controller.Caches(o.reads())
+	c.Kind = fixture.NewKind(f, tested, o)
+	return c
 }
 
-func (c *cluster) jobs(user string) client.Interface {
-	c.T.Helper()
-	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
-}
-
-// restart makes a Reconciler that remembers nothing.
-func (c *cluster) restart() {
-	c.T.Helper()
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.reconciler, c.Reconcile = r, r.Reconcile
-	c.Unfinished = func() string {
-		left, err := unfinished(r, web)
-		c.Must(err)
-		return left
-	}
-}
-
-// start runs a controller with informers of its own. The function it returns stops
-// the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.EphemeralJobs, o.Pods, o.Metrics = nil, nil, nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
-}
-
-// unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(context.Background(), key)
-	if plan == nil || err != nil || len(plan.Inject) == 0 && plan.Status == nil && !plan.DeleteJob && !plan.AddFinalizer && !plan.RemoveFinalizer {
-		return "", err
-	}
-	return show(plan), nil
+func connect(f *fixture.Cluster, user string) client.Interface {
+	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
 // testJob is a job as a user creates it, for the pods of the label app=NAME.
@@ -120,7 +83,7 @@ func (c *cluster) addPods(names ...string) {
 
 func (c *cluster) get(name string) *v1alpha1.EphemeralJob {
 	c.T.Helper()
-	job, err := c.jobs(fixture.TestUser).EphemeralJobs(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+	job, err := connect(c.Cluster, fixture.TestUser).EphemeralJobs(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -136,25 +99,17 @@ func (c *cluster) nodeStep() {
 			c.RemovePod(pod.Name)
 			continue
 		}
-		changed := false
-		for i := range pod.Spec.EphemeralContainers {
-			name := pod.Spec.EphemeralContainers[i].Name
-			status, next := ephemeralStatus(&pod, name), "running"
+		changed := goOn(&pod, func(was *corev1.ContainerStatus) string {
 			switch {
-			case status == nil:
-				pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, corev1.ContainerStatus{Name: name})
-				status = ephemeralStatus(&pod, name)
-			case status.State.Running != nil && c.ends == nil:
-				next = "exit0"
-			case status.State.Running != nil:
-				next = c.ends(pod.Name, name)
-			default:
-				continue
+			case was.State.Waiting != nil:
+				return ""
+			case was.State.Running == nil:
+				return "running"
+			case c.ends == nil:
+				return "exit0"
 			}
-			if state := *stateNamed(c.T, next); containerState(status) != containerState(&corev1.ContainerStatus{State: state}) {
-				status.State, changed = state, true
-			}
-		}
+			return c.ends(pod.Name)
+		})
 		if changed {
 			data, err := json.Marshal(map[string]any{"status": map[string]any{"ephemeralContainerStatuses": pod.Status.EphemeralContainerStatuses}})
 			c.Must(err)
@@ -162,6 +117,26 @@ func (c *cluster) nodeStep() {
 		}
 	}
 	synctest.Wait()
+}
+
+// goOn has the ephemeral containers of a pod go on that have not ended: next names their states, see stateNamed, and nothing for the one that they
+// are in. It tells whether any has another one.
+func goOn(pod *corev1.Pod, next func(was *corev1.ContainerStatus) string) (changed bool) {
+	statuses := &pod.Status.EphemeralContainerStatuses
+	for _, c := range pod.Spec.EphemeralContainers {
+		i := slices.IndexFunc(*statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+		if i < 0 {
+			i, *statuses = len(*statuses), append(*statuses, corev1.ContainerStatus{Name: c.Name})
+		}
+		was := &(*statuses)[i]
+		if was.State.Terminated != nil {
+			continue
+		}
+		if state := next(was); state != "" && !(state == "running" && was.State.Running != nil) {
+			was.State, changed = *stateNamed(state), true
+		}
+	}
+	return changed
 }
 
 // outcome shows a job and what its pods have, without times.
@@ -203,48 +178,4 @@ func (c *counted) Injected(served, refused int) {
 
 func (c *counted) Finished(phase v1alpha1.EphemeralJobPhase, succeeded, failed int32, took time.Duration) {
 	*c = append(*c, fmt.Sprintf("%s: %d succeeded, %d failed in %s", phase, succeeded, failed, took))
-}
-
-func TestJobMetrics(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addPods("web-a", "web-b")
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.String() == "patch pods/ephemeralcontainers" && r.Name == "web-a" && !r.DryRun {
-				return errPolicy
-			}
-			return nil
-		})
-		var got counted
-		c.Create(testJob("web"), `{"spec":{"parallelism":2,"activeDeadlineSeconds":4}}`)
-		_, stop := c.start(func(o *Options) { o.JobMetrics = &got })
-		for range 6 {
-			c.Sleep("1s")
-			c.nodeStep()
-		}
-		stop()
-		want := counted{"1 served, 1 refused", "0 served, 1 refused", "0 served, 1 refused", "Failed: 1 succeeded, 0 failed in 4s"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("measured (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// EJ-14: a refusal that is new is told at once, however long the next try may take.
-func TestNewRefusalIsTold(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addPods("web-a")
-		c.FailBefore(fixture.Fail("patch pods/ephemeralcontainers", errPolicy))
-		_, stop := c.start()
-		defer stop()
-		c.Create(testJob("web"), "")
-		c.Sleep("3m")
-		c.addPods("web-b")
-		for c.Events.Count(eventCreateFailed) < 2 {
-			c.Sleep("1s")
-		}
-		c.Sleep("2s")
-		if got := c.outcome("web"); !strings.Contains(got, "; web-b: ") {
-			t.Errorf("outcome\n%s", got)
-		}
-	})
 }

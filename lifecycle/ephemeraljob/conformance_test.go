@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
@@ -24,7 +23,7 @@ import (
 // over, and deleted soon. (EJ-8, EJ-19)
 func TestConformance(t *testing.T) {
 	of := func(c *conformance.Cluster) *cluster {
-		return &cluster{Cluster: c.Cluster, ends: func(pod, _ string) string {
+		return &cluster{Kind: &fixture.Kind[Options, Snapshot, Plan]{Cluster: c.Cluster}, ends: func(pod string) string {
 			switch {
 			case strings.HasSuffix(pod, "-slow"):
 				return "running"
@@ -40,14 +39,10 @@ func TestConformance(t *testing.T) {
 		Uncontested: map[string]string{"patch pods/ephemeralcontainers": "the API server lets no writer take a container from a pod"},
 		Repeats:     []string{"patch pods/ephemeralcontainers"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
-			kube, jobs := c.Client(fixture.ControllerUser), of(c).jobs(fixture.ControllerUser)
+			kube, jobs := c.Client(fixture.ControllerUser), connect(c.Cluster, fixture.ControllerUser)
 			o := Options{Kubernetes: kube, Lifecycle: jobs, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				EphemeralJobs: c.Share(client.NewEphemeralJobInformer(jobs, "", 0, nil)), Pods: c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller, key)
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			of(c).addPods(name+"-slow", name+"-bad", name+"-1", name+"-2")

@@ -4,6 +4,8 @@ package ephemeraljob
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,6 +47,10 @@ func TestPlans(t *testing.T) {
 //	reported time              the status was written at that time
 //	at time                    it is so long after noon
 //	plan, apply, names         show the plan, and the names of the containers; apply writes the status
+//	containers                 shows what is injected, and the patch of the first pod
+//	rollout                    shows how far RolloutStatus says that the job is
+//	refuses names…, serves name
+//	                           the API server answers injections at noon, and what is known of refusals then is shown
 //	owners                     shows which containers are the job's
 //	conditions, results        show those of the status that would be written
 func (w *planSteps) step(line string) {
@@ -110,9 +116,19 @@ func (w *planSteps) step(line string) {
 		if verb == "apply" && plan.Status != nil {
 			w.Job.Status = *plan.Status
 		}
+	case "containers":
+		patch, err := patchOf(w.Pods[0], plan.Containers)
+		w.must(err)
+		containers, err := yaml.Marshal(plan.Containers)
+		w.must(err)
+		fmt.Fprintf(&w.out, "%s%s\n", containers, patch)
+	case "rollout":
+		fmt.Fprintf(&w.out, "%+v\n", RolloutStatus(w.Job))
+	case "refuses", "serves":
+		w.answer(strings.Fields(rest), verb == "serves")
 	case "names":
-		for _, c := range plan.Containers {
-			fmt.Fprintf(&w.out, "  container %s\n", c.Name)
+		for _, name := range namesFor(w.Job) {
+			fmt.Fprintf(&w.out, "  container %s\n", name)
 		}
 	case "owners":
 		for _, pod := range w.Pods {
@@ -124,7 +140,11 @@ func (w *planSteps) step(line string) {
 			status = plan.Status
 		}
 		for i, c := range conditions(status) {
-			fmt.Fprintf(&w.out, "  %s, since %s\n", c, status.Conditions[i].LastTransitionTime.Sub(noon))
+			at := status.Conditions[i]
+			fmt.Fprintf(&w.out, "  %s, since %s\n", c, at.LastTransitionTime.Sub(noon))
+			if at.LastProbeTime != at.LastTransitionTime {
+				fmt.Fprintf(&w.out, "    looked at after %s\n", at.LastProbeTime.Sub(noon))
+			}
 		}
 	case "results":
 		for _, r := range plan.Status.PodResults {
@@ -136,6 +156,24 @@ func (w *planSteps) step(line string) {
 		}
 	default:
 		w.t.Fatalf("no such step: %s", line)
+	}
+}
+
+// answer is what the API server says about some pods at noon.
+func (w *planSteps) answer(pods []string, serves bool) {
+	refused, served := map[types.UID]string{}, []types.UID{}
+	for _, pod := range pods {
+		if serves {
+			served = append(served, types.UID(pod))
+		} else {
+			refused[types.UID(pod)] = "no"
+		}
+	}
+	r := w.Refusals.after(refused, served, noon)
+	w.Refusals = r
+	fmt.Fprintf(&w.out, "%d times in a row, waits %s, tried %t, then ends after %d refusals\n", r.InARow, max(r.Until.Sub(noon), 0), r.Tried, r.patience())
+	for _, uid := range slices.Sorted(maps.Keys(r.Pods)) {
+		fmt.Fprintf(&w.out, "  %s: %d times, waits %s\n", uid, r.Pods[uid].Times, r.Pods[uid].Until.Sub(noon))
 	}
 }
 

@@ -74,14 +74,12 @@ func simulated(bug *spoil) *simulation.Subject {
 		},
 		Others: func(u *simulation.User, r *rand.Rand) {
 			if pod := u.AnyPod(r); pod != nil {
-				runEphemeral(u, pod, r.IntN(6))
+				runEphemeral(u, pod, nextStates[r.IntN(len(nextStates))])
 			}
 		},
 		Release: func(u *simulation.User) {
 			for _, pod := range u.Pods() {
-				if state := inTheEnd[pod.Name[len(pod.Name)-1]%byte(len(inTheEnd))]; state != silent {
-					runEphemeral(u, pod, state)
-				}
+				runEphemeral(u, pod, inTheEnd[pod.Name[len(pod.Name)-1]%byte(len(inTheEnd))])
 			}
 		},
 		Act:     bug.Act(act),
@@ -105,61 +103,24 @@ func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, e
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, simulation.Web) }}, nil
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return tested.Unfinished(r, simulation.Web) }}, nil
 }
 
-// The next states of an ephemeral container, as a kubelet reports them.
-const (
-	waits = iota
-	cannotRun
-	runs
-	fails
-	exits
-	silent // as the kubelet of a dead node
-)
+// nextStates are those of ephemeral containers, as kubelets report them: see stateNamed.
+var nextStates = []string{"waiting", "unstartable", "running", "exit1", "exit0", "running"}
 
-// inTheEnd is what becomes of ephemeral containers when users do nothing more. Some never end, and no job may wait for them
-// before it has injected into all pods that it can.
-var inTheEnd = []int{exits, fails, silent, waits}
+// inTheEnd is what becomes of ephemeral containers when users do nothing more. Some never end, as on a dead node, and no job may wait for
+// them before it has injected into all pods that it can.
+var inTheEnd = []string{"exit0", "exit1", "", "waiting"}
 
 // runEphemeral has the ephemeral containers of a pod go on that have not ended.
-func runEphemeral(u *simulation.User, pod *corev1.Pod, state int) {
+func runEphemeral(u *simulation.User, pod *corev1.Pod, state string) {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return
 	}
-	next := pod.DeepCopy()
-	next.Status.EphemeralContainerStatuses = nil
-	changed := false
-	for _, c := range pod.Spec.EphemeralContainers {
-		status := corev1.ContainerStatus{Name: c.Name}
-		for _, was := range pod.Status.EphemeralContainerStatuses {
-			if was.Name == c.Name {
-				status = was
-			}
-		}
-		if status.State.Terminated == nil {
-			status.State, changed = stateAfter(state), true
-		}
-		next.Status.EphemeralContainerStatuses = append(next.Status.EphemeralContainerStatuses, status)
-	}
-	if changed {
+	if next := pod.DeepCopy(); goOn(next, func(*corev1.ContainerStatus) string { return state }) {
 		u.UpdatePod("runs ephemeral containers", next)
 	}
-}
-
-func stateAfter(state int) corev1.ContainerState {
-	now := metav1.NewTime(time.Now().Truncate(time.Second))
-	switch state {
-	case waits:
-		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
-	case cannotRun:
-		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError"}}
-	case fails:
-		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: now}}
-	case exits:
-		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: now}}
-	}
-	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
 }
 
 // anyJob is the EphemeralJob of a seed.

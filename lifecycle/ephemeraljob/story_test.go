@@ -4,6 +4,7 @@ package ephemeraljob
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -25,43 +24,43 @@ import (
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "add" creates pods, one a second, and "many" pods of one age. With "nodes" the
 // kubelets make a step for every ephemeral container, or n, one a second. "ends" is a step after which containers that run have ended so, as "exit1",
-// or have not, as "running". "inject" is what another client does. After "trace", "shown" lets half a second pass. It shows what the
+// or have not, as "running". "inject" is what another client does. "refuse-but" has the API server refuse all pods but one, and
+// "measured" shows what JobMetrics were told. "shown" lets half a second pass. It shows what the
 // controller has written,
 // events, and then the ephemeral containers of all pods and the job.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
-		c := &cluster{Cluster: f}
-		c.setUp()
-		w := &writes{}
-		return &fixture.Story{
-			Stable: true, New: func(int32) any { return testJob("web") }, Restart: c.restart,
-			Start: func() (*fixture.Reconciles, func()) { return c.start() },
-			Further: map[string]func(...string) string{
-				"add":  func(words ...string) string { c.addPods(words...); return "" },
-				"many": func(words ...string) string { n, _ := strconv.Atoi(words[0]); c.addMany(n); return "" },
-				"nodes": func(words ...string) string {
-					n, _ := strconv.Atoi(append(words, "1")[0])
-					for i := range n {
-						if i > 0 {
-							c.Sleep("1s")
-						}
-						c.nodeStep()
-					}
-					return ""
-				},
-				"ends": func(words ...string) string {
-					c.ends = func(string, string) string { return words[0] }
-					c.nodeStep()
-					return ""
-				},
-				"trace":      func(...string) string { c.FailAfter(w.note); return "" },
-				"shown":      func(...string) string { return c.shown(w) },
-				"inject":     c.inject,
-				"outcome":    func(...string) string { return c.shortOutcome() },
-				"containers": func(...string) string { return sortNames(c.containers()) + "\n" },
-				"finalizers": func(...string) string { return fmt.Sprintln(c.get("web").Finalizers) },
-			},
+		c, w := newCluster(f), &writes{}
+		s := c.Story(func(int32) any { return testJob("web") })
+		s.Stable, s.Wrote = true, w.note
+		quiet := func(act func(words []string)) func(...string) string {
+			return func(words ...string) string { act(words); return "" }
 		}
+		maps.Copy(s.Further, map[string]func(...string) string{
+			"add":  quiet(func(words []string) { c.addPods(words...) }),
+			"many": quiet(func(words []string) { n, _ := strconv.Atoi(words[0]); c.addMany(n) }),
+			"nodes": quiet(func(words []string) {
+				n, _ := strconv.Atoi(append(words, "1")[0])
+				for i := range n {
+					if i > 0 {
+						c.Sleep("1s")
+					}
+					c.nodeStep()
+				}
+			}),
+			"ends": quiet(func(words []string) {
+				c.ends = func(string) string { return words[0] }
+				c.nodeStep()
+			}),
+			"refuse-but": quiet(func(words []string) { c.refuseBut(words[0]) }),
+			"shown":      func(...string) string { return c.shown(w) },
+			"inject":     c.inject,
+			"outcome":    func(...string) string { return c.shortOutcome() },
+			"measured":   func(...string) string { return strings.Join(c.measured, "\n") + "\n" },
+			"containers": func(...string) string { return sortNames(c.containers()) + "\n" },
+			"finalizers": func(...string) string { return fmt.Sprintln(c.get("web").Finalizers) },
+		})
+		return s
 	})
 }
 
@@ -71,17 +70,14 @@ type writes struct {
 	lines []string
 }
 
-func (w *writes) note(r fakecluster.Request) error {
-	if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
-		line := r.String() + " " + fixture.NameIn(r)
-		if r.DryRun {
-			line += ", a dry run"
-		}
-		w.lock.Lock()
-		defer w.lock.Unlock()
-		w.lines = append(w.lines, line)
+func (w *writes) note(r fakecluster.Request) {
+	line := r.String() + " " + fixture.NameIn(r)
+	if r.DryRun {
+		line += ", a dry run"
 	}
-	return nil
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.lines = append(w.lines, line)
 }
 
 func (c *cluster) shown(w *writes) string {
@@ -134,7 +130,7 @@ func (c *cluster) addMany(n int) {
 // EJ-9, EJ-22: the API server takes 50 ms for a request. The controller injects into 500 pods at more than
 // 100 a second, also if a limit has most of them wait for others. Progress does not cost as many writes.
 func TestSpeed(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
+	fixture.PlayKind(t, jobResource, newCluster, func(t *testing.T, c *cluster) {
 		c.addMany(500)
 		var busy, most, injected, statuses atomic.Int32
 		c.FailBefore(func(r fakecluster.Request) error {
@@ -154,7 +150,7 @@ func TestSpeed(t *testing.T) {
 			}
 			return nil
 		})
-		_, stop := c.start()
+		_, stop := c.Run()
 		defer stop()
 		began := time.Now()
 		c.Create(testJob("web"), `{"spec":{"parallelism":50}}`)
@@ -181,77 +177,13 @@ func TestSpeed(t *testing.T) {
 	})
 }
 
-var errPolicy = apierrors.NewForbidden(corev1.Resource("pods"), "web-a", fmt.Errorf("violates PodSecurity: host namespaces"))
-
-// EJ-13, EJ-14, EJ-21: if the API server refuses everything, no pod is touched, and the job asks ever less often.
-func TestRefusedByPolicy(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addPods("web-a", "web-b", "web-c", "web-d")
-		var asked []time.Time
-		began, wrote := time.Now(), 0
-		c.FailBefore(func(r fakecluster.Request) error {
-			if r.String() != "patch pods/ephemeralcontainers" {
-				return nil
-			}
-			if !r.DryRun {
-				wrote++
-			}
-			asked = append(asked, time.Now())
-			return errPolicy
-		})
-		_, stop := c.start()
-		defer stop()
-		c.Create(testJob("web"), `{"spec":{"parallelism":4}}`)
-		c.Sleep("10m")
-		if wrote > 0 || len(asked) < 10 || len(asked) > 60 {
-			t.Errorf("asked %d times, and wrote %d times", len(asked), wrote)
-		}
-		if first := asked[1]; first.Sub(began) > 2*time.Second {
-			t.Errorf("asked after %s", first.Sub(began))
-		}
-		want := `Unknown match=4 running=0 succeeded=0 waiting=0 failed=0
-Initialized=True Initialized: The controller has seen the job
-InjectionRefused=True Refused: web-a: pods "web-a" is forbidden: violates PodSecurity: host namespaces; web-b: pods "web-a" is forbidden: violates PodSecurity: host namespaces; ` +
-			`web-c: pods "web-a" is forbidden: violates PodSecurity: host namespaces; and 1 more`
-		if diff := cmp.Diff(want, c.outcome("web")); diff != "" {
-			t.Errorf("outcome (-want +got):\n%s", diff)
-		}
-		if n := c.Events.Count(eventCreateFailed); n != 4 {
-			t.Errorf("%d events, want one a pod: %v", n, c.Events.All())
-		}
-		c.FailBefore(nil)
-		c.Edit(`{"spec":{"template":{"ephemeralContainers":[{"name":"debug","image":"allowed"}]}}}`) // a new generation is tried at once
-		c.Sleep("2s")
-		c.nodeStep()
-		c.Sleep("2s")
-		if got := c.outcome("web"); !strings.Contains(got, "running=4") || !strings.Contains(got, "InjectionRefused=False Accepted") {
-			t.Errorf("outcome\n%s", got)
-		}
-	})
-}
-
-// refuse has the API server refuse to inject into some pods.
-func (c *cluster) refuse(some func(pod string) bool) {
+// refuseBut has the API server refuse to inject into all pods but one.
+func (c *cluster) refuseBut(pod string) {
 	c.FailBefore(func(r fakecluster.Request) error {
-		if r.String() == "patch pods/ephemeralcontainers" && some(r.Name) {
-			return errPolicy
+		if r.String() == "patch pods/ephemeralcontainers" && r.Name != pod {
+			return fixture.ErrQuota
 		}
 		return nil
-	})
-}
-
-// EJ-14: among many pods that are refused, one that is not is found soon, also if only one may be under way.
-func TestOnePodIsServed(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.addMany(101)
-		c.refuse(func(pod string) bool { return pod != "web-0100" })
-		_, stop := c.start()
-		defer stop()
-		c.Create(testJob("web"), "")
-		c.Sleep("70s")
-		if got := c.containers(); !strings.HasSuffix(got, "web-0100: debug") || strings.Count(got, "debug") != 1 {
-			t.Errorf("containers:\n%s", got)
-		}
 	})
 }
 

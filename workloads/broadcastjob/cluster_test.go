@@ -3,7 +3,6 @@
 package broadcastjob
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,9 +19,9 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -32,12 +31,15 @@ var (
 	jobResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "broadcastjobs")
 )
 
+var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts}
+
+// acts tells whether a plan does anything at all.
+func acts(p *Plan) bool { return len(p.Create)+len(p.Delete) > 0 || p.Status != nil || p.DeleteJob }
+
 // cluster is a fake cluster with BroadcastJobs.
 type cluster struct {
-	*fixture.Cluster
-	options    Options // for a controller that shares the informers
-	reconciler Reconciler
-	finished   finished
+	*fixture.Kind[Options, Snapshot, Plan]
+	finished finished
 	// ends says how the pod of a node ends, and whether it does. Nil: all succeed.
 	ends func(node string) (corev1.PodPhase, bool)
 }
@@ -49,56 +51,22 @@ func (f *finished) Finished(phase v1alpha1.BroadcastJobPhase, succeeded, failed 
 	*f = append(*f, fmt.Sprintf("%s after %s: %d succeeded, %d failed", phase, took, succeeded, failed))
 }
 
-func (c *cluster) setUp() {
-	c.T.Helper()
-	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+func newCluster(f *fixture.Cluster) *cluster {
+	c := &cluster{}
+	workloads, kube := connect(f, fixture.ControllerUser), f.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		BroadcastJobs: c.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:          c.PodInformer(),
-		Nodes:         c.Add(caches.NewInformers(kube, "").Nodes()),
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of}, JobMetrics: &c.finished,
+		BroadcastJobs: f.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
+		Pods:          f.PodInformer(),
+		Nodes:         f.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	o.Reader = controller.Caches(o.reads())
-	o.JobMetrics = &c.finished
-	c.options = o
-	c.restart()
-	c.Unfinished = func() string {
-		left, err := unfinished(c.reconciler, web)
-		c.Must(err)
-		return left
-	}
+	c.Kind = fixture.NewKind(f, tested, o)
+	return c
 }
 
-func (c *cluster) workloads(user string) client.Interface {
-	c.T.Helper()
-	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
-}
-
-// restart makes a Reconciler that remembers nothing.
-func (c *cluster) restart() {
-	c.T.Helper()
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.reconciler, c.Reconcile = r, r.Reconcile
-}
-
-// start runs a controller with informers of its own. The function it returns stops
-// the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.BroadcastJobs, o.Pods, o.Nodes, o.Metrics = nil, nil, nil, nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
-}
-
-// unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(context.Background(), key)
-	if plan == nil || err != nil || len(plan.Create)+len(plan.Delete) == 0 && plan.Status == nil && !plan.DeleteJob {
-		return "", err
-	}
-	return show(plan), nil
+func connect(f *fixture.Cluster, user string) client.Interface {
+	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
 func testJob(name string) *v1alpha1.BroadcastJob {
@@ -107,23 +75,12 @@ func testJob(name string) *v1alpha1.BroadcastJob {
 	return job
 }
 
-func (c *cluster) addNodes(names ...string) {
-	c.T.Helper()
-	for _, name := range names {
-		_, err := c.Kube.CoreV1().Nodes().Create(c.T.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-		c.Must(err)
-	}
-	synctest.Wait()
-}
-
 // cordon keeps pods away from nodes.
 func (c *cluster) cordon(names ...string) {
 	c.T.Helper()
 	for _, name := range names {
-		_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.StrategicMergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
-		c.Must(err)
+		c.PatchNode(name, `{"spec":{"unschedulable":true}}`)
 	}
-	synctest.Wait()
 }
 
 // settle lets nodes and controller work for a while.
@@ -153,12 +110,12 @@ func (c *cluster) podStep(pod *corev1.Pod) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return pods.Delete(c.T.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID}})
-	case pod.Spec.NodeName == "" && (nodefit.PinnedTo(&pod.Spec) == "" || len(pod.Spec.NodeSelector) > 0): // a stranger, or one that no node takes
+	case pod.Spec.NodeName == "" && (scheduler.NodeOf(pod) == "" || len(pod.Spec.NodeSelector) > 0): // a stranger, or one that no node takes
 		return nil
 	case pod.Spec.NodeName == "":
 		return pods.Bind(c.T.Context(), &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-			Target:     corev1.ObjectReference{Kind: "Node", Name: nodefit.PinnedTo(&pod.Spec)},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: scheduler.NodeOf(pod)},
 		}, metav1.CreateOptions{})
 	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
 		return c.setPhase(pod, corev1.PodRunning)
@@ -182,7 +139,7 @@ func (c *cluster) setPhase(pod *corev1.Pod, phase corev1.PodPhase) error {
 // outcome shows the status of the job, without times.
 func (c *cluster) outcome() string {
 	c.T.Helper()
-	job, err := c.workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), web.Name, metav1.GetOptions{})
+	job, err := connect(c.Cluster, fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), web.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return "gone"
 	}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -25,7 +24,7 @@ import (
 // of is the cluster of this package's tests on that of the suite. The pods on node
 // slow never end, those on node bad fail.
 func of(c *conformance.Cluster) *cluster {
-	return &cluster{Cluster: c.Cluster, ends: func(node string) (corev1.PodPhase, bool) {
+	return &cluster{Kind: &fixture.Kind[Options, Snapshot, Plan]{Cluster: c.Cluster}, ends: func(node string) (corev1.PodPhase, bool) {
 		if node == "bad" {
 			return corev1.PodFailed, true
 		}
@@ -37,25 +36,23 @@ func of(c *conformance.Cluster) *cluster {
 // them.
 func suite(change func(c *conformance.Cluster, name string), more ...string) conformance.Subject {
 	get := func(c *conformance.Cluster, name string) (*v1alpha1.BroadcastJob, error) {
-		return of(c).workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+		return connect(c.Cluster, fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 	}
 	return conformance.Subject{
 		Resource: jobResource, Watches: []string{"broadcastjobs", "pods", "nodes"},
 		Writes:  append([]string{"create pods", "delete pods", "patch broadcastjobs/status"}, more...),
 		Trusted: map[string]string{"patch broadcastjobs/status": "a job whose status says that it has ended has"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
-			workloads, kube := of(c).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			workloads, kube := connect(c.Cluster, fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
 			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller, key)
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
-		Prepare: func(c *conformance.Cluster) { of(c).addNodes("bad", "good", "other", "slow") },
+		Prepare: func(c *conformance.Cluster) {
+			c.AddNodes(newNode("bad"), newNode("good"), newNode("other"), newNode("slow"))
+		},
 		Create: func(c *conformance.Cluster, name string) {
 			c.Create(testJob(name), `{"spec":{"parallelism":2,"failurePolicy":{"type":"Continue"}}}`)
 		},
@@ -80,8 +77,7 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 			for _, node := range []string{"good", "slow"} {
 				beat := fmt.Sprintf(`{"metadata":{"annotations":{"beat":"%d"}},"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:%02dZ"}],
 					"images":[{"sizeBytes":%d}],"nodeInfo":{"bootID":"%d"}}}`, i, i, i, i)
-				_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), node, types.StrategicMergePatchType, []byte(beat), metav1.PatchOptions{}, "status")
-				c.Must(err)
+				c.PatchNode(node, beat, "status")
 			}
 		},
 		Strangers: func(c *conformance.Cluster, name string) { c.CreateStrangers(name) },

@@ -64,7 +64,7 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return tested.Unfinished(r, web) }}, nil
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {

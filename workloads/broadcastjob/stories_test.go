@@ -5,12 +5,12 @@ package broadcastjob
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -28,44 +28,36 @@ import (
 // the time of the start.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", jobResource, func(f *fixture.Cluster) *fixture.Story {
-		c := &cluster{Cluster: f}
-		c.setUp()
-		return &fixture.Story{
-			New: func(int32) any { return testJob("web") }, Restart: c.restart,
-			Node:  func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} },
-			Start: func() (*fixture.Reconciles, func()) { return c.start() },
-			Waiting: func() (out []string) {
-				plan, err := c.reconciler.Plan(c.T.Context(), web)
-				c.Must(err)
-				for _, wait := range plan.Waiting {
-					out = append(out, wait.String())
-				}
-				return out
-			},
-			Further: map[string]func(...string) string{
-				"ends":     func(words ...string) string { c.ends = endsAs(words); return "" },
-				"work":     func(...string) string { c.settle(); return "" },
-				"step":     func(...string) string { c.nodeStep(); return "" },
-				"outcome":  func(...string) string { return c.outcome() + "\n" },
-				"measured": func(...string) string { return strings.Join(c.finished, "\n") + "\n" },
-				"inject":   c.inject,
-				"stored":   c.stored,
-				"cordon":   func(words ...string) string { c.cordon(words...); return "" },
-				"left":     c.left,
-				"created":  c.created,
-			},
+		c := newCluster(f)
+		s := c.Story(func(int32) any { return testJob("web") })
+		s.Node = newNode
+		s.Waiting = func() (out []string) {
+			for _, wait := range c.Planned().Waiting {
+				out = append(out, wait.String())
+			}
+			return out
 		}
+		maps.Copy(s.Further, map[string]func(...string) string{
+			"ends":     func(words ...string) string { c.ends = endsAs(words); return "" },
+			"work":     func(...string) string { c.settle(); return "" },
+			"step":     func(...string) string { c.nodeStep(); return "" },
+			"outcome":  func(...string) string { return c.outcome() + "\n" },
+			"measured": func(...string) string { return strings.Join(c.finished, "\n") + "\n" },
+			"inject":   c.inject,
+			"stored":   c.stored,
+			"cordon":   func(words ...string) string { c.cordon(words...); return "" },
+			"left":     c.left,
+			"created":  c.created,
+		})
+		return s
 	})
 }
 
 // stored is the status as the API server has it.
 func (c *cluster) stored(...string) string {
-	job := &unstructured.Unstructured{}
-	raw, err := c.Kube.CoreV1().RESTClient().Get().AbsPath("/apis/apps.kruise.io/v1alpha1/namespaces", web.Namespace, "broadcastjobs", web.Name).DoRaw(c.T.Context())
-	c.Must(err)
-	c.Must(json.Unmarshal(raw, &job.Object))
-	unstructured.RemoveNestedField(job.Object, "status", "startTime")
-	status, err := json.Marshal(job.Object["status"])
+	fields := c.Raw()["status"].(map[string]any)
+	delete(fields, "startTime")
+	status, err := json.Marshal(fields)
 	c.Must(err)
 	return string(status) + "\n"
 }

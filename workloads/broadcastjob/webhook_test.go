@@ -9,32 +9,19 @@ import (
 	"slices"
 	"testing"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 )
-
-const template = `{"metadata":{"labels":{"app":"demo"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"nginx:1.21"}]}}`
 
 // jobWith is the JSON of a valid job with some more fields in its spec.
 func jobWith(fields string) string {
 	if fields != "" {
 		fields += ","
 	}
-	return `{"metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` + fields + `"template":` + template + `}}`
+	return `{"metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` + fields + `"template":` + conformance.Template("", `"restartPolicy":"Never",`, "") + `}}`
 }
 
-func request(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
-	return &admissionv1.AdmissionRequest{
-		UID: "r1", Operation: op, Namespace: "shop", Name: "demo",
-		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "BroadcastJob"},
-		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "broadcastjobs"},
-		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
-	}
-}
+var request = conformance.Requests("v1alpha1", "BroadcastJob", "broadcastjobs")
 
 // TestAdmission plays what the webhook says, in testdata/admission: see conformance.PlayAdmission.
 func TestAdmission(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -25,6 +24,9 @@ import (
 	"github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/cronjob"
 )
+
+var tested = fixture.Package[cronjob.Options, cronjob.Snapshot, cronjob.Plan]{New: cronjob.New, NewReconciler: cronjob.NewReconciler,
+	Acts: func(p *cronjob.Plan) bool { return p.Start != nil || p.Status != nil || len(p.Clean) > 0 }}
 
 // TestConformance has two jobs run, one after the other, none of which is kept.
 func TestConformance(t *testing.T) {
@@ -45,15 +47,7 @@ func TestConformance(t *testing.T) {
 						CronJobs:          c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
 						BroadcastJobs:     c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 						Jobs:              c.Share(caches.NewInformers(kube, "").Jobs())}
-					controller, err := cronjob.New(o)
-					c.Must(err)
-					return conformance.Controller{Memory: controller, Rules: cronjob.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-						plan, err := controller.Plan(c.T.Context(), key)
-						if err != nil || plan == nil || plan.Start == nil && plan.Status == nil && len(plan.Clean) == 0 {
-							return "", err
-						}
-						return plan.String(), nil
-					}}, nil
+					return conformance.Made(tested, o, cronjob.Rules(o))
 				},
 				Create: func(c *conformance.Cluster, name string) {
 					cronJob := newCronJob(c.T, name, "schedule: "+soon(c), "successfulJobsHistoryLimit: 0", template)
