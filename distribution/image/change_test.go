@@ -54,6 +54,8 @@ func (p *player) change(command string, args []string, input string) {
 // paths are those of the kinds.
 var paths = map[string]string{
 	"job": "/apis/apps.kruise.io/v1alpha1/namespaces/default/imagepulljobs", "image": "/apis/apps.kruise.io/v1alpha1/nodeimages",
+	"cloneset": "/apis/apps.kruise.io/v1alpha1/namespaces/default/clonesets", "statefulset": "/apis/apps.kruise.io/v1beta1/namespaces/default/statefulsets",
+	"team-b-job": "/apis/apps.kruise.io/v1alpha1/namespaces/team-b/imagepulljobs", "team-b-secret": "/api/v1/namespaces/team-b/secrets",
 	"node": "/api/v1/nodes", "pod": "/api/v1/namespaces/default/pods",
 	"secret": "/api/v1/namespaces/default/secrets", "copy": "/api/v1/namespaces/kruise-daemon-config/secrets",
 }

@@ -3,7 +3,6 @@
 package image
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -140,10 +139,10 @@ func (c *cluster) expectSettled() {
 		if c.jobReconciler == nil {
 			break
 		}
-		plan, err := c.jobReconciler.Plan(context.Background(), types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
+		left, err := jobPackage.Unfinished(c.jobReconciler, types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
 		c.Must(err)
-		if plan == nil || busy(plan) {
-			c.Errorf("the controller is settled, and should not be: job %s: %+v", jobs.Items[i].Name, plan)
+		if left != "" {
+			c.Errorf("the controller is settled, and should not be: job %s: %s", jobs.Items[i].Name, left)
 		}
 	}
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
@@ -156,18 +155,25 @@ func (c *cluster) expectSettled() {
 		names[n.Name] = true
 	}
 	for name := range names {
-		plan, err := c.nodeReconciler.Plan(context.Background(), types.NamespacedName{Name: name})
+		left, err := nodePackage.Unfinished(c.nodeReconciler, types.NamespacedName{Name: name})
 		c.Must(err)
-		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
-			c.Errorf("the controller is settled, and should not be: node %s: %+v", name, plan)
+		if left != "" {
+			c.Errorf("the controller is settled, and should not be: node %s: %s", name, left)
 		}
 	}
 }
 
-// busy tells whether a plan has something to do.
-func busy(plan *imagepulljob.Plan) bool {
-	return len(plan.Assign) > 0 || plan.Status != nil || plan.Delete || len(plan.Copy)+len(plan.Release) > 0
-}
+// The packages of both kinds, and when their plans have something to do.
+var (
+	jobPackage = fixture.Package[imagepulljob.Options, imagepulljob.Snapshot, imagepulljob.Plan]{
+		New: imagepulljob.New, NewReconciler: imagepulljob.NewReconciler, Acts: func(p *imagepulljob.Plan) bool {
+			return len(p.Assign) > 0 || p.Status != nil || p.Delete || len(p.Copy)+len(p.Release) > 0
+		}}
+	nodePackage = fixture.Package[nodeimage.Options, nodeimage.Snapshot, nodeimage.Plan]{
+		New: nodeimage.New, NewReconciler: nodeimage.NewReconciler, Acts: func(p *nodeimage.Plan) bool {
+			return p.Create != nil || p.Delete || p.Change != nil || p.Status != nil
+		}}
+)
 
 // share has the controllers share informers, and finds out who changes objects
 // of their caches.

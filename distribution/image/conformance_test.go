@@ -50,15 +50,9 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
 				Pods:          c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := imagepulljob.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: imagepulljob.Rules(o), NamespaceRules: conformance.In(imagepulljob.NamespaceRules(o)), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || !busy(plan) {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			made, err := conformance.Made(jobPackage, o, imagepulljob.Rules(o))
+			made.NamespaceRules = conformance.In(imagepulljob.NamespaceRules(o))
+			return made, err
 		},
 		Prepare: func(c *conformance.Cluster) {
 			for _, node := range []string{"n0", "n1"} {
@@ -100,15 +94,7 @@ func TestConformanceOfNodeImage(t *testing.T) {
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Nodes:         c.Share(caches.NewInformers(kube, "").Nodes())}
-			controller, err := nodeimage.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: nodeimage.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Change == nil && plan.Status == nil {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			return conformance.Made(nodePackage, o, nodeimage.Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) { of(c).addNode(name, nil) },
 		Change: func(c *conformance.Cluster, name string) {

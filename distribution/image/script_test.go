@@ -29,6 +29,11 @@ import (
 //	                        arguments: response=1h (--nodeimage-response-timeout), pull-pods, per-namespace=1, refer (to secrets where
 //	                        they are), nodes-only (does not start the controller of jobs), workers=9 (of NodeImages)
 //	stop, start [refer]     stops both controllers, and starts them with caches of their own
+//	workload KIND           starts the controllers of workloads, which pull images ahead of their updates, and creates the workload web. Its five pods
+//	                        are to be updated in an order, by which they and their nodes are called first to fifth
+//	kubelets 20s            has the kubelets of pods work for so long
+//	manager default team-b  starts a controller of jobs of each namespace, which has no other; "manager default shared" one of which a shared
+//	                        informer has only the jobs of the namespace
 //	wait 30s                lets time pass
 //	job NAME                creates a job for nginx:1 with the spec that follows
 //	node NAME [label=x]     adds a node that is ready from now on; "ready NAME" and "unready NAME" change that
@@ -69,6 +74,7 @@ type player struct {
 	uid        types.UID // of the last job
 	reconciled int
 	fault      *failing
+	order      *strings.Replacer // shows pods and nodes by their place in the order of an update
 }
 
 // end ends a story.
@@ -119,6 +125,14 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 		p.share()
 		p.start()
 		return "done"
+	case "workload":
+		p.startWorkload(args[0], d.Input)
+	case "manager":
+		p.startManagers(args)
+	case "kubelets":
+		period, err := time.ParseDuration(args[0])
+		p.Must(err)
+		p.kubelets(period)
 	case "wait":
 		period, err := time.ParseDuration(args[0])
 		p.Must(err)
@@ -164,7 +178,7 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 // begins begins a story.
 func (p *player) begins(d *datadriven.TestData) {
 	p.end()
-	p.cluster, p.began, p.shown = newCluster(p.t), time.Now(), ""
+	p.cluster, p.began, p.shown, p.order = newCluster(p.t), time.Now(), "", nil
 	nodes := 0
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {

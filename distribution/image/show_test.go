@@ -23,8 +23,12 @@ func (p *player) show() string {
 	jobs, err := p.jobs.List(p.Context(), metav1.ListOptions{})
 	p.Must(err)
 	var lines []string
-	for _, n := range p.nodeImages() {
+	nodes := p.nodeImages()
+	for _, n := range nodes {
 		lines = append(lines, p.showTasks(&n, jobs.Items)...)
+	}
+	if len(nodes) > 9 {
+		lines = []string{fmt.Sprintf("%d nodes with %d tasks", len(nodes), len(p.tasks()))}
 	}
 	for i := range jobs.Items {
 		job := &jobs.Items[i]
@@ -57,6 +61,10 @@ func (p *player) show() string {
 		if pod.DeletionTimestamp == nil {
 			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("pod %s on %s", pod.Name, pod.Spec.NodeName), " on "))
 		}
+	}
+	if p.order != nil {
+		lines = strings.Split(p.order.Replace(strings.Join(lines, "\n")), "\n")
+		slices.Sort(lines)
 	}
 	return strings.Join(append(lines, ""), "\n")
 }

@@ -20,11 +20,13 @@ import (
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 )
 
 // The caches of the controllers.
@@ -128,11 +130,8 @@ func startSimulated(p *simulation.Process, bug fault) (simulation.Controller, er
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	reader := caches.Reader{} // pull secrets are not copied, and no workload controls the job
-	for _, resource := range []podwright.Resource{imagePullJobs, nodeImages, caches.Pods, caches.Nodes, "secrets"} {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
-	}
-	shared := podwright.ControllerOptions{Reader: reader}
+	// Pull secrets are not copied, and no workload controls the job.
+	shared := podwright.ControllerOptions{Reader: planted.Read(p, imagePullJobs, nodeImages, caches.Pods, caches.Nodes, "secrets").Reader}
 	jobs, err := imagepulljob.NewReconciler(imagepulljob.Options{ControllerOptions: shared, Kubernetes: kube, Distribution: distribution, ReferToSourceSecrets: true})
 	if err != nil {
 		return simulation.Controller{}, err
@@ -145,27 +144,19 @@ func startSimulated(p *simulation.Process, bug fault) (simulation.Controller, er
 		Reconcile: func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 			p.Observe()
 			after, err := jobs.Reconcile(ctx, key)
-			errs := []error{err}
 			for _, name := range simulatedNodes {
-				next, err := nodes.Reconcile(ctx, types.NamespacedName{Name: name})
-				if errs = append(errs, err); next > 0 && (after == 0 || next < after) {
-					after = next
-				}
+				next, failed := nodes.Reconcile(ctx, types.NamespacedName{Name: name})
+				after, err = apply.Soonest(after, next), errors.Join(err, failed)
 			}
-			return after, errors.Join(errs...)
+			return after, err
 		},
 		Unfinished: func() (string, error) {
-			plan, err := jobs.Plan(context.Background(), simulation.Web)
-			if err != nil || plan != nil && busy(plan) {
-				return fmt.Sprintf("%+v", plan), err
-			}
+			text, err := jobPackage.Unfinished(jobs, simulation.Web)
 			for _, name := range simulatedNodes {
-				plan, err := nodes.Plan(context.Background(), types.NamespacedName{Name: name})
-				if err != nil || plan != nil && (plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil) {
-					return fmt.Sprintf("node %s: %+v", name, plan), err
-				}
+				left, failed := nodePackage.Unfinished(nodes, types.NamespacedName{Name: name})
+				text, err = text+left, errors.Join(err, failed)
 			}
-			return "", nil
+			return text, err
 		},
 	}, nil
 }

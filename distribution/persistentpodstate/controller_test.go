@@ -7,11 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -76,34 +74,8 @@ func (c *cluster) runningPod(name, node string, owner metav1.OwnerReference) {
 	c.Must(err)
 }
 
-// The plan can be asked for without a reconcile, and shows nothing of what is not there.
-func TestPlan(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.nodes("a1")
-		owner := c.web(1, "")
-		c.createState(newState("web", requires(host)))
-		c.create("web-0", owner)
-		c.bind("web-0", "a1")
-		o := c.options
-		controller, err := New(o)
-		c.Must(err)
-		defer c.Start(controller.Run)()
-		c.Sleep("1s")
-		key := types.NamespacedName{Namespace: "default", Name: "web"}
-		snapshot, err := controller.Snapshot(t.Context(), key)
-		c.Must(err)
-		snapshot.Nodes = nil
-		if plan := NewPlan(snapshot); len(plan.Record.Lost) != 1 {
-			t.Errorf("without nodes %v are lost", plan.Record.Lost)
-		}
-		if snapshot, err := controller.Snapshot(t.Context(), types.NamespacedName{Namespace: "default", Name: "other"}); snapshot != nil || err != nil {
-			t.Errorf("snapshot %v, error %v", snapshot, err)
-		}
-	})
-	if p := NewPlan(nil); len(p.Problems) == 0 {
-		t.Error("a plan of nothing has no problem")
-	}
-	if diff := cmp.Diff("", (&Plan{}).String()); diff != "" {
-		t.Error(diff)
+func TestPlanOfNothing(t *testing.T) {
+	if p := NewPlan(nil); len(p.Problems) == 0 || (&Plan{}).String() != "" {
+		t.Errorf("a plan of nothing has problems %v, and an empty one says %q", p.Problems, &Plan{})
 	}
 }

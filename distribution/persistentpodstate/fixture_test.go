@@ -190,25 +190,30 @@ func (c *cluster) allNodes() (nodes []*corev1.Node) {
 	return nodes
 }
 
-// schedule binds the pods that wait to nodes that fit, the one with the fewest pods, and makes them ready.
+// schedule binds the pods that wait to nodes that fit, and makes them ready.
 func (c *cluster) schedule() {
 	c.T.Helper()
+	for _, pod := range c.Pods() {
+		if pod.Spec.NodeName == "" {
+			if node := c.fits(&pod); node != "" {
+				c.bind(pod.Name, node)
+			}
+		}
+	}
+}
+
+// fits finds the node that a pod fits on, the one with the fewest pods.
+func (c *cluster) fits(pod *corev1.Pod) (best string) {
 	count := map[string]int{}
 	for _, pod := range c.Pods() {
 		count[pod.Spec.NodeName]++
 	}
-	for _, pod := range c.Pods() {
-		best := ""
-		for _, node := range c.allNodes() {
-			if pod.Spec.NodeName == "" && nodefit.New(&pod.Spec).Check(node) == "" && (best == "" || count[node.Name] < count[best]) {
-				best = node.Name
-			}
-		}
-		if best != "" {
-			count[best]++
-			c.bind(pod.Name, best)
+	for _, node := range c.allNodes() {
+		if nodefit.New(&pod.Spec).Check(node) == "" && (best == "" || count[node.Name] < count[best]) {
+			best = node.Name
 		}
 	}
+	return best
 }
 
 // bind puts a pod on a node. It becomes ready there.

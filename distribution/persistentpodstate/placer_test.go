@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/workloads"
 )
 
 func (c *cluster) placer(kinds podstate.Whitelist, edits ...func(*PlacerOptions)) *Placer {
@@ -32,7 +33,10 @@ func (c *cluster) placer(kinds podstate.Whitelist, edits ...func(*PlacerOptions)
 	return p
 }
 
-var _ podwebhook.Step = (*Placer)(nil)
+var (
+	_ podwebhook.Step     = (*Placer)(nil)
+	_ workloads.Placement = (*Placer)(nil)
+)
 
 func createOf(namespace string) *admissionv1.AdmissionRequest {
 	return &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: namespace}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/patches"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/statefulset"
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own. Shown are how pods are placed, the writes
@@ -31,7 +35,7 @@ import (
 //	lose a1              deletes a node, and its pods
 //	web 2                creates the StatefulSet web, or scales it; "web gone" deletes it
 //	workload PATH        creates the workload web at a path, with the spec that follows
-//	patch                changes the StatefulSet by the merge patch that follows
+//	patch                changes the workload by the merge patch that follows
 //	annotate KEY VALUE   annotates it, with keys of kruise.io
 //	required KEY [of=apps/v1/StatefulSet/db]
 //	                     creates the PersistentPodState web, with that required key, of the StatefulSet web or another workload
@@ -51,6 +55,9 @@ import (
 //	place VERSION KIND   asks about the pod web-0 of a controller of that kind, changed by the JSON that follows. Shown is to which node it goes, by which
 //	                     PersistentPodState: by the webhook, and as the workload creates it
 //	stop, start          stops the controller, and starts another one; "start bare" has it read no kinds of the white list
+//	sets                 starts the controller of Advanced StatefulSets, which places its pods by the webhook
+//	kubelet 30s          has the kubelets and the scheduler work for so long, and shows what the controller has asked for, and where ready pods run
+//	hold nodes           has caches not show what happens to a resource, until "release"
 //	wait 30s             lets time pass
 //	quiet 1h             does so, and tells how many reconciles there were
 func TestScripts(t *testing.T) {
@@ -134,7 +141,7 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.made = true
 		w.workload(webPath, "web", `{"replicas":`+args[0]+`,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
 	case "patch":
-		w.edit(webPath, "web", d.Input)
+		w.edit(w.path, "web", d.Input)
 	case "annotate":
 		w.edit(webPath, "web", fmt.Sprintf(`{"metadata":{"annotations":{"kruise.io/%s":%q}}}`, args[0], args[1]))
 	case "workload":
@@ -159,6 +166,18 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.Must(w.states.PersistentPodStates("default").Delete(t.Context(), args[0], metav1.DeleteOptions{}))
 	case "webhook":
 		w.startWebhook(args)
+	case "sets":
+		sets, err := statefulset.New(statefulset.Options{
+			Kubernetes: w.Client("statefulset"), Workloads: connect(w.Cluster, "statefulset", workloadsclient.NewForConfig), Placement: w.webhook})
+		w.Must(err)
+		w.Kubelet.Schedule = w.fits
+		w.T.Cleanup(w.Start(sets.Run))
+	case "kubelet":
+		w.kubelet(args[0])
+	case "hold":
+		w.Hold(args[0])
+	case "release":
+		w.Release(args[0])
 	case "place":
 		w.place(args, d.Input)
 	case "create":
@@ -201,6 +220,22 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.Sleep(args[0])
 	default:
 		d.Fatalf(t, "no such line: %s", d.Cmd)
+	}
+}
+
+// kubelet has the kubelets work for a while.
+func (w *world) kubelet(period string) {
+	most, err := time.ParseDuration(period)
+	w.Must(err)
+	w.ForgetRequests()
+	for start := time.Now(); time.Since(start) < most; w.Sleep("1s") {
+		w.KubeletStep()
+	}
+	w.trace.Note(w.Sent()...)
+	for _, pod := range w.Pods() {
+		if readiness.Ready(&pod) && pod.DeletionTimestamp == nil {
+			w.trace.Note(fmt.Sprintf("%s runs %s on %s", pod.Name, pod.Spec.Containers[0].Image, pod.Spec.NodeName))
+		}
 	}
 }
 

@@ -33,6 +33,10 @@ var (
 	}
 )
 
+var distributions = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: func(p *Plan) bool {
+	return p.String() != "nothing" || p.Status(p.Failed, noon) != nil
+}}
+
 func connect(c *fixture.Cluster, user string) client.Interface {
 	c.T.Helper()
 	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
@@ -41,9 +45,9 @@ func connect(c *fixture.Cluster, user string) client.Interface {
 // options are those of a controller that shares informers; share may return nil.
 func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
 	c.T.Helper()
-	kube, distributions := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
-	return Options{Kubernetes: kube, Distribution: distributions, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		Distributions: share(client.NewResourceDistributionInformer(distributions, 0, nil)), Namespaces: share(caches.NewInformers(kube, "").Namespaces()),
+	kube, d := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
+	return Options{Kubernetes: kube, Distribution: d, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
+		Distributions: share(client.NewResourceDistributionInformer(d, 0, nil)), Namespaces: share(caches.NewInformers(kube, "").Namespaces()),
 		Secrets: share(NewSecretInformer(kube)), ConfigMaps: share(NewConfigMapInformer(kube))}
 }
 
@@ -56,18 +60,17 @@ func createNamespaces(c *fixture.Cluster, names ...string) {
 }
 
 // copies are the Secrets of a name, without what differs from one cluster to another.
-func copies(c *fixture.Cluster, name string) string {
+func copies(c *fixture.Cluster, name string) (lines []string) {
 	c.T.Helper()
 	secrets, err := c.Kube.CoreV1().Secrets("").List(c.T.Context(), metav1.ListOptions{})
 	c.Must(err)
-	var lines []string
 	for _, s := range secrets.Items {
 		if s.Name == name {
 			lines = append(lines, fmt.Sprintf("%s %s of %s", s.Namespace, s.Data["key"], ownerOf(&s)))
 		}
 	}
 	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // TestConformance distributes a Secret to three namespaces, and then another one to two. (RD-6, RD-8, RD-9)
@@ -84,15 +87,7 @@ func TestConformance(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(c.Cluster, c.Share)
 			o.Metrics = c.Reconciles
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if plan == nil || err != nil || plan.String() == "nothing" && plan.Status(plan.Failed, noon) == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(distributions, o, Rules(o))
 		},
 		Prepare: func(c *conformance.Cluster) { createNamespaces(c.Cluster, "ns-1", "ns-2", "ns-3", "kube-system") },
 		Create: func(c *conformance.Cluster, name string) {
@@ -104,7 +99,7 @@ func TestConformance(t *testing.T) {
 		Outcome: func(c *conformance.Cluster, name string) string {
 			d, err := connect(c.Cluster, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), name, metav1.GetOptions{})
 			c.Must(err)
-			return fmt.Sprintf("%s\n%d desired, %d succeeded, %d failed, generation %d", copies(c.Cluster, name), d.Status.Desired, d.Status.Succeeded, d.Status.Failed, d.Status.ObservedGeneration)
+			return fmt.Sprintf("%s\n%d desired, %d succeeded, %d failed, generation %d", strings.Join(copies(c.Cluster, name), "\n"), d.Status.Desired, d.Status.Succeeded, d.Status.Failed, d.Status.ObservedGeneration)
 		},
 	})
 }
@@ -152,39 +147,6 @@ func status(c *fixture.Cluster) string {
 	return line
 }
 
-// A change costs one write for each namespace and one status, and no read; once settled nothing
-// is written. (RD-5)
-func TestRequests(t *testing.T) {
-	var names []string
-	for i := range 1000 {
-		names = append(names, fmt.Sprintf("ns-%d", i))
-	}
-	in(t, names, func(t *testing.T, c *fixture.Cluster) {
-		c.ForgetRequests()
-		create(c, all)
-		c.Sleep("10s")
-		expect(t, "created", c, "1000 create secrets", "1 patch resourcedistributions/status")
-		_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"spec":{"resource":{"data":{"key":"dHdv"}}}}`), metav1.PatchOptions{})
-		c.Must(err)
-		c.Sleep("10s")
-		expect(t, "changed", c, "1 patch resourcedistributions/status", "1000 update secrets")
-		createNamespaces(c, "more")
-		c.Sleep("1s") // that is how long a namespace may wait
-		expect(t, "a namespace more", c, "1 create secrets", "1 patch resourcedistributions/status")
-		c.Must(c.Kube.CoreV1().Secrets("ns-7").Delete(t.Context(), "pull", metav1.DeleteOptions{}))
-		c.Sleep("1s")
-		expect(t, "a copy is deleted", c, "1 create secrets")
-		_, err = c.Kube.CoreV1().Secrets("ns-7").Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"data":{"key":"Zm91bA=="}}`), metav1.PatchOptions{})
-		c.Must(err)
-		c.Sleep("1s")
-		expect(t, "a copy is changed", c, "1 update secrets")
-		_, err = c.Kube.CoreV1().Secrets("ns-7").Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"metadata":{"labels":{"mine":"yes"}}}`), metav1.PatchOptions{})
-		c.Must(err)
-		c.Sleep("1h")
-		expect(t, "settled", c)
-	})
-}
-
 // Of the Secrets of a cluster only the copies are cached, by their label, so 10,000 others cost no memory. (RD-5)
 func TestForeignSecretsAreNotCached(t *testing.T) {
 	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
@@ -207,15 +169,6 @@ func TestForeignSecretsAreNotCached(t *testing.T) {
 			t.Errorf("cached Secrets (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func expect(t *testing.T, when string, c *fixture.Cluster, requests ...string) {
-	t.Helper()
-	got := c.Sent()
-	c.ForgetRequests()
-	if diff := cmp.Diff(append([]string{}, requests...), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", when, diff)
-	}
 }
 
 func edit(c *fixture.Cluster, patch string) {

@@ -64,7 +64,7 @@ func TestContested(t *testing.T) {
 				}
 				c.FailAfter(nil)
 				c.Sleep("16m")
-				if status(c) != "2/2" || strings.Contains(copies(c, "pull"), "theirs") || len(strings.Split(copies(c, "pull"), "\n")) != 2 {
+				if status(c) != "2/2" || strings.Contains(fmt.Sprint(copies(c, "pull")), "theirs") || len(copies(c, "pull")) != 2 {
 					t.Errorf("when it is over: status %s, %s", status(c), copies(c, "pull"))
 				}
 			})

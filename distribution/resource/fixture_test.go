@@ -3,9 +3,6 @@
 package resource
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,24 +76,4 @@ func settled(t testing.TB, d *v1alpha1.ResourceDistribution, all []*corev1.Names
 		t.Fatalf("not settled:\n%s", plan)
 	}
 	return s
-}
-
-// show is what matters of an object, in one line.
-func show(object Object) string {
-	raw, err := json.Marshal(object)
-	if err != nil {
-		return err.Error()
-	}
-	var content map[string]any
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return err.Error()
-	}
-	delete(content, "metadata")
-	var owners []string
-	for _, owner := range object.GetOwnerReferences() {
-		owners = append(owners, fmt.Sprintf("%s/%s", owner.Kind, owner.UID))
-	}
-	slices.Sort(owners)
-	raw, _ = json.Marshal(content)
-	return fmt.Sprintf("%s %s of %v, finalizers %v", nameOf(object), raw, owners, object.GetFinalizers())
 }

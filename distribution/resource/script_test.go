@@ -25,7 +25,7 @@ import (
 // of the controller, events, the copies, the status, and what holds it up. To accept a change of behaviour, run the test with -rewrite
 // and read the difference.
 //
-//	namespaces a b         creates namespaces, and with a:x one that has the label group=x
+//	namespaces a b         creates namespaces, and with a:x one that has the label group=x; "many" creates ns-0 to ns-999
 //	distribute             creates it, with the targets that follow
 //	distribute-source      creates it with the source base/registry, and the targets that follow
 //	edit                   changes it by the merge patch that follows
@@ -37,6 +37,7 @@ import (
 //	remove ns [NAME]       deletes the Secret of the name
 //	refuse REQUEST [ns]    has the API server refuse a request of the controller, such as create-secrets, in one namespace or all
 //	terminating REQUEST    has it say that the namespace terminates
+//	meanwhile REQUEST ns   changes the Secret of the namespace by the merge patch that follows while the first such request is under way
 //	heal                   has it serve them again
 //	wait 30s               lets time pass
 func TestScripts(t *testing.T) {
@@ -49,8 +50,10 @@ func TestScripts(t *testing.T) {
 				c.Events.Forget()
 				play(t, c, d)
 				lines := append(c.Sent(), c.Events.All()...)
-				if all := copies(c, "pull"); all != "" {
-					lines = append(lines, strings.Split(all, "\n")...)
+				if all := copies(c, "pull"); len(all) > 9 {
+					lines = append(lines, fmt.Sprint(len(all), " copies"))
+				} else {
+					lines = append(lines, all...)
 				}
 				if distributed = distributed || strings.HasPrefix(d.Cmd, "distribute"); distributed {
 					lines = append(lines, "status "+status(c))
@@ -76,6 +79,12 @@ func play(t *testing.T, c *fixture.Cluster, d *datadriven.TestData) {
 	}
 	switch d.Cmd {
 	case "namespaces":
+		if args[0] == "many" {
+			args = nil
+			for i := range 1000 {
+				args = append(args, fmt.Sprint("ns-", i))
+			}
+		}
 		createNamespaces(c, args...)
 	case "distribute":
 		create(c, d.Input)
@@ -89,6 +98,15 @@ func play(t *testing.T, c *fixture.Cluster, d *datadriven.TestData) {
 		edit(c, d.Input)
 	case "refuse", "terminating":
 		refuse(c, d.Cmd, strings.ReplaceAll(args[0], "-", " "), strings.Join(args[1:], ""))
+	case "meanwhile":
+		request, patch, once := strings.ReplaceAll(args[0], "-", " "), d.Input, false
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && !r.DryRun && r.String() == request && !once {
+				once = true
+				changeSecret(t, c, "patch", args[1:], patch)
+			}
+			return nil
+		})
 	case "heal":
 		c.FailBefore(nil)
 	case "wait":

@@ -20,9 +20,9 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
-	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 )
 
 // TestSimulation has users change a ResourceDistribution, its copies and namespaces at random, amid everything that can go
@@ -88,11 +88,9 @@ func (r labelledOnly) ByIndex(resource podwright.Resource, namespace string, ind
 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
-		reader := caches.Reader{}
-		for _, resource := range []podwright.Resource{resourceDistributions, resourceSecrets, resourceConfigMaps, resourceNamespaces} {
-			reader[resource] = p.Informer(string(resource)).GetIndexer()
-		}
-		o.Reader = readers.Noting{Reader: labelledOnly{reader}, Resource: resourceDistributions, Note: p.Observe}
+		read := planted.Read(p, resourceDistributions, resourceSecrets, resourceConfigMaps, resourceNamespaces)
+		read.Reader = labelledOnly{read.Reader}
+		o.Reader = read
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}

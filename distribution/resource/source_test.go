@@ -37,22 +37,6 @@ func sourceOf(value string) *corev1.Secret {
 		Type: "example.com/key", Data: map[string][]byte{"key": []byte(value)}}
 }
 
-// What a copy of a source has, and what the status says when the source has gone. (RD-17)
-func TestCopyOfSource(t *testing.T) {
-	missing := "there is no Secret base/registry with the label " + v1alpha1.ResourceSourceLabel
-	s := &Snapshot{Distribution: newSourced(t, shellYAML), Namespaces: namespaces("ns-1"), Now: noon, Sources: true, Source: sourceOf("value")}
-	if got := show(NewPlan(s).Create[0]); got != `ns-1/pull {"data":{"key":"dmFsdWU="},"type":"example.com/key"} of [ResourceDistribution/uid-of-pull], finalizers []` {
-		t.Errorf("RD-17: the copy is %s", got)
-	}
-	s.Copies, s.Source = stored(NewPlan(s).Create...), nil
-	plan := NewPlan(s)
-	status := plan.Status(plan.Failed, noon)
-	last := status.Conditions[len(status.Conditions)-1]
-	if status.Succeeded != 1 || last.Type != v1alpha1.ResourceDistributionSourceMissing || last.Status != "True" || last.Reason != missing || len(last.FailedNamespaces) > 0 {
-		t.Errorf("RD-17: status %+v", status)
-	}
-}
-
 // What is asked, and when. (RD-18)
 func TestReviewSource(t *testing.T) {
 	user := authenticationv1.UserInfo{Username: "jane", UID: "7", Groups: []string{"devs"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a"}}}

@@ -5,48 +5,13 @@ package spread
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
-
-// WS-7.2: how long a reservation stays in the status, and what it takes from missingReplicas.
-func TestCreatingPods(t *testing.T) {
-	there := newPod("p", "a")
-	there.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = `{"name":"web","subset":"a","uid":"k"}`
-	for _, test := range []struct {
-		name    string
-		age     time.Duration
-		pods    []*corev1.Pod
-		wants   int32
-		kept    bool
-		missing int32
-		again   time.Duration
-	}{
-		{"still to come", 29 * time.Second, nil, 9, true, 1, time.Second},
-		{"has not come in time", 30 * time.Second, nil, 9, false, 2, 0},
-		{"seen, but perhaps not by all", 9 * time.Second, []*corev1.Pod{there}, 9, true, 1, time.Second},
-		{"seen long enough", 10 * time.Second, []*corev1.Pod{there}, 9, false, 1, 0},
-		{"seen long enough, and its workload wants nothing any more", 10 * time.Second, []*corev1.Pod{there}, 0, false, 2, 0},
-		{"by a clock that is ahead", -20 * time.Second, nil, 9, true, 1, 50 * time.Second},
-		{"by a clock that nothing can be told from", -10 * time.Minute, nil, 9, false, 2, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			ws := spreadOf(t, twoLimits)
-			ws.Status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: "a", CreatingPods: map[string]metav1.Time{"k": metav1.NewTime(now.Add(-test.age))}}}
-			got := Compute(State{Spread: ws, Workload: deployment(test.wants), Pods: test.pods, Now: now})
-			a := got.Status.SubsetStatuses[0]
-			if _, kept := a.CreatingPods["k"]; kept != test.kept || a.MissingReplicas != test.missing || got.RequeueAfter != test.again {
-				t.Errorf("kept %v, %d missing, again after %v; want %v, %d, %v", kept, a.MissingReplicas, got.RequeueAfter, test.kept, test.missing, test.again)
-			}
-		})
-	}
-}
 
 // WS-7.2: what one replica writes, another one reads.
 func TestReserve(t *testing.T) {

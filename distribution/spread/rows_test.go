@@ -49,6 +49,7 @@ type row struct {
 //	inject     what it gets there
 //	adopt      which pods are adopted
 //	count      the same, with what pods cost
+//	status     what stands in the status, which is not written again
 //	patches    what is wrong with patches
 //	paths      how many pods are wanted, by paths
 func TestRows(t *testing.T) {
@@ -65,6 +66,8 @@ func TestRows(t *testing.T) {
 			return injected(t, r.input(t))
 		case "adopt", "count":
 			return counted(t, r, command == "count")
+		case "status":
+			return status(t, r)
 		case "patches":
 			said := ""
 			for _, err := range ValidatePatches(r.Spread, r.Workload.Selector) {
@@ -154,6 +157,25 @@ func counted(t *testing.T, r *row, costs bool) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// status shows the status that is computed.
+func status(t *testing.T, r *row) string {
+	state := State{Spread: r.Spread, Workload: r.Workload, Pods: r.pods(t), Now: now}
+	got := Compute(state)
+	changed := !Equal(&r.Spread.Status, &got.Status)
+	r.Spread.Status = got.Status
+	if again := Compute(state).Status; !Equal(&got.Status, &again) {
+		t.Errorf("WS-20: it is written again: %s", cmp.Diff(got.Status, again))
+	}
+	said := fmt.Sprintf("changed %t, of generation %d", changed, got.Status.ObservedGeneration)
+	if got.RequeueAfter > 0 {
+		said += fmt.Sprint(", again after ", got.RequeueAfter)
+	}
+	for _, subset := range got.Status.SubsetStatuses {
+		said += "\n" + asJSON(t, subset)
+	}
+	return said
 }
 
 func asJSON(t *testing.T, value any) string {

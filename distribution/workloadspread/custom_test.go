@@ -7,10 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admission/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,7 +16,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 	kubernetestesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -53,17 +50,6 @@ func (c *cluster) rollout(spec string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: rs, Controller: new(true)}
 }
 
-func (c *cluster) spreadRollout(spec string) {
-	c.T.Helper()
-	ws := newSpread(c.T, "web", spec)
-	ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "argoproj.io/v1beta1", Kind: "Rollout", Name: "web"}
-	_, err := c.spreads.WorkloadSpreads("default").Create(c.T.Context(), ws, metav1.CreateOptions{})
-	c.Must(err)
-	c.Sleep("1s")
-}
-
-const rolloutPath = "argoproj.io/v1alpha1/namespaces/default/rollouts/web"
-
 // Of the white list those are read that are served, that the manager may read, and that are not known anyway. (WS-35)
 func TestCustomKinds(t *testing.T) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: "kruise-configuration"}, Data: map[string]string{v1alpha1.WorkloadSpreadWhitelistKey: `{"workloads":[
@@ -91,48 +77,4 @@ func TestCustomKinds(t *testing.T) {
 	if diff := cmp.Diff([]string{"[rollouts] [list watch]", "[stages] [list watch]"}, rules); diff != "" {
 		t.Errorf("WS-35: rules (-want +got):\n%s", diff)
 	}
-}
-
-// WS-35: an owner that the caches lack is asked for, and what may not be read is passed over.
-func TestPlacerAsksForOwners(t *testing.T) {
-	withRollouts(t, func(t *testing.T, c *cluster) {
-		owner := c.rollout(`{"replicas":10}`)
-		c.spreadRollout("subsets: [{name: a}]")
-		p := c.placer()
-		for resource, informer := range map[string]cache.SharedIndexInformer{"replicasets": p.options.ReplicaSets, "stages": p.options.Custom[1].Informer} {
-			for _, held := range informer.GetIndexer().List() {
-				c.Must(informer.GetIndexer().Delete(held))
-			}
-			asked := 0
-			c.FailBefore(func(r fakecluster.Request) error {
-				if r.Verb == "list" && r.Resource == resource {
-					asked++
-				}
-				return nil
-			})
-			if got := c.admit(p, generated(owner)); got != "a" || asked != 1 {
-				t.Errorf("WS-35: with %s missing the pod goes to %q, after %d lists", resource, got, asked)
-			}
-		}
-		unknown := owner
-		unknown.UID = "other"
-		if got := c.admit(p, generated(unknown)); got != "" {
-			t.Errorf("WS-35: a pod of a ReplicaSet that is gone goes to %q", got)
-		}
-		for _, refused := range []struct {
-			err   error
-			wrong bool
-		}{{apierrors.NewForbidden(schema.GroupResource{}, "", nil), false}, {apierrors.NewServiceUnavailable("later"), true}} {
-			c.FailBefore(func(r fakecluster.Request) error {
-				if r.Verb == "list" && r.Resource == "replicasets" {
-					return refused.err
-				}
-				return nil
-			})
-			err := p.Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner))
-			if (err != nil) != refused.wrong {
-				t.Errorf("WS-35: %v makes the error %v", refused.err, err)
-			}
-		}
-	})
 }

@@ -92,10 +92,17 @@ func (c *cluster) object(path, object string) types.UID {
 	return created.UID
 }
 
-// change merges a patch into an object, at a path below /apis.
+// change merges a patch into an object, such as apps/v1/deployments/web or a subresource of it; an empty patch deletes it. Without a path
+// the object is the WorkloadSpread web.
 func (c *cluster) change(path, patch string) {
 	c.T.Helper()
-	c.Must(c.Kube.CoreV1().RESTClient().Patch("application/merge-patch+json").AbsPath("/apis/" + path).Body([]byte(patch)).Do(c.T.Context()).Error())
+	parts := strings.Split(cmp.Or(path, "apps.kruise.io/v1alpha1/workloadspreads/web"), "/")
+	path = "/apis/" + strings.Join(slices.Insert(parts, 2, "namespaces", "default"), "/")
+	request := c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).Body([]byte(patch))
+	if patch == "" {
+		request = c.Kube.CoreV1().RESTClient().Delete()
+	}
+	c.Must(request.AbsPath(path).Do(c.T.Context()).Error())
 	synctest.Wait()
 }
 
@@ -108,7 +115,7 @@ func (c *cluster) deployment(name string, replicas int) {
 // scale changes how many pods a Deployment wants.
 func (c *cluster) scale(name string, replicas int) {
 	c.T.Helper()
-	c.change("apps/v1/namespaces/default/deployments/"+name, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+	c.change("apps/v1/deployments/"+name, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
 // replicaSet creates a ReplicaSet of a Deployment, and returns the reference of its pods.
@@ -185,7 +192,11 @@ func (c *cluster) spread(name string) *v1alpha1.WorkloadSpread {
 // show shows the status of a WorkloadSpread, and what its pods cost, by subset.
 func (c *cluster) show(name string) string {
 	c.T.Helper()
-	lines := []string{describe(&c.spread(name).Status)}
+	status := &c.spread(name).Status
+	lines := []string{describe(status)}
+	if status.VersionedSubsetStatuses != nil {
+		lines = append(lines, "it counts by versions")
+	}
 	pods := c.Pods()
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for _, pod := range pods {

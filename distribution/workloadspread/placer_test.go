@@ -3,12 +3,12 @@
 package workloadspread
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,10 +16,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/spread"
-	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
 // placer runs a Placer with informers of its own.
@@ -104,130 +107,22 @@ func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Plac
 	return counts
 }
 
-// A webhook whose caches do not show yet that a pod is gone waits for it. (WS-9)
-func TestPlaceWaits(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 2)
-		owner := c.replicaSet("web", 1, 2)
-		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
-		c.pod("x", "a", owner)
-		c.pod("y", "b", owner)
-		p := c.placer()
-		subset := make(chan string, 1)
-		go func() { subset <- c.admit(p, generated(owner)) }()
-		time.Sleep(50 * time.Millisecond)
-		synctest.Wait()
-		select {
-		case got := <-subset:
-			t.Fatalf("it did not wait, and assigned %s", got)
-		default:
-		}
-		c.RemovePod("x")
-		time.Sleep(50 * time.Millisecond)
-		if got := <-subset; got != "a" {
-			t.Errorf("subset %s, want a", got)
-		}
-		// It does not wait for ever: the reservation counts.
-		began := time.Now()
-		if got := c.admit(p, generated(owner)); got != "b" || time.Since(began) < patience || time.Since(began) > 2*patience {
-			t.Errorf("subset %s after %v, want b after %v", got, time.Since(began), patience)
-		}
-		if placed, err := p.PlacePod(t.Context(), newPod("z", "", owner)); err != nil || placed.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != `{"name":"web","subset":"b"}` {
-			t.Errorf("placed %v, error %v", placed, err)
-		}
-	})
-}
-
-// What has no subset stays unchanged, and so does everything in a dry run.
-func TestPlaceNothing(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 2)
-		owner := c.replicaSet("web", 1, 2)
-		p := c.placer()
-		request := func(operation admissionv1.Operation, dry bool) *admissionv1.AdmissionRequest {
-			return &admissionv1.AdmissionRequest{Operation: operation, Namespace: "default", DryRun: &dry}
-		}
-		same := func(what string, request *admissionv1.AdmissionRequest, pod *corev1.Pod) {
-			t.Helper()
-			before := pod.DeepCopy()
-			c.Must(p.Mutate(t.Context(), request, pod))
-			if diff := cmp.Diff(before, pod); diff != "" {
-				t.Errorf("%s (-before +after) %s", what, diff)
-			}
-		}
-		same("no WorkloadSpread", request("CREATE", false), generated(owner))
-		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
-		same("a dry run", request("CREATE", true), generated(owner))
-		same("an update", request("UPDATE", false), generated(owner))
-		alone := generated(owner)
-		alone.OwnerReferences = nil
-		same("without an owner", request("CREATE", false), alone)
-		ended := generated(owner)
-		ended.Status.Phase = corev1.PodFailed
-		same("an ended one", request("CREATE", false), ended)
-		same("in the namespace of another tenant", &admissionv1.AdmissionRequest{Operation: "CREATE", Namespace: "elsewhere", DryRun: new(false)}, generated(owner))
-		c.Sleep("1s") // now it reads all
-		if got := c.admit(p, generated(owner)); got != "a" {
-			t.Errorf("subset %q, want a", got)
-		}
-	})
-}
-
-// What a Placer remembers of pods ends with their WorkloadSpread, and the pods that it is given stay unchanged. (WS-25)
-func TestPlacerForgets(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 3)
-		pod := newPod("x", "", c.replicaSet("web", 1, 3))
-		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
-		p := c.placer()
-		placed, err := p.PlacePod(t.Context(), pod)
-		if _, changed := spread.Matched(pod); changed || err != nil || len(p.reserved.all) == 0 {
-			t.Fatalf("changed %t, error %v, remembered %v", changed, err, p.reserved.all)
-		}
-		c.CreatePod(placed)
-		c.Sleep("1s")
-		c.Must(c.spreads.WorkloadSpreads("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-		synctest.Wait()
-		if len(p.reserved.all) > 0 {
-			t.Error("what is gone is remembered")
-		}
-	})
-}
-
-// If there are no WorkloadSpreads a Placer reads nothing else, and no pod waits for that; with the first one it does. (WS-7.1)
-func TestPlacerReadsWhatItNeeds(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 2)
-		owner := c.replicaSet("web", 1, 2)
-		c.ForgetRequests()
-		p := c.placer()
-		if subset := c.admit(p, generated(owner)); subset != "" {
-			t.Errorf("sent to %s", subset)
-		}
-		read := func() (all []string) {
-			for request := range c.Server.Count(fixture.ControllerUser) {
-				all = append(all, request)
-			}
-			return all
-		}
-		if diff := cmp.Diff([]string{"watch workloadspreads"}, read()); diff != "" { // which lists, too
-			t.Errorf("requests (-want +got) %s", diff)
-		}
-		c.createSpread("web", "subsets: [{name: a}]")
-		c.Sleep("1s")
-		if subset := c.admit(p, generated(owner)); subset != "a" {
-			t.Errorf("sent to %q, want a", subset)
-		}
-		if !slices.Contains(read(), "watch pods") {
-			t.Errorf("it has sent %v", read())
-		}
-	})
-}
+var _ podwebhook.Step = (*Placer)(nil)
 
 func TestPlacerOptions(t *testing.T) {
+	unfilled, err := NewPlacer(Options{Kubernetes: fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig), Distribution: fake.NewClient()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := unfilled.MatchExpression(over); err == nil || !strings.Contains(err.Error(), "not filled yet") {
+		t.Errorf("WS-26: while it does not run it is not known about which pods it is asked: error %v", err)
+	}
 	if _, err := NewPlacer(Options{}); err == nil || !strings.Contains(err.Error(), "workloadspread: Options.Kubernetes is ") {
 		t.Errorf("error %v", err)
 	}
+
 	all := map[string][]string{}
 	for _, rule := range placerRules(Options{}) {
 		all[rule.Resources[0]] = rule.Verbs

@@ -83,7 +83,7 @@ func (c *creator) subsets() map[string]int {
 func (c *creator) rollOut(from, to metav1.OwnerReference, replicas int) {
 	c.T.Helper()
 	scale := func(rs metav1.OwnerReference, n int) {
-		c.change("apps/v1/namespaces/default/replicasets/"+rs.Name, fmt.Sprintf(`{"spec":{"replicas":%d}}`, n))
+		c.change("apps/v1/replicasets/"+rs.Name, fmt.Sprintf(`{"spec":{"replicas":%d}}`, n))
 	}
 	quarter := replicas / 4
 	for range 2000 {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,8 +32,8 @@ import (
 // read the difference.
 //
 //	spread [name]        creates a WorkloadSpread of the Deployment web, with the spec in the lines that follow
-//	unspread             deletes the WorkloadSpread web
-//	edit                 merges the JSON that follows into it
+//	edit [PATH]          merges the JSON that follows into it, or into an object such as apps/v1/deployments/web
+//	remove [PATH]        deletes it, or another object
 //	deployment 5         creates the Deployment web
 //	scale 3              scales it
 //	replicaset 1 5       creates its ReplicaSet web-1 for 5 pods; the one with the highest number is the latest
@@ -45,27 +47,33 @@ import (
 //	run a b              has pods be ready
 //	stuck a b            has the scheduler find no node for pods
 //	patch a              changes the status of a pod by the JSON that follows
-//	delete a b           deletes pods
-//	place 1              asks a webhook about a pod of web-1, and shows its subset, and how long that took; the pod is not created. In place of 1 stands
-//	                     another controller that is not known, such as apps/v1/ReplicaSet/web-2
+//	delete a b [in=1s]   deletes pods, now or while the next line is played
+//	place 1 [new dry …]  asks a webhook about pods of web-1, and shows their subset, and how long that took; they are not created. In place of 1 stands
+//	                     another controller that is not known, such as apps/v1/ReplicaSet/web-2. Not of new pods are the words dry (it is a dry run),
+//	                     update, elsewhere (in another namespace), alone (it has no controller) and ended (the pod has)
 //	webhook [placed-by-workloads] [finds=(Rollout,Stage)]
 //	                     starts a webhook, for which workloads may place their pods themselves, or which finds kinds of the white list by itself. From
 //	                     then on is shown about which pods it is asked, if that changes
 //	create 1 a b         asks it about pods of web-1, shows their subsets, and creates them
 //	own 1 a              asks as a workload does that places its pods itself; the pod is not created
 //	rollout              creates the Rollout web, whose spec follows, and a Stage and a ReplicaSet 1 below it
-//	rescale              changes the Rollout by the JSON that follows
 //	also                 shows the WorkloadSpread also
+//	stop                 stops the controller
 //	without workloads    starts the controller anew, which reads no CloneSets
 //	fail patch pods [name] with=internal [times=1], heal
 //	                     has the API server refuse requests of the controller, until it answers again
+//	meanwhile PATH       merges the JSON that follows into an object while the next write of a status is under way, or deletes the object
+//	hold pods            has caches not show what happens to a resource, until release
+//	watches              shows what is watched since this was asked
+//	remembered           shows how many pods the webhook remembers
+//	heartbeats           has kubelets report for a while, and tells how many reconciles that takes
 //	wait 20s             lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		withRollouts(t, func(t *testing.T, c *cluster) {
 			w := &world{cluster: c, sets: map[string]metav1.OwnerReference{}}
 			w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool { return r.Name != "also" })
-			_, w.stop = c.start()
+			w.reconciles, w.stop = c.start()
 			defer func() { w.stop() }()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				w.run(t, d)
@@ -78,11 +86,12 @@ func TestScripts(t *testing.T) {
 // world is a cluster whose writes are noted.
 type world struct {
 	*cluster
-	sets    map[string]metav1.OwnerReference
-	trace   *fixture.Trace
-	stop    func()
-	webhook *Placer // nil until a pod is placed
-	asks    bool    // the webhook has noticed that it is asked about others
+	sets       map[string]metav1.OwnerReference
+	trace      *fixture.Trace
+	reconciles *fixture.Reconciles
+	stop       func()
+	webhook    *Placer // nil until a pod is placed
+	asks       bool    // the webhook has noticed that it is asked about others
 }
 
 func (w *world) run(t *testing.T, d *datadriven.TestData) {
@@ -105,10 +114,14 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 	switch d.Cmd {
 	case "spread":
 		w.createOf(strings.Join(words, ""), d.Input)
-	case "unspread":
-		w.Must(w.spreads.WorkloadSpreads("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-	case "edit":
-		w.change("apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web", d.Input)
+	case "edit", "remove":
+		w.change(strings.Join(words, ""), d.Input)
+	case "meanwhile":
+		patch := d.Input
+		w.trace.Meanwhile("patch workloadspreads/status", false, 1, func() {
+			w.change(words[0], patch)
+			w.Sleep("1s")
+		})
 	case "deployment":
 		w.deployment("web", number(0))
 	case "scale":
@@ -124,6 +137,19 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 		w.PatchPod(words[0], d.Input, "status")
 	case "webhook":
 		w.startWebhook(slices.Contains(words, "placed-by-workloads"), d)
+	case "hold":
+		w.Hold(words[0])
+	case "release":
+		w.Release(words[0])
+	case "watches":
+		w.trace.Note(slices.Sorted(maps.Keys(w.Count(fixture.ControllerUser)))...)
+		w.ForgetRequests()
+	case "remembered":
+		w.trace.Note(fmt.Sprint(len(w.webhook.reserved.all)))
+	case "heartbeats":
+		before := w.reconciles.Count()
+		w.Heartbeats()
+		w.trace.Note(fmt.Sprint(w.reconciles.Count()-before, " reconciles"))
 	case "place", "create", "own":
 		owner, known := w.sets[words[0]]
 		if parts := strings.Split(words[0], "/"); !known {
@@ -132,13 +158,13 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 		w.place(d.Cmd, owner, words[1:])
 	case "rollout":
 		w.sets["1"] = w.rollout(d.Input)
-	case "rescale":
-		w.change(rolloutPath, d.Input)
 	case "also":
 		w.trace.Note(describe(&w.spread("also").Status), strings.Join(w.heldUp("also"), "\n"))
-	case "without":
+	case "stop", "without":
 		w.stop()
-		_, w.stop = w.start(func(o *Options) { o.Workloads = nil })
+		if w.stop = func() {}; d.Cmd == "without" {
+			_, w.stop = w.start(func(o *Options) { o.Workloads = nil })
+		}
 	case "fail":
 		w.trace.Fail(words, named["with"], named["times"])
 	case "heal":
@@ -157,21 +183,16 @@ func (w *world) place(how string, owner metav1.OwnerReference, names []string) {
 	}
 	switch how {
 	case "place":
-		began, pod := time.Now(), generated(owner)
-		said := "refused: "
-		if err := w.webhook.Mutate(w.T.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, pod); err != nil {
-			said += decoding.ReplaceAllString(err.Error(), "$1")
-		} else {
-			matched, _ := spread.Matched(pod)
-			said = fmt.Sprintf("goes to subset %q", matched.Subset)
+		for _, how := range append(names, "new")[:max(len(names), 1)] {
+			w.ask(owner, how)
 		}
-		if took := time.Since(began); took > 0 {
-			said += fmt.Sprint(", after ", took)
-		}
-		w.trace.Note(said)
 	case "own":
-		placed, err := w.webhook.PlacePod(w.T.Context(), newPod(names[0], "", owner))
+		pod, began := newPod(names[0], "", owner), time.Now()
+		placed, err := w.webhook.PlacePod(w.T.Context(), pod)
 		w.Must(err)
+		if matched, _ := spread.Matched(pod); matched.Subset != "" || time.Since(began) > 0 { // WS-25
+			w.T.Errorf("the pod that was given is changed, or that took %s", time.Since(began))
+		}
 		matched, _ := spread.Matched(placed)
 		w.trace.Note(fmt.Sprintf("%s goes to subset %q", names[0], matched.Subset))
 	case "create":
@@ -184,6 +205,36 @@ func (w *world) place(how string, owner metav1.OwnerReference, names []string) {
 			w.Sleep("100ms")
 		}
 	}
+}
+
+// ask asks a webhook about a new pod.
+func (w *world) ask(owner metav1.OwnerReference, how string) {
+	pod, request := generated(owner), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}
+	switch how {
+	case "dry":
+		request.DryRun = new(true)
+	case "update":
+		request.Operation = admissionv1.Update
+	case "elsewhere":
+		request.Namespace = "elsewhere"
+	case "alone":
+		pod.OwnerReferences = nil
+	case "ended":
+		pod.Status.Phase = corev1.PodFailed
+	}
+	began, before, said := time.Now(), pod.DeepCopy(), "refused: "
+	if err := w.webhook.Mutate(w.T.Context(), request, pod); err != nil {
+		said += decoding.ReplaceAllString(err.Error(), "$1")
+	} else {
+		matched, placed := spread.Matched(pod)
+		if said = fmt.Sprintf("goes to subset %q", matched.Subset); !placed && !reflect.DeepEqual(before, pod) {
+			said += ", and is changed"
+		}
+	}
+	if took := time.Since(began); took > 0 {
+		said += fmt.Sprint(", after ", took)
+	}
+	w.trace.Note(said)
 }
 
 // decoding is what libraries say of bytes that they cannot decode, which is not shown.
@@ -229,6 +280,10 @@ func (w *world) workload(path, object string) {
 
 // pods plays a command about pods.
 func (w *world) pods(d *datadriven.TestData, words []string) {
+	in := ""
+	if d.HasArg("in") {
+		d.ScanArgs(w.T, "in", &in)
+	}
 	for i, name := range words {
 		switch {
 		case d.Cmd == "pods" && i > 0:
@@ -243,6 +298,10 @@ func (w *world) pods(d *datadriven.TestData, words []string) {
 			w.cluster.run(name)
 		case d.Cmd == "stuck":
 			w.stuck(name)
+		case d.Cmd == "delete" && d.HasArg("in"):
+			later, err := time.ParseDuration(in)
+			w.Must(err)
+			time.AfterFunc(later, func() { w.RemovePod(name) })
 		case d.Cmd == "delete":
 			w.RemovePod(name)
 		case i > 1:

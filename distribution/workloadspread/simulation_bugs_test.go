@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,33 +26,32 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
-	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestSimulationFindsBugs plants bugs into the parts that spread pods: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
 	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return simulated(&b) })
-	plant("pods that have ended count", invariants.Status, 25, inSnapshot(misread{pod: revive}))
-	plant("pods that are being deleted count", invariants.Needless, 10, inSnapshot(misread{pod: undelete}))
+	plant("pods that have ended count", invariants.Status, 25, inPods(revive))
+	plant("pods that are being deleted count", invariants.Needless, 10, inPods(undelete))
 	plant("observedGeneration is not written", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 		if p.Status != nil {
 			p.Status.ObservedGeneration = s.Spread.Status.ObservedGeneration
 		}
 	}))
-	plant("pods of old ReplicaSets are not seen", invariants.Status, 0, ofDeployment(bug{sees: misread{firstReplicaSet: true}}))
+	plant("pods of old ReplicaSets are not seen", invariants.Status, 0, bug{of: ofDeployment, hides: laterReplicaSets})
 	plant("all subsets cost the same", invariants.Order, 0, inPlan(costAlike))
 	plant("costs with percentages are not graded", invariants.Order, 17, inPlan(ungraded))
 	plant("pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
 		p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return patch.Subset == v1alpha1.FakeSubsetName })
 	}))
-	plant("old revisions count as the latest one", invariants.Needless, 13, inSnapshot(misread{workload: anyRevision}))
+	plant("old revisions count as the latest one", invariants.Needless, 13, inWorkload(func(w *spread.Workload) { w.Revision = "" }))
 	plant("pods of no subset are not adopted", invariants.Settled, 17, bug{controller: spoil{Options: func(o *Options) { o.NoNodes = true }}})
-	plant("pods are adopted whatever their node", invariants.Placement, 13, inSnapshot(misread{spread: demandNothing}))
-	plant("preferred nodes do not matter", invariants.Placement, 10, inSnapshot(misread{spread: preferNothing}))
+	plant("pods are adopted whatever their node", invariants.Placement, 13, inSpread(demandNothing))
+	plant("preferred nodes do not matter", invariants.Placement, 10, inSpread(preferNothing))
 	plant("pods of a subset that is gone are adopted", invariants.Placement, 1, inPlan(adoptDropped))
-	plant("metadata is patched though it is to be ignored", invariants.Spec, 138, inSnapshot(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }}))
-	plant("pods fail to be scheduled too early", invariants.Needless, 213, inSnapshot(misread{spread: hurry}))
+	plant("metadata is patched though it is to be ignored", invariants.Spec, 138, inSpread(func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }))
+	plant("pods fail to be scheduled too early", invariants.Needless, 213, inSpread(hurry))
 	plant("pods are deleted while their subset takes others", invariants.Order, 0, inPlan(func(_ *Snapshot, p *Plan) {
 		if p.Computed != nil && len(p.Deletions) > 0 {
 			p.Status = nil
@@ -63,61 +63,50 @@ func TestSimulationFindsBugs(t *testing.T) {
 			p.RequeueAfter = 0
 		}
 	}))
-	plant("misplaced pods stay", invariants.Placement, 2, ofDeployment(inPlan(func(_ *Snapshot, p *Plan) {
+	plant("misplaced pods stay", invariants.Placement, 2, ofADeployment(inPlan(func(_ *Snapshot, p *Plan) {
 		if p.Computed != nil {
 			p.Deletions = slices.DeleteFunc(p.Deletions, func(d spread.Deletion) bool { return d.Why == spread.Misplaced })
 		}
 	})))
-	plant("misplaced pods are deleted at once", invariants.Needless, 0, ofDeployment(inSnapshot(misread{pod: aSecondOlder})))
+	plant("misplaced pods are deleted at once", invariants.Needless, 0, ofADeployment(inPods(aSecondOlder)))
 	plant("a deletion hits whatever has the name", invariants.Ownership, 0, onWire(simulation.SpoilDeletions(`{}`)))
 	plant("a patch hits whatever has the name", invariants.Ownership, 0, onWire(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "uid")))
 	plant("pods that were sent are forgotten", invariants.Placement, 1, bug{forgets: true})
-	plant("pods that are gone stay reserved", invariants.Placement, 0, ofDeployment(bug{misses: true}))
-	plant("pods that have ended keep their place", invariants.Placement, 11, inPlacer(misread{pod: revive}))
-	plant("pods are sent to a closed subset", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil }}))
-	plant("new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" }}))
-	plant("limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) }}))
-	plant("the selector of targetFilter is not read", invariants.Status, 18, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+	plant("pods that are gone stay reserved", invariants.Placement, 0, bug{of: ofDeployment, misses: true})
+	plant("pods that have ended keep their place", invariants.Placement, 11, inPlacer(changing(revive)))
+	plant("pods are sent to a closed subset", invariants.Placement, 0, inPlacer(changing(func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil })))
+	plant("new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(changing(func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" })))
+	plant("limits are of what there is beyond", invariants.Placement, 0, inPlacer(changing(func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) })))
+	plant("the selector of targetFilter is not read", invariants.Status, 18, bug{sees: changing(func(ws *v1alpha1.WorkloadSpread) {
 		if ws.Spec.TargetFilter != nil {
 			ws.Spec.TargetFilter.Selector = nil
 		}
-	}}})
-	plant("the paths of targetFilter are not read", invariants.Status, 0, bug{sees: misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+	})})
+	plant("the paths of targetFilter are not read", invariants.Status, 0, bug{sees: changing(func(ws *v1alpha1.WorkloadSpread) {
 		if ws.Spec.TargetFilter != nil {
 			ws.Spec.TargetFilter.ReplicasPathList = nil
 		}
-	}}, controller: spoil{Often: wantTwice}})
-	plant("new pods get no tolerations", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
-		for i := range ws.Spec.Subsets {
-			ws.Spec.Subsets[i].Tolerations = nil
-		}
-	}}))
-	plant("new pods get no patch", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
-		for i := range ws.Spec.Subsets {
-			ws.Spec.Subsets[i].Patch.Raw = nil
-		}
-	}}))
-	plant("new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing}))
-	plant("replicas do not know of each other", invariants.Placement, 1, ofDeployment(bug{together: true, strangers: true}))
-	plant("what is decided may take for ever to be written", invariants.Placement, 356, ofDeployment(bug{together: true, patient: true}))
-	plant("a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true}))
+	}), controller: spoil{Often: wantTwice}})
+	plant("new pods get no tolerations", invariants.Placement, 0, inPlacer(eachSubset(func(s *v1alpha1.WorkloadSpreadSubset) { s.Tolerations = nil })))
+	plant("new pods get no patch", invariants.Placement, 0, inPlacer(eachSubset(func(s *v1alpha1.WorkloadSpreadSubset) { s.Patch.Raw = nil })))
+	plant("new pods go anywhere", invariants.Placement, 0, inPlacer(changing(demandNothing)))
+	plant("replicas do not know of each other", invariants.Placement, 1, bug{of: ofDeployment, together: true, strangers: true})
+	plant("what is decided may take for ever to be written", invariants.Placement, 356, bug{of: ofDeployment, together: true, patient: true})
+	plant("a webhook writes", invariants.Spec, 0, bug{of: ofDeployment, webhookWrites: true})
 }
 
 // bug is a bug of one of the parts that spread pods. Its zero value is none.
 type bug struct {
-	// deployment has a Deployment be spread, and not a CloneSet.
-	deployment bool
-	// custom has a workload of a kind of the white list be spread, beside deployment.
-	custom bool
-	// job has a Job be spread.
-	job bool
+	// of is the workload that is spread; nil is a CloneSet.
+	of *spreadKind
 	// two has two WorkloadSpreads name the same workload.
 	two bool
 	// together has replicas of the webhook know of each other; strangers has them not do it though they should.
 	together, strangers bool
 	controller          spoil
-	// sees is how the controller misreads its caches, placerSees how Placers do.
-	sees, placerSees misread
+	// sees is how the controller misreads objects of its caches, placerSees how Placers do. hides and placerHides are objects that they do not see.
+	sees, placerSees   func(any) any
+	hides, placerHides func(any) bool
 	// forgets has Placers forget to which subset they have sent pods, misses not notice those that appear.
 	forgets, misses bool
 	webhookWrites   bool
@@ -129,120 +118,111 @@ type bug struct {
 
 type spoil = simulation.Spoil[Options, Reconciler]
 
-func ofDeployment(b bug) bug {
-	b.deployment = true
+func ofADeployment(b bug) bug {
+	b.of = ofDeployment
 	return b
 }
 
-// inPlan plants a bug into plans, inSnapshotOf into what they are made of, and onWire into requests.
+// inPlan plants a bug into plans, inSnapshot, inSpread, inWorkload and inPods into what they are made of, and onWire into requests.
 func inPlan(change func(*Snapshot, *Plan)) bug {
 	return bug{controller: planted.InPlan[Options](change)}
 }
 
-func inSnapshotOf(change func(*Snapshot)) bug {
+func inSnapshot(change func(*Snapshot)) bug {
 	return bug{controller: planted.Misread[Options, Snapshot, Plan](change)}
 }
+
+func inSpread(change func(*v1alpha1.WorkloadSpread)) bug {
+	return inSnapshot(func(s *Snapshot) { change(s.Spread) })
+}
+
+func inWorkload(change func(*spread.Workload)) bug {
+	return inSnapshot(func(s *Snapshot) {
+		if s.Workload != nil {
+			w := *s.Workload
+			change(&w)
+			s.Workload = &w
+		}
+	})
+}
+
+func inPods(change func(*corev1.Pod)) bug { return inSnapshot(planted.EachPod[Snapshot](change)) }
 
 func onWire(wrap func(http.RoundTripper) http.RoundTripper) bug {
 	return bug{controller: simulation.OnWire[Options, Reconciler](wrap)}
 }
 
-func inSnapshot(m misread) bug {
-	return inSnapshotOf(func(s *Snapshot) {
-		if m.spread != nil {
-			m.spread(s.Spread)
+func inPlacer(sees func(any) any) bug { return bug{placerSees: sees} }
+
+// changing changes copies of objects of a type.
+func changing[T interface{ DeepCopy() T }](change func(T)) func(any) any {
+	return func(object any) any {
+		if of, is := object.(T); is {
+			of = of.DeepCopy()
+			change(of)
+			return of
 		}
-		s.Pods = m.pods(s.Pods)
-		if m.workload != nil && s.Workload != nil {
-			w := &cached{Workload: *s.Workload}
-			m.workload(w)
-			s.Workload = &w.Workload
+		return object
+	}
+}
+
+func eachSubset(change func(*v1alpha1.WorkloadSpreadSubset)) func(any) any {
+	return changing(func(ws *v1alpha1.WorkloadSpread) {
+		for i := range ws.Spec.Subsets {
+			change(&ws.Spec.Subsets[i])
 		}
 	})
 }
 
-func inPlacer(m misread) bug { return bug{placerSees: m} }
-
-// misread is how caches are misread: it changes copies.
-type misread struct {
-	spread   func(*v1alpha1.WorkloadSpread)
-	pod      func(*corev1.Pod)
-	workload func(*cached) // of a snapshot
-	cloneSet func(*workloadsv1alpha1.CloneSet)
-	// firstReplicaSet has a Deployment have one ReplicaSet, noReplicaSets none.
-	firstReplicaSet, noReplicaSets bool
-	// noOthers has there be no other WorkloadSpreads.
-	noOthers bool
-}
-
-func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
-	if m.pod == nil {
-		return pods
+// misread is a Reader of objects as sees returns them, without what is hidden.
+func misread(r podwright.Reader, sees func(any) any, hides func(any) bool) podwright.Reader {
+	if sees != nil {
+		r = readers.Changing{Reader: r, Change: sees}
 	}
-	copies := make([]*corev1.Pod, len(pods))
-	for i, pod := range pods {
-		copies[i] = pod.DeepCopy()
-		m.pod(copies[i])
+	if hides != nil {
+		r = hiding{r, hides}
 	}
-	return copies
+	return r
 }
 
-// of is a Reader that misreads.
-func (m misread) of(r podwright.Reader) podwright.Reader {
-	return misreader{readers.Changing{Reader: r, Change: m.changed}, m}
-}
-
-// changed returns an object, or a changed copy.
-func (m *misread) changed(object any) any {
-	switch object := object.(type) {
-	case *v1alpha1.WorkloadSpread:
-		return changed(object, m.spread)
-	case *corev1.Pod:
-		return changed(object, m.pod)
-	case *workloadsv1alpha1.CloneSet:
-		return changed(object, m.cloneSet)
-	}
-	return object
-}
-
-func changed[T interface{ DeepCopy() T }](object T, change func(T)) T {
-	if change == nil {
-		return object
-	}
-	object = object.DeepCopy()
-	change(object)
-	return object
-}
-
-// misreader may find less than there is.
-type misreader struct {
+// hiding is a Reader without what is hidden, but for what it is asked for by name if that is a WorkloadSpread.
+type hiding struct {
 	podwright.Reader
-	misread
+	hides func(any) bool
 }
 
-func (r misreader) Get(resource podwright.Resource, namespace, name string) (any, error) {
-	if r.noReplicaSets && resource == resourceOf(workload.ReplicaSets) {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "replicasets"}, name)
+func (r hiding) Get(resource podwright.Resource, namespace, name string) (any, error) {
+	object, err := r.Reader.Get(resource, namespace, name)
+	if err == nil && resource != resourceSpreads && r.hides(object) {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: string(resource)}, name)
 	}
-	return r.Reader.Get(resource, namespace, name)
+	return object, err
 }
 
-func (r misreader) List(resource podwright.Resource, namespace string) ([]any, error) {
-	if r.noOthers && resource == resourceSpreads {
-		return nil, nil
-	}
-	return r.Reader.List(resource, namespace)
+func (r hiding) List(resource podwright.Resource, namespace string) ([]any, error) {
+	objects, err := r.Reader.List(resource, namespace)
+	return slices.DeleteFunc(slices.Clone(objects), r.hides), err
 }
 
-func (r misreader) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {
+func (r hiding) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {
 	objects, err := r.Reader.ByIndex(resource, namespace, index, key)
-	if r.noReplicaSets && resource == resourceOf(workload.ReplicaSets) {
-		return nil, nil
-	}
-	if r.firstReplicaSet && resource == resourceOf(workload.ReplicaSets) {
-		objects = objects[:min(1, len(objects))]
-	}
-	return objects, err
+	return slices.DeleteFunc(slices.Clone(objects), r.hides), err
+}
+
+// What may be hidden: ReplicaSets, those of later revisions, and WorkloadSpreads.
+func replicaSet(object any) bool {
+	_, is := object.(*appsv1.ReplicaSet)
+	return is
+}
+
+func laterReplicaSets(object any) bool {
+	rs, is := object.(*appsv1.ReplicaSet)
+	return is && rs.Annotations[deploymentRevision] != "1"
+}
+
+func anySpreads(object any) bool {
+	_, is := object.(*v1alpha1.WorkloadSpread)
+	return is
 }
 
 // wantTwice has twice as many pods wanted as the workload creates, of which a subset may have a part.
@@ -262,8 +242,6 @@ func undelete(pod *corev1.Pod) { pod.DeletionTimestamp = nil }
 func aSecondOlder(pod *corev1.Pod) {
 	pod.CreationTimestamp = metav1.NewTime(pod.CreationTimestamp.Add(-time.Second))
 }
-
-func anyRevision(w *cached) { w.Revision = "" }
 
 func demandNothing(ws *v1alpha1.WorkloadSpread) {
 	for i := range ws.Spec.Subsets {

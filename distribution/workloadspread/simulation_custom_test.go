@@ -14,14 +14,14 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/spread"
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
 )
 
-// customTarget is a workload of a kind of the white list, whose pods are those of ReplicaSets.
-var customTarget = v1alpha1.TargetReference{APIVersion: "argoproj.io/v1alpha1", Kind: "Rollout", Name: "web"}
+// ofRollout spreads a workload of a kind of the white list, whose pods are those of ReplicaSets.
+var ofRollout = &spreadKind{"argoproj.io/v1alpha1", "Rollout", []podwright.Resource{customRead, resourceOf(workload.ReplicaSets)}, func(*bug) *simulation.Subject { return customBeside() }}
 
 // customKinds are what the white list has of it.
 func customKinds(p *simulation.Process) []CustomKind {
@@ -32,7 +32,7 @@ const customRead = podwright.Resource("rollouts.argoproj.io")
 
 // TestSimulationOfCustomKinds is TestSimulation with workloads of a kind of the white list, between which and their pods ReplicaSets stand. (WS-35)
 func TestSimulationOfCustomKinds(t *testing.T) {
-	alone, together := simulated(&bug{deployment: true, custom: true}), simulated(&bug{deployment: true, custom: true, together: true})
+	alone, together := simulated(&bug{of: ofRollout}), simulated(&bug{of: ofRollout, together: true})
 	alone.Webhooks = 1 // nothing is put right later, as the pods of a Deployment are (WS-19)
 	simulation.Check(t, alone, together)
 }
@@ -40,13 +40,13 @@ func TestSimulationOfCustomKinds(t *testing.T) {
 // TestSimulationFindsBugsOfCustomKinds plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfCustomKinds(t *testing.T) {
 	plant := simulation.Plant(t, func(b bug) *simulation.Subject {
-		b.deployment, b.custom = true, true
+		b.of = ofRollout
 		return simulated(&b)
 	})
 	plant("pods get costs", invariants.Order, 0, inPlan(costOfCustom))
-	plant("the owners of owners are not looked at", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = misread{noReplicaSets: true}.of(o.Reader) }}})
-	plant("new pods are placed without what stands between", invariants.Placement, 0, inPlacer(misread{noReplicaSets: true}))
-	plant("what is wanted is not read", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(*w.Replicas + 1) }}))
+	plant("the owners of owners are not looked at", invariants.Status, 0, bug{hides: replicaSet})
+	plant("new pods are placed without what stands between", invariants.Placement, 0, bug{placerHides: replicaSet})
+	plant("what is wanted is not read", invariants.Status, 0, inWorkload(func(w *spread.Workload) { w.Replicas = new(*w.Replicas + 1) }))
 	plant("pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom))
 }
 

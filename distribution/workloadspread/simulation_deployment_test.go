@@ -22,7 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // What the model of the controller of Deployments makes: ReplicaSets, and what it calls their number.
@@ -30,6 +32,10 @@ const (
 	replicaSets        = "replicasets"
 	deploymentRevision = "deployment.kubernetes.io/revision"
 )
+
+// ofDeployment spreads a Deployment.
+var ofDeployment = &spreadKind{"apps/v1", "Deployment", []podwright.Resource{resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)},
+	func(*bug) *simulation.Subject { return deploymentBeside() }}
 
 // deploymentBeside is what a simulation needs to know of the Deployment that is spread, whose controller is a model.
 func deploymentBeside() *simulation.Subject {
@@ -57,20 +63,56 @@ func anyDeployment(r *rand.Rand) simulation.Object {
 	return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
 		Replicas: new(1 + r.Int32N(6)),
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
-		},
+		Template: webTemplate(),
 	}}
+}
+
+func webTemplate() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+	}
 }
 
 var deploymentEdits = simulation.ReadEdits("deploymentEdits")
 
-// deployments is a model of the controllers of Deployments and ReplicaSets. It sees what there is, not
-// caches, and updates one pod beyond what is wanted at a time.
+// model is a model of a controller of Kubernetes. It sees what there is, not caches.
+type model struct {
+	process *simulation.Process
+	kube    kubernetes.Interface
+}
+
+type reconciles func(context.Context, types.NamespacedName) (time.Duration, error)
+
+func started(p *simulation.Process, as func(model) reconciles) (simulation.Controller, error) {
+	kube, err := p.Kubernetes()
+	return simulation.Controller{Reconcile: as(model{p, kube}), LastRetry: 1000 * time.Second, // as controllers of Kubernetes
+		Unfinished: func() (string, error) { return "", nil }}, err
+}
+
+// create creates a pod of a workload, about which the webhook is asked.
+func (m *model) create(ctx context.Context, of metav1.Object, kind schema.GroupVersionKind, template *corev1.PodTemplateSpec, finalizers ...string) error {
+	pod := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
+	pod.GenerateName, pod.Finalizers, pod.OwnerReferences = of.GetName()+"-", finalizers, []metav1.OwnerReference{*metav1.NewControllerRef(of, kind)}
+	if hash := of.GetLabels()[podTemplateHash]; hash != "" {
+		pod.Labels[podTemplateHash] = hash
+	}
+	response := m.process.Create(ctx, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: of.GetNamespace(), Object: runtime.RawExtension{Object: pod}})
+	if !response.Allowed {
+		return fmt.Errorf("the webhook refuses it: %s", response.Result.Message)
+	}
+	_, err := m.kube.CoreV1().Pods(of.GetNamespace()).Create(ctx, pod, metav1.CreateOptions{})
+	return err
+}
+
+// remove deletes a pod.
+func (m *model) remove(ctx context.Context, pod *corev1.Pod) error {
+	return m.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, *metav1.NewPreconditionDeleteOptions(string(pod.UID)))
+}
+
+// deployments is a model of the controllers of Deployments and ReplicaSets. It updates one pod beyond what is wanted at a time.
 type deployments struct {
-	process  *simulation.Process
-	kube     kubernetes.Interface
+	model
 	resource string
 	kind     schema.GroupVersionKind
 }
@@ -80,10 +122,7 @@ func startDeployment(p *simulation.Process) (simulation.Controller, error) {
 }
 
 func startDeployments(p *simulation.Process, resource string, kind schema.GroupVersionKind) (simulation.Controller, error) {
-	kube, err := p.Kubernetes()
-	d := &deployments{p, kube, resource, kind}
-	return simulation.Controller{Reconcile: d.reconcile, LastRetry: 1000 * time.Second, // as controllers of Kubernetes
-		Unfinished: func() (string, error) { return "", nil }}, err
+	return started(p, func(m model) reconciles { return (&deployments{m, resource, kind}).reconcile })
 }
 
 func (d *deployments) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
@@ -180,36 +219,17 @@ func (d *deployments) scale(ctx context.Context, rs *appsv1.ReplicaSet, to int) 
 	}
 	pods := d.pods(rs)
 	for range to - len(pods) {
-		if err := d.create(ctx, rs); err != nil {
+		if err := d.create(ctx, rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), &rs.Spec.Template); err != nil {
 			return err
 		}
 	}
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(len(a.Spec.NodeName), len(b.Spec.NodeName)), cmp.Compare(deletionCost(a), deletionCost(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+		return cmp.Or(cmp.Compare(len(a.Spec.NodeName), len(b.Spec.NodeName)), cmp.Compare(costOf(a), costOf(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
 	})
 	for i := range len(pods) - to {
-		uid := pods[i].UID
-		if err := d.kube.CoreV1().Pods(rs.Namespace).Delete(ctx, pods[i].Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
+		if err := d.remove(ctx, pods[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func deletionCost(pod *corev1.Pod) int {
-	cost, _ := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
-	return cost
-}
-
-// create creates a pod of a ReplicaSet, about which the webhook is asked.
-func (d *deployments) create(ctx context.Context, rs *appsv1.ReplicaSet) error {
-	pod := &corev1.Pod{ObjectMeta: *rs.Spec.Template.ObjectMeta.DeepCopy(), Spec: *rs.Spec.Template.Spec.DeepCopy()}
-	pod.GenerateName, pod.Labels[podTemplateHash] = rs.Name+"-", rs.Labels[podTemplateHash]
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
-	response := d.process.Create(ctx, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: rs.Namespace, Object: runtime.RawExtension{Object: pod}})
-	if !response.Allowed {
-		return fmt.Errorf("the webhook refuses it: %s", response.Result.Message)
-	}
-	_, err := d.kube.CoreV1().Pods(rs.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-	return err
 }

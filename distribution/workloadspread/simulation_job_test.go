@@ -4,6 +4,7 @@ package workloadspread
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,25 +12,24 @@ import (
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/spread"
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
 )
 
-var jobTarget = v1alpha1.TargetReference{APIVersion: "batch/v1", Kind: "Job", Name: "web"}
+// ofJob spreads a Job.
+var ofJob = &spreadKind{"batch/v1", "Job", []podwright.Resource{resourceOf(workload.Jobs)}, func(*bug) *simulation.Subject { return jobBeside() }}
 
 // TestSimulationOfJobs is TestSimulation with a Job, whose pods run to their end. (WS-2, WS-19)
 func TestSimulationOfJobs(t *testing.T) {
-	alone, together := simulated(&bug{job: true}), simulated(&bug{job: true, together: true})
+	alone, together := simulated(&bug{of: ofJob}), simulated(&bug{of: ofJob, together: true})
 	alone.Webhooks = 1 // nothing is put right later, as the pods of a Deployment are (WS-19)
 	simulation.Check(t, alone, together)
 }
@@ -37,7 +37,7 @@ func TestSimulationOfJobs(t *testing.T) {
 // TestSimulationFindsBugsOfJobs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfJobs(t *testing.T) {
 	plant := simulation.Plant(t, func(b bug) *simulation.Subject {
-		b.job = true
+		b.of = ofJob
 		return simulated(&b)
 	})
 	plant("pods get costs", invariants.Order, 0, inPlan(costOfCustom))
@@ -51,17 +51,15 @@ func TestSimulationFindsBugsOfJobs(t *testing.T) {
 		}
 		p.MayDelete = len(p.Deletions)
 	}))
-	plant("pods that have succeeded count", invariants.Status, 0, inSnapshot(misread{pod: func(pod *corev1.Pod) {
-		if pod.Status.Phase == corev1.PodSucceeded {
-			pod.Status.Phase = corev1.PodRunning
-		}
-	}}))
-	plant("pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(misread{pod: func(pod *corev1.Pod) {
-		if pod.Status.Phase == corev1.PodSucceeded {
-			pod.Status.Phase = corev1.PodRunning
-		}
-	}}))
-	plant("the completions are wanted, and not the parallelism", invariants.Status, 0, inSnapshot(misread{workload: func(w *cached) { w.Replicas = new(int32(completions)) }}))
+	plant("pods that have succeeded count", invariants.Status, 0, inPods(repeat))
+	plant("pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(changing(repeat)))
+	plant("the completions are wanted, and not the parallelism", invariants.Status, 0, inWorkload(func(w *spread.Workload) { w.Replicas = new(int32(completions)) }))
+}
+
+func repeat(pod *corev1.Pod) {
+	if pod.Status.Phase == corev1.PodSucceeded {
+		pod.Status.Phase = corev1.PodRunning
+	}
 }
 
 // completions is how many pods of a Job are to succeed: more than a history comes to, for most seeds.
@@ -82,28 +80,20 @@ func jobBeside() *simulation.Subject {
 }
 
 func anyJob(r *rand.Rand) simulation.Object {
-	return &batchv1.Job{Spec: batchv1.JobSpec{
-		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)), BackoffLimit: new([]int32{0, 1, 6}[r.IntN(3)]),
-		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
-		},
+	job := &batchv1.Job{Spec: batchv1.JobSpec{
+		Parallelism: new(1 + r.Int32N(6)), Completions: new(int32(completions)), BackoffLimit: new([]int32{0, 1, 6}[r.IntN(3)]), Template: webTemplate(),
 	}}
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	return job
 }
 
 var jobEdits = simulation.ReadEdits("jobEdits")
 
-// jobs is a model of the controller of Jobs. It sees what there is, not caches. Its pods stay until it has counted them.
-type jobs struct {
-	process *simulation.Process
-	kube    kubernetes.Interface
-}
+// jobs is a model of the controller of Jobs. Its pods stay until it has counted them.
+type jobs struct{ model }
 
 func startJobs(p *simulation.Process) (simulation.Controller, error) {
-	kube, err := p.Kubernetes()
-	j := &jobs{p, kube}
-	return simulation.Controller{Reconcile: j.reconcile, LastRetry: 1000 * time.Second, // as controllers of Kubernetes
-		Unfinished: func() (string, error) { return "", nil }}, err
+	return started(p, func(m model) reconciles { return (&jobs{m}).reconcile })
 }
 
 func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
@@ -142,16 +132,12 @@ func (j *jobs) reconcile(ctx context.Context, _ types.NamespacedName) (time.Dura
 		wants = 0
 	}
 	for range int(wants) - len(active) {
-		if err := j.create(ctx, job); err != nil {
+		if err := j.create(ctx, job, batchv1.SchemeGroupVersion.WithKind("Job"), &job.Spec.Template, batchv1.JobTrackingFinalizer); err != nil {
 			return 0, err
 		}
 	}
 	for i := range len(active) - int(wants) { // they do not count as failed
-		uid := active[i].UID
-		if err := j.release(ctx, active[i]); err != nil {
-			return 0, err
-		}
-		if err := j.kube.CoreV1().Pods(job.Namespace).Delete(ctx, active[i].Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
+		if err := errors.Join(j.release(ctx, active[i]), j.remove(ctx, active[i])); err != nil {
 			return 0, err
 		}
 	}
@@ -176,18 +162,7 @@ func (j *jobs) release(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// create creates a pod of a Job, about which the webhook is asked.
-func (j *jobs) create(ctx context.Context, job *batchv1.Job) error {
-	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
-	pod.GenerateName, pod.Finalizers = job.Name+"-", []string{batchv1.JobTrackingFinalizer}
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	response := j.process.Create(ctx, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: job.Namespace, Object: runtime.RawExtension{Object: pod}})
-	if !response.Allowed {
-		return fmt.Errorf("the webhook refuses it: %s", response.Result.Message)
-	}
-	_, err := j.kube.CoreV1().Pods(job.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-	return err
+// aboutJob has what users change be about a Job, which says elsewhere how many pods it wants.
+func aboutJob(edit string) string {
+	return strings.ReplaceAll(edit, "spec.replicas", "spec.parallelism")
 }
-
-// ofJob has what users change be about a Job, which says elsewhere how many pods it wants.
-func ofJob(edit string) string { return strings.ReplaceAll(edit, "spec.replicas", "spec.parallelism") }

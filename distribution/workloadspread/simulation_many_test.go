@@ -15,18 +15,18 @@ import (
 // TestSimulationOfMany is TestSimulation with twelve nodes and up to thirty pods, whose templates require something of nodes themselves. (WS-10,
 // WS-13, WS-36)
 func TestSimulationOfMany(t *testing.T) {
-	simulation.Check(t, many(bug{}), many(bug{deployment: true, together: true}))
+	simulation.Check(t, many(bug{}), many(bug{of: ofDeployment, together: true}))
 }
 
 // TestSimulationFindsBugsOfMany plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfMany(t *testing.T) {
 	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "all pods move at once", Breaks: invariants.Availability, First: 7, Workload: many(ofDeployment(inPlan(func(_ *Snapshot, p *Plan) {
+		{Name: "all pods move at once", Breaks: invariants.Availability, First: 7, Workload: many(ofADeployment(inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Computed != nil {
 				p.MayDelete = len(p.Deletions)
 			}
 		})))},
-		{Name: "what has moved before does not count", Breaks: invariants.Availability, First: 7, Workload: many(ofDeployment(inSnapshotOf(func(s *Snapshot) { s.Moved = nil })))},
+		{Name: "what has moved before does not count", Breaks: invariants.Availability, First: 7, Workload: many(ofADeployment(inSnapshot(func(s *Snapshot) { s.Moved = nil })))},
 		{Name: "what a pod requires of its node itself is lost", Breaks: invariants.Placement, Workload: many(bug{losesTerms: true})},
 	})
 }

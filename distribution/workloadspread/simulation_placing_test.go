@@ -41,8 +41,8 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	if err != nil {
 		return nil, err
 	}
-	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: bug.placerSees.of(reader)}, NoNodes: true, Alone: !bug.together || bug.strangers}
-	if bug.custom {
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: misread(reader, bug.placerSees, bug.placerHides)}, NoNodes: true, Alone: !bug.together || bug.strangers}
+	if bug.of == ofRollout {
 		o.Custom = customKinds(p)
 	}
 	it := &placing{process: p, bug: bug, judge: invariants.Placed{Counts: counts}, decided: map[string]*invariants.State{}}

@@ -25,14 +25,13 @@ import (
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/internal/workload"
 )
 
 // TestSimulation has users change a WorkloadSpread and its workload at random, amid everything that can go wrong. The test judges each
 // write of the controller, and where each new pod is sent. The controller of a CloneSet places its pods itself. Two replicas of the
 // webhook place the pods of a Deployment: two that do not know of each other, and two that do.
 func TestSimulation(t *testing.T) {
-	cloneSet, deployment, together := simulated(&bug{}), simulated(&bug{deployment: true}), simulated(&bug{deployment: true, together: true})
+	cloneSet, deployment, together := simulated(&bug{}), simulated(&bug{of: ofDeployment}), simulated(&bug{of: ofDeployment, together: true})
 	simulation.Check(t, cloneSet, simulation.Dying(deployment), together, simulation.Dying(cloneSet), deployment, simulation.Dying(together))
 }
 
@@ -40,7 +39,7 @@ func TestSimulation(t *testing.T) {
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
-	simulation.CheckReplay(t, simulated(&bug{deployment: true}), 2)
+	simulation.CheckReplay(t, simulated(&bug{of: ofDeployment}), 2)
 }
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
@@ -50,25 +49,28 @@ func TestUsersEditEveryField(t *testing.T) {
 		Immutable: map[string]string{"targetRef.kind": `{"targetRef":{"kind":"Deployment","apiVersion":"apps/v1"}}`, "targetRef.name": `{"targetRef":{"name":"other"}}`}}, simulated(&bug{}))
 }
 
+// spreadKind is a kind of workload that histories spread: how it is named, what is read of it, and who acts for it.
+type spreadKind struct {
+	apiVersion, kind string
+	reads            []podwright.Resource
+	beside           func(*bug) *simulation.Subject
+}
+
 // simulated is what a simulation needs to know of WorkloadSpreads, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Subject {
+	if bug.of == nil {
+		bug.of = ofCloneSet
+	}
 	w := &simulation.Subject{
 		Resource: spreadResource,
 		Empty:    func() simulation.Object { return &v1alpha1.WorkloadSpread{} },
 		Nodes:    3,
 		StartIn:  4 * time.Second,
 		Reports:  true,
+		PodsEnd:  bug.of == ofJob,
 		Create: func(r *rand.Rand) simulation.Object {
 			ws := anySpread(r)
-			if ws.Spec.TargetReference = &cloneSet; bug.deployment {
-				ws.Spec.TargetReference = &deployment
-			}
-			if bug.custom {
-				ws.Spec.TargetReference = &customTarget
-			}
-			if bug.job {
-				ws.Spec.TargetReference = &jobTarget
-			}
+			ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: bug.of.apiVersion, Kind: bug.of.kind, Name: "web"}
 			return ws
 		},
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
@@ -77,36 +79,29 @@ func simulated(bug *bug) *simulation.Subject {
 		Rare:     actRarely,
 		Push:     push,
 		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
-		Beside:   []*simulation.Subject{cloneSetBeside(bug)},
-		Judge: func(uint64) simulation.Judge {
-			return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
-				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
-					ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
-					return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
-				}}
-		},
+		Beside:   []*simulation.Subject{bug.of.beside(bug)},
+		Judge:    judgeAs(func(s *invariants.State) *invariants.State { return s }),
 	}
-	if bug.job {
-		w.Beside, w.PodsEnd = []*simulation.Subject{jobBeside()}, true
-	}
-	if bug.deployment {
-		if w.Beside = []*simulation.Subject{deploymentBeside()}; bug.custom {
-			w.Beside = []*simulation.Subject{customBeside()}
-		}
+	if bug.of == ofDeployment || bug.of == ofRollout {
 		w.Further = []simulation.Further{{Resource: others[3], Empty: func() simulation.Object { return &appsv1.ReplicaSet{} }}}
 	}
-	if bug.deployment || bug.job {
+	if bug.of != ofCloneSet {
 		w.Webhooks = 2
 		w.StartWebhook = func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) }
 	}
 	return w
 }
 
-// The workloads.
-var (
-	cloneSet   = v1alpha1.TargetReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web"}
-	deployment = v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
-)
+// judgeAs judges histories of one WorkloadSpread, which seen finds in the end.
+func judgeAs(seen func(*invariants.State) *invariants.State) func(uint64) simulation.Judge {
+	return func(uint64) simulation.Judge {
+		return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
+			Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
+				ws, _ := seen(s).Workload.(*v1alpha1.WorkloadSpread)
+				return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
+			}}
+	}
+}
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
@@ -114,10 +109,10 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		if err != nil {
 			return o, err
 		}
-		if bug.custom {
+		if bug.of == ofRollout {
 			o.Custom = customKinds(p)
 		}
-		o.Reader = readers.Noting{Reader: bug.sees.of(reader), Resource: resourceSpreads, Note: p.Observe}
+		o.Reader = readers.Noting{Reader: misread(reader, bug.sees, bug.hides), Resource: resourceSpreads, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}
@@ -147,17 +142,7 @@ func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
 // readerOf reads the caches of a process.
 func readerOf(p *simulation.Process, bug *bug) (podwright.Reader, error) {
 	reader := caches.Reader{}
-	resources := []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
-	if bug.deployment {
-		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
-	}
-	if bug.job {
-		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Jobs)}
-	}
-	if bug.custom {
-		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, customRead, resourceOf(workload.ReplicaSets)}
-	}
-	for _, resource := range resources {
+	for _, resource := range append([]podwright.Resource{resourceSpreads, resourcePods, caches.Nodes}, bug.of.reads...) {
 		name, _, _ := strings.Cut(string(resource), ".argoproj.io")
 		reader[resource] = p.Informer(name).GetIndexer()
 		if err := reader.Open(resource, nil, caches.ByOwner, caches.ByNamespace); err != nil {
@@ -235,7 +220,7 @@ func act(u *simulation.User, r *rand.Rand) {
 	switch n := r.IntN(20); {
 	case n == 0:
 		if edit := anyFilter(r); u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference.Kind == "Job" {
-			u.Edit(ofJob(edit))
+			u.Edit(aboutJob(edit))
 		} else {
 			u.Edit(edit)
 		}

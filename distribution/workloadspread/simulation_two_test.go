@@ -23,12 +23,12 @@ import (
 // TestSimulationOfTwo plays histories in which another WorkloadSpread names the same workload. Admission refuses it, and it can be
 // stored without. (WS-22)
 func TestSimulationOfTwo(t *testing.T) {
-	simulation.Check(t, two(bug{}), two(bug{deployment: true, together: true}), two(bug{deployment: true}))
+	simulation.Check(t, two(bug{}), two(bug{of: ofDeployment, together: true}), two(bug{of: ofDeployment}))
 }
 
 // TestSimulationFindsBugsOfTwo plants bugs into what decides which of two has the workload: a few seeds must find each. (WS-22)
 func TestSimulationFindsBugsOfTwo(t *testing.T) {
-	nameless := inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.CreationTimestamp = metav1.Time{} }})
+	nameless := inPlacer(changing(func(ws *v1alpha1.WorkloadSpread) { ws.CreationTimestamp = metav1.Time{} }))
 	silent := inPlan(func(_ *Snapshot, p *Plan) {
 		if p.Status == nil {
 			return
@@ -38,7 +38,7 @@ func TestSimulationFindsBugsOfTwo(t *testing.T) {
 		}
 	})
 	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "each has the pods", Breaks: invariants.Placement, Workload: two(bug{sees: misread{noOthers: true}})},
+		{Name: "each has the pods", Breaks: invariants.Placement, Workload: two(bug{hides: anySpreads})},
 		{Name: "new pods go by names", Breaks: invariants.Placement, Workload: two(nameless)},
 		{Name: "the status does not tell", Breaks: invariants.Status, Workload: two(silent)},
 	})
@@ -55,13 +55,7 @@ func two(bug bug) *simulation.Subject {
 	bug.two = true
 	w := simulated(&bug)
 	w.Act = bug.controller.Act(actOnTwo)
-	w.Judge = func(uint64) simulation.Judge {
-		return simulation.Judge{Write: (&invariants.SpreadMoves{}).WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
-			Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
-				ws, _ := invariants.WithHolder(s).Workload.(*v1alpha1.WorkloadSpread)
-				return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
-			}}
-	}
+	w.Judge = judgeAs(invariants.WithHolder)
 	return w
 }
 

@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -27,6 +26,8 @@ var (
 	jobResource  = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs")
 )
 
+var lists = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: func(p *Plan) bool { return p.String() != "" }}
+
 // TestConformance pulls two images for as long as the job stays. Then another image takes the place of the second, and the job is to end and go.
 func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Subject{
@@ -41,15 +42,7 @@ func TestConformance(t *testing.T) {
 			o := Options{Distribution: d, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				ImageListPullJobs: c.Share(client.NewImageListPullJobInformer(d, "", 0, cache.Indexers{})),
 				ImagePullJobs:     c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{}))}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(lists, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			job := newJob(c.T, "completionPolicy: {type: Never}")

@@ -33,9 +33,9 @@ func TestReconcile(t *testing.T) {
 	}
 	job, err := d.ImageListPullJobs("default").Create(t.Context(), newJob(t, "images: [a, d, b]\ncompletionPolicy: {type: Never}"), metav1.CreateOptions{})
 	must(err)
-	lists := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	cached := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
 	jobs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{caches.ByOwner.Name: caches.ByOwner.Keys})
-	must(lists.Add(job))
+	must(cached.Add(job))
 	taken, ofAnother := one(job, "a"), one(job, "c")
 	taken.OwnerReferences, taken.Spec.PullSecrets = nil, []string{"theirs"}
 	ofAnother.OwnerReferences[0].UID = "another"
@@ -54,7 +54,7 @@ func TestReconcile(t *testing.T) {
 		return nil
 	})
 	var events fixture.Recorder
-	r, err := NewReconciler(Options{Distribution: d, Recorder: &events, ControllerOptions: podwright.ControllerOptions{Reader: caches.Reader{resourceLists: lists, resourceJobs: jobs}}})
+	r, err := NewReconciler(Options{Distribution: d, Recorder: &events, ControllerOptions: podwright.ControllerOptions{Reader: caches.Reader{resourceLists: cached, resourceJobs: jobs}}})
 	must(err)
 	key := types.NamespacedName{Namespace: "default", Name: "warm"}
 	if _, err := r.Reconcile(t.Context(), key); err == nil {

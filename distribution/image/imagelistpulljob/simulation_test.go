@@ -3,7 +3,6 @@
 package imagelistpulljob
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
@@ -24,49 +22,38 @@ import (
 // TestSimulation has users change an ImageListPullJob and its ImagePullJobs at random, amid everything that can go wrong. It judges
 // each write of the controller. A model plays the controller of ImagePullJobs.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated("", nil))
+	simulation.Check(t, simulated(spoil{}))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
-	simulation.CheckReplay(t, simulated("", nil), 1)
+	simulation.CheckReplay(t, simulated(spoil{}), 1)
 }
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Subject[v1alpha1.ImageListPullJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated("", nil))
+	editing.Check(t, editing.Subject[v1alpha1.ImageListPullJob]{Create: ValidateCreate, Update: ValidateUpdate}, simulated(spoil{}))
 }
 
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	inStatus := func(spoil func(status map[string]any)) func(map[string]any) {
-		return func(body map[string]any) {
-			if status, is := body["status"].(map[string]any); is {
-				spoil(status)
-			}
+	plant := simulation.Plant(t, simulated)
+	inStatus := planted.InStatus[Options, Snapshot, Plan, v1alpha1.ImageListPullJobStatus]
+	plant("one image too few is reported", invariants.Status, 0, inStatus(func(s *v1alpha1.ImageListPullJobStatus) { s.Desired = max(s.Desired, 1) - 1 }))
+	plant("a job ends early", invariants.Status, 0, inStatus(func(s *v1alpha1.ImageListPullJobStatus) { s.CompletionTime = new(metav1.Unix(0, 0)) }))
+	plant("an ImagePullJob has a time to live", invariants.Needless, 0, planted.InPlan[Options](func(_ *Snapshot, p *Plan) {
+		for _, job := range p.Create {
+			job.Spec.CompletionPolicy.TTLSecondsAfterFinished = new(int32(5))
 		}
-	}
-	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "one image too few is reported", Breaks: invariants.Status, Workload: simulated("imagelistpulljobs", inStatus(func(status map[string]any) {
-			if n, is := status["desired"].(float64); is && n > 0 {
-				status["desired"] = n - 1
-			}
-		}))},
-		{Name: "a job ends early", Breaks: invariants.Status, Workload: simulated("imagelistpulljobs", inStatus(func(status map[string]any) {
-			status["completionTime"] = "2000-01-01T00:00:00Z"
-		}))},
-		{Name: "an ImagePullJob has a time to live", Breaks: invariants.Needless, Workload: simulated("imagepulljobs", func(body map[string]any) {
-			if spec, is := body["spec"].(map[string]any); is {
-				spec["completionPolicy"].(map[string]any)["ttlSecondsAfterFinished"] = 5
-			}
-		})},
-	})
+	}))
 }
 
-// simulated is what a simulation needs to know of ImageListPullJobs, whose controller has a bug in what it sends of a resource.
-func simulated(resource string, spoil func(body map[string]any)) *simulation.Subject {
+type spoil = simulation.Spoil[Options, Reconciler]
+
+// simulated is what a simulation needs to know of ImageListPullJobs, whose controller has a bug.
+func simulated(bug spoil) *simulation.Subject {
 	return &simulation.Subject{
 		Resource: listResource,
 		Empty:    func() simulation.Object { return &v1alpha1.ImageListPullJob{} },
@@ -74,10 +61,14 @@ func simulated(resource string, spoil func(body map[string]any)) *simulation.Sub
 		Patience: 20 * time.Minute,
 		Refusals: []invariants.Refusal{{Verb: "create", Resource: "imagepulljobs"}, {Verb: "delete", Resource: "imagepulljobs"}},
 		Create:   func(r *rand.Rand) simulation.Object { return anyList(r) },
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, resource, spoil) },
-		Others:   func(u *simulation.User, r *rand.Rand) { pullSome(u, r.IntN(4)) },
-		Release:  func(u *simulation.User) { pullSome(u, 3) },
-		Act:      actOnList,
+		Start: planted.Start(lists, bug, func(p *simulation.Process) (o Options, err error) {
+			o.Reader = planted.Read(p, resourceLists, resourceJobs)
+			o.Distribution, err = client.NewForConfig(p.Config)
+			return o, err
+		}),
+		Others:  func(u *simulation.User, r *rand.Rand) { pullSome(u, r.IntN(4)) },
+		Release: func(u *simulation.User) { pullSome(u, 3) },
+		Act:     actOnList,
 		Push: func(u *simulation.User) {
 			u.Edit(`{"spec":{"images":["a","z"],"completionPolicy":{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}}}`)
 		},
@@ -85,32 +76,6 @@ func simulated(resource string, spoil func(body map[string]any)) *simulation.Sub
 			return simulation.Judge{Write: invariants.ImageListPullJob, Settled: invariants.ImageListPullJobSettled}
 		},
 	}
-}
-
-func startSimulated(p *simulation.Process, resource string, spoil func(body map[string]any)) (simulation.Controller, error) {
-	if spoil != nil {
-		p.Config.Wrap(simulation.SpoilBodies("PATCH", resource, spoil))
-		p.Config.Wrap(simulation.SpoilBodies("POST", resource, spoil))
-	}
-	distribution, err := client.NewForConfig(p.Config)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: planted.Read(p, resourceLists, resourceJobs)},
-		Distribution: distribution})
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{
-		Reconcile: lists.Reconcile,
-		Unfinished: func() (string, error) {
-			plan, err := lists.Plan(context.Background(), simulation.Web)
-			if err != nil || plan == nil {
-				return "", err
-			}
-			return plan.String(), nil
-		},
-	}, nil
 }
 
 // simulatedJobs is the resource of ImagePullJobs.

@@ -9,11 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/images"
 )
 
 const (
@@ -60,37 +58,6 @@ func job(name string, edit ...func(*v1alpha1.ImagePullJob)) *v1alpha1.ImagePullJ
 		e(j)
 	}
 	return j
-}
-
-// task is a task that is a minute old, of version 1, with a TTL of a minute.
-func task(tag string, owners ...corev1.ObjectReference) v1alpha1.ImageTagSpec {
-	return v1alpha1.ImageTagSpec{
-		Tag: tag, Version: 1, CreatedAt: ptr.To(at(20 * time.Second)), OwnerReferences: owners,
-		PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)},
-	}
-}
-
-// owners are references to jobs by name.
-func owners(names ...string) (refs []corev1.ObjectReference) {
-	for _, name := range names {
-		refs = append(refs, images.TaskOwner(job(name)))
-	}
-	return refs
-}
-
-// finished is a status of version 1 of a tag that has been finished for a time.
-func finished(tag string, phase v1alpha1.ImagePullPhase, ago time.Duration) v1alpha1.ImageTagStatus {
-	return v1alpha1.ImageTagStatus{Tag: tag, Version: 1, Phase: phase, CompletionTime: ptr.To(at(ago))}
-}
-
-// with returns the NodeImage with tasks and states of the image nginx.
-func with(t testing.TB, tasks []v1alpha1.ImageTagSpec, states ...v1alpha1.ImageTagStatus) *v1alpha1.NodeImage {
-	n := nodeImage(t, "")
-	n.Spec.Images = map[string]v1alpha1.ImageSpec{"nginx": {Tags: tasks}}
-	if len(states) > 0 {
-		n.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{"nginx": {Tags: states}}
-	}
-	return n
 }
 
 // snapshot has a ready node.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,15 +29,18 @@ import (
 //	plan                  plans for what the lines after it say. Arguments: ready=10s (for how long the node has been; 1h otherwise),
 //	                      notready=1h, unknown=1h, silent (the node reports nothing), going, virtual, nodeless, imageless (no NodeImage),
 //	                      fake (a NodeImage that needs no node), leaving (a NodeImage), creation=10s and response=10m (of Timing), pulls
-//	                      (pods pull), per-namespace=1, generation=3 and observed=2. Lines:
-//	task 1 of a bank/b    a task of a tag, with its owners. After "with": version=2, age=1m, and of its policy ttl=60, timeout=600,
+//	                      (pods pull, which have labels and annotations of the manager's with "marked"), per-namespace=1, generation=3, observed=2
+//	                      and whole (shows pods as they are created, and what changes as it is sent). Lines:
+//	task 1 of a bank/b    a task of a tag, or as redis/1 of one of another image, with its owners. After "with": version=2, age=1m, and of its policy ttl=60, timeout=600,
 //	                      backoff=3 and deadline=60; without age it is of no time, without the others it has no policy.
 //	status 1 Pulling      what is reported of a tag. After the phase: version=0, began=15s, ended=1m (before noon); after "says" the message
-//	job a                 a job, in the namespace default or, as bank/a, in another. After it: over, never, going, image=nginx:2, secrets=s
+//	job a                 a job, in the namespace default or, as bank/a, in another. After it: over, never, going, image=nginx:2, secrets=s,
+//	                      sandbox=x (labels and annotations of that value), always (the pull policy)
+//	first-sync TEXT       what the status says of the first sync
 //	empty                 the image stands in the NodeImage without tasks
 //	refers shop/s copy:shop/s copy:shop/s:batch
 //	                      references of the image to secrets: to one, to the copy of one, and in a mode
-//	sandbox a=b           labels of its sandbox
+//	sandbox a=b           labels and annotations of its sandbox
 //	pod bank/a 1 10s      the pod of an attempt for a job, and its age. After it, what it has come to
 //	refused bank/a 1      the API server has refused such a pod
 //	labels zone=two       of the node; "image-labels" of the NodeImage
@@ -93,6 +97,9 @@ func (l *lines) argument(key, value string) {
 		s.Timing.ResponseTimeout = l.ago(value)
 	case "pulls":
 		s.PullPods = pullPods
+	case "marked":
+		s.PullPods = &PullPods{PauseImage: "pause:1", Labels: map[string]string{"inject": "no", v1alpha1.PullPodLabel: "mine"}, Annotations: map[string]string{"team": "infra"}}
+	case "whole":
 	case "per-namespace":
 		s.PullPods = &PullPods{PauseImage: "pause:1", PerNamespace: l.number(value)}
 	case "generation":
@@ -145,20 +152,27 @@ func (l *lines) read(words []string) {
 		if secrets := values["secrets"]; secrets != "" {
 			l.jobs[plain[1]].Spec.PullSecrets = strings.Split(secrets, ",")
 		}
-	case "task":
-		image := l.s.NodeImage.Spec.Images["nginx"]
-		image.Tags = append(image.Tags, l.task(words[1:], values))
-		l.s.NodeImage.Spec.Images = map[string]v1alpha1.ImageSpec{"nginx": image}
-	case "status":
-		status := l.s.NodeImage.Status.ImageStatuses["nginx"]
-		status.Tags = append(status.Tags, l.status(words[1:]))
-		l.s.NodeImage.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{"nginx": status}
+		if value := values["sandbox"]; value != "" {
+			l.jobs[plain[1]].Spec.SandboxConfig = &v1alpha1.SandboxConfig{Labels: map[string]string{"app": value}, Annotations: map[string]string{"p2p": value, "team": value}}
+		}
+	case "task", "status":
+		n, name := l.s.NodeImage, "nginx"
+		if other, tag, is := strings.Cut(words[1], "/"); is {
+			name, words[1] = other, tag
+		}
+		if words[0] == "task" {
+			n.Spec.Images = with(n.Spec.Images, name, func(i *v1alpha1.ImageSpec) { i.Tags = append(i.Tags, l.task(words[1:], values)) })
+		} else {
+			n.Status.ImageStatuses = with(n.Status.ImageStatuses, name, func(i *v1alpha1.ImageStatus) { i.Tags = append(i.Tags, l.status(words[1:])) })
+		}
+	case "first-sync":
+		l.s.NodeImage.Status.FirstSyncStatus = &v1alpha1.SyncStatus{Message: words[1]}
 	case "empty":
 		l.s.NodeImage.Spec.Images = map[string]v1alpha1.ImageSpec{"nginx": {}}
 	case "refers", "sandbox":
 		image := l.s.NodeImage.Spec.Images["nginx"]
 		if words[0] == "sandbox" {
-			image.SandboxConfig = &v1alpha1.SandboxConfig{Labels: values}
+			image.SandboxConfig = &v1alpha1.SandboxConfig{Labels: values, Annotations: values}
 		} else {
 			image.PullSecrets = referencesTo(plain[1:])
 		}
@@ -174,6 +188,17 @@ func (l *lines) read(words []string) {
 	default:
 		l.t.Fatalf("no line %v", words)
 	}
+}
+
+// with are images of which one is changed.
+func with[I any](images map[string]I, name string, change func(*I)) map[string]I {
+	if images == nil {
+		images = map[string]I{}
+	}
+	image := images[name]
+	change(&image)
+	images[name] = image
+	return images
 }
 
 // referencesTo are references to secrets, or to copies of them.
@@ -210,6 +235,8 @@ func (l *lines) job(name string, words []string) {
 		case "":
 		case "over":
 			j.Status.CompletionTime = new(at(time.Hour))
+		case "always":
+			j.Spec.ImagePullPolicy = v1alpha1.ImagePullAlways
 		case "never":
 			j.Spec.CompletionPolicy.Type = v1alpha1.Never
 		case "going":
@@ -332,8 +359,15 @@ func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
 		out = append(out, fmt.Sprintf("gone is %s/%s", gone.Namespace, gone.Name))
 	}
 	if plan.Status != nil {
-		for _, s := range plan.Status.ImageStatuses["nginx"].Tags {
-			out = append(out, "status "+asJSON(s))
+		for _, name := range slices.Sorted(maps.Keys(plan.Status.ImageStatuses)) {
+			for _, s := range plan.Status.ImageStatuses[name].Tags {
+				out = append(out, strings.TrimPrefix(name+" status ", "nginx ")+asJSON(s))
+			}
+		}
+		if first := plan.Status.FirstSyncStatus; first != nil {
+			counts := *plan.Status
+			counts.ImageStatuses = nil
+			out = append(out, "counts "+asJSON(counts))
 		}
 		if plan.Status.ObservedGeneration > 0 {
 			out = append(out, fmt.Sprint("of generation ", plan.Status.ObservedGeneration))
@@ -344,6 +378,18 @@ func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
 	}
 	if plan.RequeueAfter > 0 {
 		out = append(out, fmt.Sprint("again in ", plan.RequeueAfter))
+	}
+	if d.HasArg("whole") {
+		for _, pod := range plan.Pulls.Create {
+			out = append(out, asJSON(pod))
+		}
+		if plan.Change != nil {
+			patch, err := plan.Change.Patch(s.NodeImage)
+			if err != nil {
+				t.Error(err)
+			}
+			out = append(out, "patch "+string(patch))
+		}
 	}
 	text := cmp.Or(strings.TrimLeft(strings.Join(out, "\n"), "\n"), "nothing") + "\n"
 	for _, pod := range slices.Concat(s.Pods, plan.Pulls.Create, plan.Pulls.Delete) {
