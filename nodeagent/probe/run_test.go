@@ -21,6 +21,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -44,11 +45,7 @@ func newPod(t *testing.T, ip string, mode criv1.NamespaceMode, ports ...corev1.C
 		Metadata: &criv1.ContainerMetadata{Name: "main"}, Annotations: map[string]string{nodeagent.PortsAnnotation: string(annotation)},
 		Labels: map[string]string{nodeagent.ContainerNameLabel: "main", nodeagent.PodNameLabel: "web-0", nodeagent.PodNamespaceLabel: "shop", nodeagent.PodUIDLabel: "uid-web-0"},
 	}})
-	runtime, err := nodeagent.NewRuntime(t.Context(), p.runtime.Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.reconciler = &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}}, Runtime: runtime}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
+	p.reconciler = &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}}, Runtime: agents.Connect(t, p.runtime)}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
 	return p
 }
 

@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,10 +68,10 @@ func PlayStories(t *testing.T, folder string, setUp func(*testing.T) *Story) {
 				}
 				s.do(d, words)
 				s.Sleep(s.Pause)
-				if s.ShowAfter != "" && s.ShowAfter != d.Cmd && len(s.told) == 0 {
-					return ""
+				if s.ShowAfter == "" || s.ShowAfter == d.Cmd {
+					s.Tell(s.happened()...)
 				}
-				return s.shown()
+				return s.take(d)
 			})
 		})
 	})
@@ -167,11 +168,21 @@ func (s *Story) spoil(d *datadriven.TestData, times string) {
 	}
 }
 
-// shown is what there is, and what has happened since the last time.
-func (s *Story) shown() string {
+// take is what is to be shown after a command.
+func (s *Story) take(d *datadriven.TestData) string {
+	told := append(s.told, "")
+	s.told = nil
+	if len(told) == 1 && s.ShowAfter != "" && s.ShowAfter != d.Cmd {
+		return ""
+	}
+	return cmp.Or(strings.Join(told, "\n"), "nothing\n")
+}
+
+// happened is what there is, and what has happened since the last time.
+func (s *Story) happened() []string {
 	s.Helper()
 	calls, events, about := s.Runtime.Calls(), s.Events.All(), s.Events.About()
-	lines := append(s.told, s.Show()...)
+	lines := s.Show()
 	if s.Calls != nil {
 		calls = s.Calls(calls)
 	} else {
@@ -193,11 +204,8 @@ func (s *Story) shown() string {
 		lines, events = append(lines, sent...), append(events, told...)
 	}
 	lines = append(lines, events...)
-	s.told, s.about = nil, len(about)
+	s.about = len(about)
 	s.Runtime.ForgetCalls()
 	s.Events.Forget()
-	if len(lines) == 0 {
-		return "nothing\n"
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return lines
 }
