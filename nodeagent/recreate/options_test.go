@@ -12,11 +12,10 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/internal/testing/readers"
-	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/lifecycle/client/fake"
 )
 
 // reading is a Reader of requests.
@@ -32,15 +31,7 @@ func (broken) List(podwright.Resource, string) ([]any, error) { return nil, erro
 // goodOptions are all that is required.
 func goodOptions(t *testing.T) Options {
 	t.Helper()
-	lifecycle, err := client.NewForConfig(fakecluster.New(nil).Config(agentUser))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Options{Lifecycle: lifecycle, Runtime: runtime, Node: "node-1"}
+	return Options{Lifecycle: fake.NewClient(), Runtime: agents.Connect(t, fakecri.New(nil)), Node: "node-1"}
 }
 
 func TestOptions(t *testing.T) {
