@@ -181,8 +181,8 @@ func (s *Story) take(d *datadriven.TestData) string {
 // happened is what there is, and what has happened since the last time.
 func (s *Story) happened() []string {
 	s.Helper()
-	calls, events, about := s.Runtime.Calls(), s.Events.All(), s.Events.About()
 	lines := s.Show()
+	calls, events, about := s.Runtime.Calls(), s.Events.All(), s.Events.About()
 	if s.Calls != nil {
 		calls = s.Calls(calls)
 	} else {
