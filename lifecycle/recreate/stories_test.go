@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -39,7 +40,7 @@ func TestStories(t *testing.T) {
 			return func(words ...string) string { act(words); synctest.Wait(); return "" }
 		}
 		return &fixture.Story{Stable: true, Restart: func() {},
-			Option: func(_, value string) { s.skew = s.duration(value) },
+			Option: func(_, value string) { s.skew = patches.Duration(s.T, value) },
 			Start: func() (*fixture.Reconciles, func()) {
 				stop := s.manager()
 				return &s.reconciles, func() { stop(); s.Must(s.guard.Check()) }
@@ -49,11 +50,11 @@ func TestStories(t *testing.T) {
 				"request":        quiet(func(words []string) { s.create(words[0], "web-0", words[1:]...) }),
 				"delete-request": quiet(func(words []string) { s.deleteRequest(words[0]) }),
 				"strip":          quiet(func(words []string) { s.patchRequest(words[0], `{"metadata":{"finalizers":null}}`) }),
-				"work":           quiet(func(words []string) { s.work(s.duration(words[0])) }),
-				"alone":          quiet(func(words []string) { s.alone(s.duration(words[0])) }),
+				"work":           quiet(func(words []string) { s.work(patches.Duration(s.T, words[0])) }),
+				"alone":          quiet(func(words []string) { s.alone(patches.Duration(s.T, words[0])) }),
 				"node": quiet(func(words []string) {
-					if s.node.broken = words[0] == "broken"; !s.node.broken {
-						s.node.startup = s.duration(words[0])
+					if s.node.Broken = words[0] == "broken"; !s.node.Broken {
+						s.node.Startup = patches.Duration(s.T, words[0])
 					}
 				}),
 				"phase": quiet(func(words []string) {

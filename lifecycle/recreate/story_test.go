@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -44,14 +45,12 @@ func newStory() *story { return &story{} }
 func (s *story) setUp(c *fixture.Cluster) {
 	s.Cluster = c
 	s.requests = s.lifecycle(fixture.TestUser).ContainerRecreateRequests(fixture.Web.Namespace)
-	s.node = &node{story: s, runtime: map[string]*container{}}
+	s.node = &node{story: s, NodeKubelet: fakecri.NodeKubelet{Kubelet: fakecri.Kubelet{Client: c.Kube, Runtime: fakecri.New(nil)}}}
 }
 
 func (s *story) lifecycle(user string) client.Interface {
 	s.T.Helper()
-	c, err := client.NewForConfig(s.Config(user))
-	s.Must(err)
-	return c
+	return fixture.Connect(s.T, s.Server, user, client.NewForConfig)
 }
 
 // manager starts a manager with caches of its own. The function it returns
@@ -115,6 +114,9 @@ func (s *story) create(name, pod string, changes ...string) {
 	s.Must(err)
 	synctest.Wait()
 }
+
+// pass lets time pass.
+func (s *story) pass(d time.Duration) { s.Sleep(d.String()) }
 
 // work has the node work for a time.
 func (s *story) work(d time.Duration) {
