@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"testing/synctest"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -90,7 +91,7 @@ func (n *node) write(r *v1alpha1.ContainerRecreateRequest) {
 // the containers before each of them. At last it shows whether the agent was told since when the pod is out of service.
 func (s *story) replay(file, name string) (reported string) {
 	s.T.Helper()
-	patches.Replay(s.T, "testdata/agents/"+file, s.pass, func(verb, text string) {
+	patches.Replay(s.T, "testdata/agents/"+file, func(d time.Duration) { s.Sleep(d.String()) }, func(verb, text string) {
 		r := s.get(name)
 		if verb == "restart" {
 			s.node.Runtime.End(s.node.runs(r, 0), 1)

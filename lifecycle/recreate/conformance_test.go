@@ -30,9 +30,7 @@ var requestResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.Wit
 func TestConformance(t *testing.T) {
 	storyOf := func(c *conformance.Cluster) *story {
 		if c.Data == nil {
-			s := newStory()
-			s.setUp(c.Cluster)
-			c.Data = s
+			c.Data = newStory(c.Cluster)
 		}
 		return c.Data.(*story)
 	}

@@ -22,10 +22,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-func cacheKey(name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
-}
-
 // TestStories plays the stories in testdata: see fixture.PlayStories. "start" starts a manager; the option "skew" sets its clock ahead. "pod" and
 // "request" create them, with changes of testdata/words.yaml. "work" has kubelet and agent work for a time, and "alone" the kubelet. "node" says
 // how long containers take to be ready, or that those which are started again never are. "phase" has the agent write a phase, and nothing more.
@@ -34,16 +30,14 @@ func cacheKey(name string) types.NamespacedName {
 // "patch-request" changes it by a patch, and "heartbeats" is fixture.Cluster.Heartbeats. "counted" tells of the reconciles since "count".
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", requestResource, func(c *fixture.Cluster) *fixture.Story {
-		s := newStory()
-		s.setUp(c)
+		s := newStory(c)
 		quiet := func(act func(words []string)) func(...string) string {
 			return func(words ...string) string { act(words); synctest.Wait(); return "" }
 		}
 		return &fixture.Story{Stable: true, Restart: func() {},
 			Option: func(_, value string) { s.skew = patches.Duration(s.T, value) },
 			Start: func() (*fixture.Reconciles, func()) {
-				stop := s.manager()
-				return &s.reconciles, func() { stop(); s.Must(s.guard.Check()) }
+				return &s.reconciles, s.manager()
 			},
 			Further: map[string]func(...string) string{
 				"pod":            quiet(func(words []string) { s.pod(words[0], words[1:]...) }),
@@ -72,13 +66,6 @@ func TestStories(t *testing.T) {
 				"held":          s.held,
 			}}
 	})
-}
-
-func (s *story) duration(text string) time.Duration {
-	s.T.Helper()
-	d, err := time.ParseDuration(text)
-	s.Must(err)
-	return d
 }
 
 // alone has the kubelet work for a time, and no agent.
