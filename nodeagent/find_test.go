@@ -10,22 +10,9 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
-
-func TestRuntimeOf(t *testing.T) {
-	for says, want := range map[string][2]string{
-		"containerd://2.3.7": {"containerd", "2.3.7"}, "cri-o://1.30.0": {"cri-o", "1.30.0"}, "": {}, "containerd://": {"containerd"},
-	} {
-		node := &corev1.Node{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{ContainerRuntimeVersion: says}}}
-		if name, version := nodeagent.RuntimeOf(node); name != want[0] || version != want[1] {
-			t.Errorf("%q: %q, %q", says, name, version)
-		}
-	}
-}
 
 // sockets serves runtimes, each given as "file name version", and returns the paths
 // of the files. A file alone is a socket at which no server listens.
@@ -194,27 +181,5 @@ func TestFindWaits(t *testing.T) {
 	defer cancel()
 	if _, err := nodeagent.Find(ctx, []string{"/nowhere/a.sock"}, "", ""); err == nil || !strings.Contains(err.Error(), "no container runtime answers") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// PPM-4.4: the address of a node is what its kubelet has told.
-func TestNodeAddressOf(t *testing.T) {
-	type addresses = []corev1.NodeAddress
-	for _, test := range []struct {
-		name      string
-		addresses addresses
-		want      string
-	}{
-		{"none", nil, ""},
-		{"internal", addresses{{Type: corev1.NodeHostName, Address: "n1"}, {Type: corev1.NodeExternalIP, Address: "203.0.113.1"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}}, "10.0.0.7"},
-		{"of two families the first", addresses{{Type: corev1.NodeInternalIP, Address: "fd00::7"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}}, "fd00::7"},
-		{"of the loopback interface", addresses{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}, ""},
-		{"no address", addresses{{Type: corev1.NodeInternalIP, Address: "n1"}}, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := nodeagent.NodeAddressOf(&corev1.Node{Status: corev1.NodeStatus{Addresses: test.addresses}}); got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
 	}
 }
