@@ -60,6 +60,7 @@ type cluster struct {
 	marker                           podprobemarker.Reconciler
 	serverless                       bool
 	reconciles                       int // when a script began to count
+	told                             []string
 }
 
 func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
