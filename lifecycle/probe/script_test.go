@@ -189,12 +189,11 @@ func (c *cluster) show() string {
 	return strings.Join(append(lines, ""), "\n")
 }
 
-// deleted shows which NodePodProbes the controller has deleted: another one that has taken the name would stay.
+// deleted shows which NodePodProbes the controller has deleted, with the UID that it has named: another one that has taken the name would stay.
 func (c *cluster) deleted() (lines []string) {
 	for _, r := range c.Requests(nodeUser) {
-		if options := (metav1.DeleteOptions{}); r.String() == "delete nodepodprobes" {
-			c.Must(json.Unmarshal(r.Body, &options))
-			lines = append(lines, fmt.Sprint("deleted ", r.Name, " if it has the UID ", *options.Preconditions.UID))
+		if r.String() == "delete nodepodprobes" {
+			lines = append(lines, "deleted "+r.Name+" with "+strings.TrimSpace(string(r.Body)))
 		}
 	}
 	return lines
