@@ -17,7 +17,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -74,7 +73,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle",
+	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: goodOptions(t), Required: "Kubernetes Lifecycle",
 		New:           func(o recreate.Options) error { _, err := recreate.New(o); return err },
 		NewReconciler: func(o recreate.Options) error { _, err := recreate.NewReconciler(o); return err }})
 }
