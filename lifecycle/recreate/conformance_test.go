@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -44,15 +43,8 @@ func TestConformance(t *testing.T) {
 			o := recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
 				Pods:     c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := recreate.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: recreate.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || len(plan.Steps) == 0 {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			return conformance.Made(fixture.Package[recreate.Options, recreate.Snapshot, recreate.Plan]{New: recreate.New,
+				Acts: func(plan *recreate.Plan) bool { return len(plan.Steps) > 0 }}, o, recreate.Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			s := storyOf(c)

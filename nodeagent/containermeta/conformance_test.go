@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
@@ -36,15 +35,8 @@ func TestConformance(t *testing.T) {
 			kube := c.Client(fixture.ControllerUser)
 			o := Options{Kubernetes: kube, Runtime: agents.Connect(c.T, nodeOf(c).Runtime), Node: "node-1", Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || plan.Report == nil && len(plan.Restarts) == 0 {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			return conformance.Made(fixture.Package[Options, Snapshot, Plan]{New: New,
+				Acts: func(plan *Plan) bool { return plan.Report != nil || len(plan.Restarts) > 0 }}, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			nodeOf(c).create(newPod(name))
