@@ -12,46 +12,40 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 )
 
+// perPod measures what is done for each pod of a workload.
+func perPod(b *testing.B, name string, do func()) {
+	for _, n := range []int{10, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("%spods=%d", name, n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for range n {
+					do()
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkRefresh is one reconcile of all pods of a workload: settled ones, and
 // ones that all finish an update at once.
 func BenchmarkRefresh(b *testing.B) {
 	l := lifecycleOf(b, `inPlaceUpdate: {labelsHandler: {a: "true"}, markPodNotReady: true}`)
 	in := lifecycle.RefreshInput{AtTarget: true, InPlaceComplete: true}
-	for _, bench := range []struct {
-		name string
-		pod  *corev1.Pod
-	}{
-		{"settled", newPod("Normal", "gate")},
-		{"finishing", newPod("Updating", "out="+otherKey+","+updateKey)},
-	} {
-		for _, n := range []int{10, 1_000, 10_000} {
-			b.Run(fmt.Sprintf("%s/pods=%d", bench.name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					for range n {
-						var p podpatch.Patch
-						lifecycle.Refresh(&p, bench.pod, l, in, now)
-					}
-				}
-			})
-		}
+	for name, pod := range map[string]*corev1.Pod{"settled/": newPod("Normal", "gate"), "finishing/": newPod("Updating", "out="+otherKey+","+updateKey)} {
+		perPod(b, name, func() {
+			var p podpatch.Patch
+			lifecycle.Refresh(&p, pod, l, in, now)
+		})
 	}
 }
 
 func BenchmarkAvailable(b *testing.B) {
 	pod := newPod("Normal", "gate")
-	for _, n := range []int{10, 1_000, 10_000} {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				for range n {
-					if !lifecycle.Available(pod, 10, now) {
-						b.Fatal("not available")
-					}
-				}
-			}
-		})
-	}
+	perPod(b, "", func() {
+		if !lifecycle.Available(pod, 10, now) {
+			b.Fatal("not available")
+		}
+	})
 }
 
 // BenchmarkHeld is one reconcile of pods that all wait for their preDelete hook,
@@ -59,17 +53,10 @@ func BenchmarkAvailable(b *testing.B) {
 func BenchmarkHeld(b *testing.B) {
 	l := lifecycleOf(b, `preDelete: {labelsHandler: {a: "true", b: "true"}, finalizersHandler: [f], markPodNotReady: true}`)
 	pod := newPod("PreparingDelete", "a", "finalizer=f", "out="+deleteKey)
-	for _, n := range []int{10, 1_000, 10_000} {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				for range n {
-					var p podpatch.Patch
-					if now, _ := lifecycle.BeginDelete(&p, pod, l, now); now {
-						b.Fatal("not held")
-					}
-				}
-			}
-		})
-	}
+	perPod(b, "", func() {
+		var p podpatch.Patch
+		if now, _ := lifecycle.BeginDelete(&p, pod, l, now); now {
+			b.Fatal("not held")
+		}
+	})
 }

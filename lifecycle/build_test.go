@@ -3,10 +3,13 @@
 package lifecycle_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/podpatch"
@@ -45,54 +48,38 @@ func lifecycleOf(t testing.TB, text string) (l *v1alpha1.Lifecycle) {
 	return l
 }
 
-// change is what a patch does, in short.
-type change struct {
-	State v1alpha1.StateType // empty: not patched
-	// InService is the new status of KruisePodReady with its keys; empty: not patched.
-	InService string
-	// Labels and finalizers of a hook.
-	Labels     map[string]string
-	Finalizers []string
-}
-
-// changed reads a patch and checks what holds for all: the state comes with
+// changed shows what a patch does, and checks what holds for all: the state comes with
 // the time of the change, a condition makes the patch conditional.
-func changed(t *testing.T, p *podpatch.Patch) change {
+func changed(t *testing.T, p *podpatch.Patch) (out string) {
 	t.Helper()
-	c := change{Finalizers: p.AddFinalizers}
-	for key, value := range p.Labels {
-		switch {
-		case value == nil:
-			t.Errorf("label %s is removed", key)
-		case key == v1alpha1.StateLabel:
-			c.State = v1alpha1.StateType(*value)
-		default:
-			if c.Labels == nil {
-				c.Labels = map[string]string{}
-			}
-			c.Labels[key] = *value
+	var labels string
+	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
+		value := p.Labels[key]
+		if value == nil {
+			t.Fatalf("label %s is removed", key)
 		}
+		if key == v1alpha1.StateLabel {
+			out = "state " + *value + "\n"
+			continue
+		}
+		labels += "label " + key + "=" + *value + "\n"
 	}
-	timestamp := ""
-	if at := p.Annotations[v1alpha1.TimestampAnnotation]; at != nil {
-		timestamp = *at
-	}
-	want := ""
-	if c.State != "" {
-		want = "2024-05-01T12:00:00+02:00"
-	}
-	if timestamp != want {
-		t.Errorf("LC-4: state %q is set with the time %q, want %q", c.State, timestamp, want)
+	at := ptr.Deref(p.Annotations[v1alpha1.TimestampAnnotation], "")
+	if (at != "") != (out != "") || at != "" && at != "2024-05-01T12:00:00+02:00" {
+		t.Errorf("LC-4: %q is set with the time %q", out, at)
 	}
 	for _, condition := range p.Conditions {
 		if condition.Type == v1alpha1.KruisePodReady {
-			c.InService = string(condition.Status) + " " + condition.Message
+			out += "in service " + keyNames.Replace(string(condition.Status)+" "+condition.Message) + "\n"
 			if !p.IfUnchanged {
 				t.Error("a change of the shared condition must be conditional")
 			}
 		}
 	}
-	return c
+	for _, finalizer := range p.AddFinalizers {
+		labels += "finalizer " + finalizer + "\n"
+	}
+	return out + labels
 }
 
 // apply returns the patched pod, and checks that one request

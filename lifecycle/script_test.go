@@ -4,9 +4,6 @@ package lifecycle_test
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -30,7 +28,7 @@ var (
 // TestScripts shows what a step changes about a pod. The steps are "delete", "cancel" (a deletion), "update" and "refresh". With "target"
 // a pod has the update revision, and with "complete" its update in place is complete. The first line is the pod, by its state or "-", and words
 // of testdata/words.yaml. out=other,update are the reasons for which it is out of service. The second line has the hooks. Other commands show what
-// is known of a pod, and the requests of "state".
+// is known of a pod, the metadata of a new one of an "initial" state, and the requests of "state".
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -64,7 +62,7 @@ func TestScripts(t *testing.T) {
 				out = fmt.Sprintln(step)
 			case "refresh":
 				in := lifecycle.RefreshInput{AtTarget: d.HasArg("target"), InPlaceComplete: d.HasArg("complete")}
-				if got, want := lifecycle.Refresh(&p, pod, l, in, now), !cmp.Equal(changed(t, &p), change{}); got != want {
+				if got, want := lifecycle.Refresh(&p, pod, l, in, now), changed(t, &p) != ""; got != want {
 					t.Errorf("%s: result %t, want %t", d.Pos, got, want)
 				}
 				after := apply(t, &p, pod)
@@ -76,7 +74,7 @@ func TestScripts(t *testing.T) {
 				t.Errorf("%s: the pod was changed:\n%s", d.Pos, diff)
 			}
 			apply(t, &p, pod)
-			return strings.ReplaceAll(out, ": \n", "\n") + changed(t, &p).String()
+			return strings.ReplaceAll(out, ": \n", "\n") + changed(t, &p)
 		})
 	})
 }
@@ -96,6 +94,9 @@ func known(t *testing.T, d *datadriven.TestData, pod *corev1.Pod, l *v1alpha1.Li
 		return fmt.Sprintln(lifecycle.Unbound(pod, l))
 	case "awaits-eviction":
 		return fmt.Sprintln(lifecycle.AwaitsEviction(pod, now))
+	case "initial":
+		lifecycle.SetInitialState(&pod.ObjectMeta, v1alpha1.StateType(d.CmdArgs[0].Key), now)
+		return fmt.Sprintf("labels %v, annotations %v\n", pod.Labels, pod.Annotations)
 	case "state":
 		var p podpatch.Patch
 		for i, state := range d.CmdArgs {
@@ -120,11 +121,7 @@ func number(t *testing.T, d *datadriven.TestData, i int) int {
 	if i >= len(d.CmdArgs) {
 		return 0
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(d.CmdArgs[i].String(), "min="))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return patches.Number(t, strings.TrimPrefix(d.CmdArgs[i].String(), "min="))
 }
 
 // reachesNormal has a pod that is not to be deleted any more reach Normal. (LC-14, LC-8)
@@ -135,20 +132,4 @@ func reachesNormal(t *testing.T, pod *corev1.Pod, l *v1alpha1.Lifecycle) {
 	if state := lifecycle.StateOf(apply(t, &refresh, pod)); state != v1alpha1.StateNormal {
 		t.Errorf("LC-14: the pod reaches %s, want Normal", state)
 	}
-}
-
-func (c change) String() (out string) {
-	if c.State != "" {
-		out += fmt.Sprintf("state %s\n", c.State)
-	}
-	if c.InService != "" {
-		out += fmt.Sprintf("in service %s\n", keyNames.Replace(c.InService))
-	}
-	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
-		out += fmt.Sprintf("label %s=%s\n", key, c.Labels[key])
-	}
-	for _, finalizer := range c.Finalizers {
-		out += fmt.Sprintf("finalizer %s\n", finalizer)
-	}
-	return out
 }

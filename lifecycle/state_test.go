@@ -9,29 +9,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/lifecycle"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
-
-func TestSetInitialState(t *testing.T) {
-	t.Run("LC-5, LC-7: a new pod is created with its state", func(t *testing.T) {
-		var pod corev1.Pod
-		lifecycle.SetInitialState(&pod.ObjectMeta, v1alpha1.StatePreparingNormal, now)
-		if got := lifecycle.StateOf(&pod); got != v1alpha1.StatePreparingNormal {
-			t.Errorf("state %q", got)
-		}
-		if got := pod.Annotations[v1alpha1.TimestampAnnotation]; got != "2024-05-01T12:00:00+02:00" {
-			t.Errorf("time %q", got)
-		}
-	})
-	t.Run("LC-5: labels and annotations of the template stay", func(t *testing.T) {
-		pod := newPod("-")
-		pod.Annotations = map[string]string{"note": "x"}
-		lifecycle.SetInitialState(&pod.ObjectMeta, v1alpha1.StateNormal, now)
-		if pod.Labels["app"] != "web" || pod.Annotations["note"] != "x" || lifecycle.StateOf(pod) != v1alpha1.StateNormal {
-			t.Errorf("metadata %+v", pod.ObjectMeta)
-		}
-	})
-}
 
 func TestUpdateStepString(t *testing.T) {
 	for step, want := range map[lifecycle.UpdateStep]string{

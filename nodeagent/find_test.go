@@ -10,22 +10,9 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
-
-func TestRuntimeOf(t *testing.T) {
-	for says, want := range map[string][2]string{
-		"containerd://2.3.7": {"containerd", "2.3.7"}, "cri-o://1.30.0": {"cri-o", "1.30.0"}, "": {}, "containerd://": {"containerd"},
-	} {
-		node := &corev1.Node{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{ContainerRuntimeVersion: says}}}
-		if name, version := nodeagent.RuntimeOf(node); name != want[0] || version != want[1] {
-			t.Errorf("%q: %q, %q", says, name, version)
-		}
-	}
-}
 
 // sockets serves runtimes, each given as "file name version", and returns the paths
 // of the files. A file alone is a socket at which no server listens.
@@ -53,41 +40,44 @@ func sockets(t *testing.T, runtimes ...string) (all []string) {
 	return all
 }
 
+// found is the file of the runtime that is found, or why none is.
+func found(t *testing.T, paths []string, name, version string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := nodeagent.Find(ctx, paths, name, version)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	defer r.Close()
+	if err := r.Check(ctx); err != nil {
+		t.Error(err)
+	}
+	return filepath.Base(r.Endpoint)
+}
+
 func TestFind(t *testing.T) {
 	const ours, dockers, crio = "a.sock containerd 2.3.7", "b.sock containerd 1.7.0", "c.sock cri-o 1.30.0"
 	for _, test := range []struct {
 		what          string
 		runtimes      []string
 		name, version string
-		want          string // the file
-		err           string
+		want          string // the file, or a part of an error
 	}{
-		{"the only one", []string{ours}, "", "", "a.sock", ""},
-		{"the only one, named", []string{ours}, "containerd", "2.3.7", "a.sock", ""},
-		{"the only one, updated since the kubelet asked", []string{ours}, "containerd", "2.3.6", "a.sock", ""},
-		{"the one of the name", []string{ours, crio}, "cri-o", "1.30.0", "c.sock", ""},
-		{"the one of the version", []string{dockers, ours}, "containerd", "2.3.7", "a.sock", ""},
-		{"two, and no name", []string{ours, crio}, "", "", "", "want one container runtime, found containerd 2.3.7 at unix://"},
-		{"two of the name, none of the version", []string{ours, dockers}, "containerd", "2.0.0", "", "want one container runtime, found"},
-		{"none of the name", []string{ours}, "cri-o", "1.30.0", "", "want the container runtime cri-o 1.30.0 of the node, found containerd 2.3.7"},
+		{"the only one", []string{ours}, "", "", "a.sock"},
+		{"the only one, named", []string{ours}, "containerd", "2.3.7", "a.sock"},
+		{"the only one, updated since the kubelet asked", []string{ours}, "containerd", "2.3.6", "a.sock"},
+		{"the one of the name", []string{ours, crio}, "cri-o", "1.30.0", "c.sock"},
+		{"the one of the version", []string{dockers, ours}, "containerd", "2.3.7", "a.sock"},
+		{"two, and no name", []string{ours, crio}, "", "", "want one container runtime, found containerd 2.3.7 at unix://"},
+		{"two of the name, none of the version", []string{ours, dockers}, "containerd", "2.0.0", "want one container runtime, found"},
+		{"none of the name", []string{ours}, "cri-o", "1.30.0", "want the container runtime cri-o 1.30.0 of the node, found containerd 2.3.7"},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			r, err := nodeagent.Find(ctx, append(sockets(t, test.runtimes...), "/nowhere/containerd.sock"), test.name, test.version)
-			if test.err != "" {
-				if err == nil || !strings.Contains(err.Error(), test.err) {
-					t.Fatalf("error %v, want %s", err, test.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if filepath.Base(r.Endpoint) != test.want || r.Check(ctx) != nil {
-				t.Errorf("found %s, want %s", r.Endpoint, test.want)
+			got := found(t, append(sockets(t, test.runtimes...), "/nowhere/containerd.sock"), test.name, test.version)
+			if got != test.want && (!strings.HasPrefix(got, "error: ") || !strings.Contains(got, test.want)) {
+				t.Errorf("found %s, want %s", got, test.want)
 			}
 		})
 	}
@@ -97,25 +87,11 @@ func TestFind(t *testing.T) {
 func TestFindBesideDeadSockets(t *testing.T) {
 	nodeagent.FindSoon(t)
 	const ours = "a.sock containerd 2.3.7"
-	for what, test := range map[string]struct {
-		runtimes      []string
-		name, version string
-	}{
-		"nothing is known of the node": {[]string{"dead.sock", ours}, "", ""},
-		"the node has another version": {[]string{ours, "dead.sock"}, "containerd", "2.3.8"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			r, err := nodeagent.Find(ctx, sockets(t, test.runtimes...), test.name, test.version)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if filepath.Base(r.Endpoint) != "a.sock" || r.Check(ctx) != nil {
-				t.Errorf("found %s", r.Endpoint)
-			}
-		})
+	if got := found(t, sockets(t, "dead.sock", ours), "", ""); got != "a.sock" {
+		t.Errorf("nothing is known of the node: %s", got)
+	}
+	if got := found(t, sockets(t, ours, "dead.sock"), "containerd", "2.3.8"); got != "a.sock" {
+		t.Errorf("the node has another version: %s", got)
 	}
 }
 
@@ -126,33 +102,21 @@ func TestFindOneSocketTwice(t *testing.T) {
 	if err := os.Symlink(filepath.Dir(path), link); err != nil {
 		t.Fatal(err)
 	}
-	r, err := nodeagent.Find(t.Context(), []string{path, filepath.Join(link, "a.sock")}, "", "")
-	if err != nil {
-		t.Fatal(err)
+	if got := found(t, []string{path, filepath.Join(link, "a.sock")}, "", ""); got != "a.sock" {
+		t.Error(got)
 	}
-	r.Close()
 }
 
 // A runtime of another version is not taken while that of the node has not answered yet.
 func TestFindWaitsForTheRightVersion(t *testing.T) {
 	paths := sockets(t, "dockers.sock containerd 1.7.0", "ours.sock")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	found := make(chan string, 1)
-	go func() {
-		r, err := nodeagent.Find(ctx, paths, "containerd", "2.3.7")
-		if err != nil {
-			found <- err.Error()
-			return
-		}
-		defer r.Close()
-		found <- r.Version
-	}()
+	file := make(chan string, 1)
+	go func() { file <- found(t, paths, "containerd", "2.3.7") }()
 	fake := fakecri.New(nil)
 	fake.RuntimeName, fake.RuntimeVersion = "containerd", "2.3.7"
 	select {
-	case version := <-found:
-		t.Fatalf("found %s before the runtime of the node answers", version)
+	case file := <-file:
+		t.Fatalf("found %s before the runtime of the node answers", file)
 	case <-time.After(300 * time.Millisecond):
 	}
 	stop, err := fake.Serve(paths[1] + ".new")
@@ -163,58 +127,26 @@ func TestFindWaitsForTheRightVersion(t *testing.T) {
 	if err := os.Rename(paths[1]+".new", paths[1]); err != nil { // there is a socket at every moment
 		t.Fatal(err)
 	}
-	if version := <-found; version != "2.3.7" {
-		t.Errorf("found %s", version)
+	if file := <-file; file != "ours.sock" {
+		t.Errorf("found %s", file)
 	}
 }
 
 // A runtime that comes later is waited for, one that never does is an error.
 func TestFindWaits(t *testing.T) {
-	dir, fake := t.TempDir(), fakecri.New(nil)
-	path := filepath.Join(dir, "late.sock")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	found := make(chan error, 1)
-	go func() {
-		r, err := nodeagent.Find(ctx, []string{path}, "", "")
-		if err == nil {
-			err = r.Close()
-		}
-		found <- err
-	}()
-	stop, err := fake.Serve(path)
+	path, file := filepath.Join(t.TempDir(), "late.sock"), make(chan string, 1)
+	go func() { file <- found(t, []string{path}, "", "") }()
+	stop, err := fakecri.New(nil).Serve(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	if err := <-found; err != nil {
-		t.Fatal(err)
+	if file := <-file; file != "late.sock" {
+		t.Errorf("found %s", file)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := nodeagent.Find(ctx, []string{"/nowhere/a.sock"}, "", ""); err == nil || !strings.Contains(err.Error(), "no container runtime answers") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// PPM-4.4: the address of a node is what its kubelet has told.
-func TestNodeAddressOf(t *testing.T) {
-	type addresses = []corev1.NodeAddress
-	for _, test := range []struct {
-		name      string
-		addresses addresses
-		want      string
-	}{
-		{"none", nil, ""},
-		{"internal", addresses{{Type: corev1.NodeHostName, Address: "n1"}, {Type: corev1.NodeExternalIP, Address: "203.0.113.1"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}}, "10.0.0.7"},
-		{"of two families the first", addresses{{Type: corev1.NodeInternalIP, Address: "fd00::7"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}}, "fd00::7"},
-		{"of the loopback interface", addresses{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}, ""},
-		{"no address", addresses{{Type: corev1.NodeInternalIP, Address: "n1"}}, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := nodeagent.NodeAddressOf(&corev1.Node{Status: corev1.NodeStatus{Addresses: test.addresses}}); got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
 	}
 }

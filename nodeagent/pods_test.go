@@ -3,10 +3,8 @@
 package nodeagent_test
 
 import (
-	"context"
-	"sync"
+	"net/http"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -14,40 +12,56 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// The informer asks for the pods of its node alone, and keeps them small.
+// query is what the API server is asked for.
+type query struct{ Watch, InitialEvents, Pods, Version string }
+
+type queries struct {
+	http.RoundTripper
+	asked []query
+}
+
+// RoundTrip notes a request.
+func (q *queries) RoundTrip(request *http.Request) (*http.Response, error) {
+	of := request.URL.Query()
+	q.asked = append(q.asked, query{of.Get("watch"), of.Get("sendInitialEvents"), of.Get("fieldSelector"), of.Get("resourceVersion")})
+	return q.RoundTripper.RoundTrip(request)
+}
+
+// The informer asks for the pods of its node alone, and keeps them small. They are listed by the API server's index, from its cache, before
+// they are watched.
 func TestPodInformer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := fakecluster.New(nil)
-		kube, err := kubernetes.NewForConfig(server.Config("agent"))
-		if err != nil {
-			t.Fatal(err)
-		}
+	agents.Play(t, func(t *testing.T) *agents.Node { return agents.NewNode(t, "node-1", fakecluster.New(nil), nil) }, func(n *agents.Node) {
 		for name, node := range map[string]string{"a": "node-1", "b": "node-2", "c": ""} {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
 				NodeName: node, NodeSelector: map[string]string{"k": "v"}, Containers: []corev1.Container{{Name: "main"}},
 			}}
-			if _, err := kube.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := n.Kube.CoreV1().Pods("default").Create(n.Context(), pod, metav1.CreateOptions{})
+			n.Must(err)
 		}
+		config := n.Server.Config("agent")
+		asked := &queries{RoundTripper: config.Transport}
+		config.Transport = asked
+		kube, err := kubernetes.NewForConfig(config)
+		n.Must(err)
 		informer := nodeagent.NewPodInformer(kube, "node-1")
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { informer.RunWithContext(ctx) })
-		synctest.Wait()
-		if diff := cmp.Diff([]string{"default/a"}, informer.GetStore().ListKeys()); diff != "" {
-			t.Errorf("pods (-want +got):\n%s", diff)
-		}
+		n.Go(fixture.Informing(informer))
+		n.Want("pods", []string{"default/a"}, informer.GetStore().ListKeys())
 		for _, object := range informer.GetStore().List() {
 			if pod := object.(*corev1.Pod); len(pod.Spec.NodeSelector) != 0 || len(pod.Spec.Containers) != 1 {
 				t.Errorf("spec %+v", pod.Spec)
 			}
 		}
-		cancel()
-		running.Wait()
+		for i := range asked.asked[1:] {
+			asked.asked[i+1].Version = "" // of what was listed
+		}
+		if diff := cmp.Diff([]query{{Pods: "spec.nodeName=node-1", Version: "0"}, {Watch: "true", Pods: "spec.nodeName=node-1"}}, asked.asked); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
 	})
 }
 

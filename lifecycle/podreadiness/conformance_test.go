@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
@@ -31,15 +30,8 @@ func TestConformance(t *testing.T) {
 			kube := c.Client(fixture.ControllerUser)
 			o := podreadiness.Options{Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := podreadiness.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: podreadiness.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || *plan == (podreadiness.Plan{}) {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", *plan), nil
-			}}, nil
+			return conformance.Made(fixture.Package[podreadiness.Options, podreadiness.Snapshot, podreadiness.Plan]{New: podreadiness.New,
+				Acts: func(plan *podreadiness.Plan) bool { return *plan != podreadiness.Plan{} }}, o, podreadiness.Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			pod := gated()

@@ -3,7 +3,6 @@
 package probe
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +46,16 @@ var (
 	probesResource = fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: "nodepodprobes", ClusterScoped: true, Status: true, Generation: true}
 )
 
+// The packages of both controllers.
+var (
+	ofMarkers = fixture.Package[podprobemarker.Options, podprobemarker.Snapshot, podprobemarker.Plan]{New: podprobemarker.New,
+		Acts: func(p *podprobemarker.Plan) bool { return p.Finalizers != nil || p.Status != nil }}
+	ofNodes = fixture.Package[nodepodprobe.Options, nodepodprobe.Snapshot, nodepodprobe.Plan]{New: nodepodprobe.New,
+		Acts: func(p *nodepodprobe.Plan) bool {
+			return p.Create != nil || p.Delete || p.Spec != nil || len(p.Patches) > 0
+		}}
+)
+
 // cluster is an API server in memory with both controllers, in virtual time.
 type cluster struct {
 	*fixture.Bubble
@@ -60,6 +69,7 @@ type cluster struct {
 	marker                           podprobemarker.Reconciler
 	serverless                       bool
 	reconciles                       int // when a script began to count
+	told                             []string
 }
 
 func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
@@ -119,39 +129,19 @@ func (c *cluster) expectSettled() {
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
 	c.Must(err)
 	for i := range nodes.Items {
-		if next := c.nextOfNode(nodes.Items[i].Name); next != "" {
-			c.Errorf("node %s is not settled: %s", nodes.Items[i].Name, next)
+		next, err := ofNodes.Unfinished(c.node, types.NamespacedName{Name: nodes.Items[i].Name})
+		if err != nil || next != "" {
+			c.Errorf("node %s is not settled: %s, error %v", nodes.Items[i].Name, next, err)
 		}
 	}
 	markers, err := c.markers.List(c.Context(), metav1.ListOptions{})
 	c.Must(err)
 	for i := range markers.Items {
-		if next := nextOf(c.marker, types.NamespacedName{Namespace: namespace, Name: markers.Items[i].Name}); next != "" {
-			c.Errorf("marker %s is not settled: %s", markers.Items[i].Name, next)
+		next, err := ofMarkers.Unfinished(c.marker, types.NamespacedName{Namespace: namespace, Name: markers.Items[i].Name})
+		if err != nil || next != "" {
+			c.Errorf("marker %s is not settled: %s, error %v", markers.Items[i].Name, next, err)
 		}
 	}
-}
-
-func (c *cluster) nextOfNode(name string) string {
-	plan, err := c.node.Plan(context.Background(), types.NamespacedName{Name: name})
-	if err != nil {
-		return err.Error()
-	}
-	if plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%+v", plan)
-}
-
-func nextOf(r podprobemarker.Reconciler, key types.NamespacedName) string {
-	plan, err := r.Plan(context.Background(), key)
-	if err != nil {
-		return err.Error()
-	}
-	if plan == nil || plan.Finalizers == nil && plan.Status == nil {
-		return ""
-	}
-	return fmt.Sprintf("%+v", plan)
 }
 
 // addNode adds a node that is ready.

@@ -44,11 +44,7 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := podprobemarker.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: podprobemarker.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return nextOf(controller, key), nil
-			}}, nil
+			return conformance.Made(ofMarkers, o, podprobemarker.Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			of(c).addPod("n1", name+"-0", name)
@@ -86,15 +82,10 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())}
-			controller, err := nodepodprobe.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: nodepodprobe.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), types.NamespacedName{Name: key.Name})
-				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			made, err := conformance.Made(ofNodes, o, nodepodprobe.Rules(o))
+			next := made.Next
+			made.Next = func(key types.NamespacedName) (string, error) { return next(types.NamespacedName{Name: key.Name}) } // of no namespace
+			return made, err
 		},
 		Prepare: func(c *conformance.Cluster) {
 			m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: "games"}, Spec: v1alpha1.PodProbeMarkerSpec{

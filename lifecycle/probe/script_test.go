@@ -3,12 +3,13 @@
 package probe
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -33,6 +35,10 @@ import (
 //	unmark games             deletes a marker
 //	patch-pod web-0 [status] [times=30], patch-node n1, patch-probes n1, patch-marker games
 //	                         changes an object by the patch that follows, once a second
+//	replay 1.4.txt n1 web-0  has an agent of OpenKruise report results for a pod, as they were written down, and shows the pod after each
+//	add-probes n1            creates a NodePodProbe as another client does, and shows its UID
+//	hold nodes, release nodes
+//	                         stops and resumes the events of the cache of nodes
 //	fail conflict, policy, heal
 //	                         has the API server refuse two results, or what is to be probed
 //	begin, reconciles        begins to count reconciles, and tells how many there were; before it, events decide how many make one
@@ -83,9 +89,17 @@ func (c *cluster) do(command string, args []string, text string) {
 	case "unmark":
 		c.Must(c.markers.Delete(c.Context(), args[0], metav1.DeleteOptions{}))
 	case "pause":
-		d, err := time.ParseDuration(args[0])
+		c.Sleep(patches.Duration(c.T, args[0]))
+	case "replay":
+		c.replay(args[0], args[1], args[2])
+	case "add-probes":
+		added, err := c.probes.Create(c.Context(), &v1alpha1.NodePodProbe{ObjectMeta: metav1.ObjectMeta{Name: args[0]}}, metav1.CreateOptions{})
 		c.Must(err)
-		c.Sleep(d)
+		c.told = append(c.told, fmt.Sprint("added with the UID ", added.UID))
+	case "hold":
+		c.Hold(args[0])
+	case "release":
+		c.Release(args[0])
 	case "fail":
 		c.fail(args[0])
 	case "heal":
@@ -102,8 +116,7 @@ func (c *cluster) patch(command string, args []string, text string) {
 	c.Must(err)
 	times, subresources := 1, args[1:]
 	if n := len(args) - 1; strings.HasPrefix(args[n], "times=") {
-		times, err = strconv.Atoi(args[n][len("times="):])
-		c.Must(err)
+		times = patches.Number(c.T, args[n][len("times="):])
 		subresources = args[1:n]
 	}
 	for i := range times {
@@ -144,9 +157,17 @@ func (c *cluster) fail(how string) {
 // show shows what the controllers have sent since the last time, and what there is.
 func (c *cluster) show() string {
 	c.Helper()
-	lines := c.sent()
+	lines := append(c.told, append(c.deleted(), c.sent()...)...)
+	c.told = nil
 	for _, probed := range c.probed() {
 		lines = append(lines, "probes "+probed)
+	}
+	all, err := c.probes.List(c.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for _, n := range all.Items {
+		if len(n.Spec.PodProbes) == 0 {
+			lines = append(lines, "probes "+n.Name+" nothing")
+		}
 	}
 	markers, err := c.markers.List(c.Context(), metav1.ListOptions{})
 	c.Must(err)
@@ -166,4 +187,34 @@ func (c *cluster) show() string {
 		lines = append(lines, pods.Items[i].Name+": "+c.pod(pods.Items[i].Name))
 	}
 	return strings.Join(append(lines, ""), "\n")
+}
+
+// deleted shows which NodePodProbes the controller has deleted, with the UID that it has named: another one that has taken the name would stay.
+func (c *cluster) deleted() (lines []string) {
+	for _, r := range c.Requests(nodeUser) {
+		if r.String() == "delete nodepodprobes" {
+			lines = append(lines, "deleted "+r.Name+" with "+strings.TrimSpace(string(r.Body)))
+		}
+	}
+	return lines
+}
+
+// replay sends the results of an agent for a pod, as they were written down. Each is an update of the whole status of the
+// NodePodProbe.
+func (c *cluster) replay(file, node, name string) {
+	c.Helper()
+	pod, err := c.kube.CoreV1().Pods(namespace).Get(c.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	agent := c.lifecycle(agentUser).NodePodProbes()
+	patches.Replay(c.T, "testdata/agents/"+file, c.Sleep, func(_, text string) {
+		result := v1alpha1.ContainerProbeState{}
+		c.Must(json.Unmarshal([]byte(text), &result))
+		probes, err := agent.Get(c.Context(), node, metav1.GetOptions{})
+		c.Must(err)
+		probes.Status.PodProbeStatuses = []v1alpha1.PodProbeStatus{{Namespace: namespace, Name: name, UID: pod.UID, ProbeStates: []v1alpha1.ContainerProbeState{result}}}
+		_, err = agent.UpdateStatus(c.Context(), probes, metav1.UpdateOptions{})
+		c.Must(err)
+		synctest.Wait()
+		c.told = append(c.told, fmt.Sprintf("%s: %s", result.State, c.pod(name)))
+	})
 }

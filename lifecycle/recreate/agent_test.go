@@ -10,90 +10,28 @@ import (
 	"testing/synctest"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/patches"
+	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// node plays the parts of a node: its kubelet and its agent. The agent knows what stands
-// in a request, and what the runtime knows of containers.
+// node is the kubelet and the agent of a node.
 type node struct {
 	*story
-	runtime map[string]*container // by pod UID and name; the newest ones
-	startup time.Duration         // from the start of a container to its readiness
-	broken  bool                  // containers that are started again never are ready
-}
-
-type container struct {
-	id       string
-	restarts int32
-	started  time.Time
-	exited   bool
+	fakecri.NodeKubelet
 }
 
 // kubelet starts containers that do not run, and reports all.
 func (n *node) kubelet() {
 	n.T.Helper()
-	for _, pod := range n.Pods() {
-		if pod.DeletionTimestamp != nil {
-			n.RemovePod(pod.Name)
-			continue
-		}
-		before := pod.Status.DeepCopy()
-		n.report(&pod)
-		if equality.Semantic.DeepEqual(before, &pod.Status) {
-			continue
-		}
-		if _, err := n.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(n.T.Context(), &pod, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
-			n.Must(err)
-		}
-	}
+	n.Must(n.Step(n.T.Context(), "default"))
 	synctest.Wait()
-}
-
-func (n *node) report(pod *corev1.Pod) {
-	pod.Status.Phase = corev1.PodRunning
-	pod.Status.ContainerStatuses = nil
-	ready := true
-	for _, of := range pod.Spec.Containers {
-		c := n.runtime[string(pod.UID)+of.Name]
-		if c == nil {
-			c = &container{restarts: -1, exited: true}
-			n.runtime[string(pod.UID)+of.Name] = c
-		}
-		if c.exited {
-			*c = container{restarts: c.restarts + 1, started: time.Now()}
-			c.id = fmt.Sprintf("containerd://%s-%d", of.Name, c.restarts)
-		}
-		status := status(of.Name, c.id, c.restarts, c.started)
-		status.Ready = !(n.broken && c.restarts > 0) && time.Since(c.started) >= n.startup
-		ready = ready && status.Ready
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
-	}
-	setCondition(pod, corev1.ContainersReady, ready)
-	if readiness.Condition(pod, v1alpha1.KruisePodReady) == nil { // the pod-readiness controller
-		setCondition(pod, v1alpha1.KruisePodReady, true)
-	}
-	for _, gate := range pod.Spec.ReadinessGates {
-		ready = ready && readiness.Condition(pod, gate.ConditionType).Status == corev1.ConditionTrue
-	}
-	setCondition(pod, corev1.PodReady, ready)
-}
-
-func setCondition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
-	status := corev1.ConditionFalse
-	if is {
-		status = corev1.ConditionTrue
-	}
-	if c := readiness.Condition(pod, t); c == nil {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: status})
-	} else if c.Status != status {
-		*c = corev1.PodCondition{Type: t, Status: status}
-	}
 }
 
 // agent makes a step for every pod: it chooses the request to work on, and has
@@ -122,9 +60,23 @@ func (n *node) agent() {
 				n.write(waiting)
 			}
 		}
-		n.handle(requests[0])
+		stop := func(i int) { n.Runtime.End(n.runs(requests[0], i), 143) }
+		runs := func(i int) string { return "containerd://" + n.runs(requests[0], i) }
+		if next := recreate.AgentStep(requests[0], false, stop, runs); !equality.Semantic.DeepEqual(next.Status, requests[0].Status) {
+			n.write(next)
+		}
 	}
 	synctest.Wait()
+}
+
+// runs is the ID of the newest container of a request.
+func (n *node) runs(r *v1alpha1.ContainerRecreateRequest, i int) (id string) {
+	for _, c := range n.Runtime.Containers() {
+		if c.SandboxID == "sandbox-"+r.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel] && c.Status.Metadata.Name == r.Spec.Containers[i].Name {
+			id = c.Status.Id
+		}
+	}
+	return id
 }
 
 // write updates the status, unless another writer was faster.
@@ -135,76 +87,28 @@ func (n *node) write(r *v1alpha1.ContainerRecreateRequest) {
 	}
 }
 
-// handle makes a step of the request that was chosen. (CRR-5.3)
-func (n *node) handle(r *v1alpha1.ContainerRecreateRequest) {
-	n.T.Helper()
-	if r.Status.Phase != recreating {
-		r.Status.Phase = recreating
-		n.write(r)
-		return
-	}
-	if wait := r.Spec.Strategy.UnreadyGracePeriodSeconds; wait != nil {
-		from := r.Annotations[acquired]
-		at, err := time.Parse(time.RFC3339, from)
-		if from == "" || time.Since(at) < time.Duration(*wait)*time.Second {
+// replay sends the requests of an agent of OpenKruise, as they were written down, to the status of a request. It shows what the manager has reported of
+// the containers before each of them. At last it shows whether the agent was told since when the pod is out of service.
+func (s *story) replay(file, name string) (reported string) {
+	s.T.Helper()
+	patches.Replay(s.T, "testdata/agents/"+file, func(d time.Duration) { s.Sleep(d.String()) }, func(verb, text string) {
+		r := s.get(name)
+		if verb == "restart" {
+			s.node.Runtime.End(s.node.runs(r, 0), 1)
+			s.node.kubelet()
 			return
 		}
-		n.Must(err)
-	}
-	states := n.states(r)
-	if !equality.Semantic.DeepEqual(states, r.Status.ContainerRecreateStates) {
-		r.Status.ContainerRecreateStates = states
-		n.write(r)
-		return
-	}
-	done := 0
-	for i := range states {
-		switch states[i].Phase {
-		case v1alpha1.ContainerRecreateRequestSucceeded:
-			done++
-			continue
-		case pending:
-			n.runtime[r.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]+states[i].Name].exited = true
-			states[i].Phase, states[i].IsKilled = recreating, true
-			n.write(r)
-			return
+		reported += fmt.Sprintf("reported %s\n", cmp.Or(r.Annotations[syncAnnotation], "nothing"))
+		var err error
+		if verb == "update" {
+			r.Status = v1alpha1.ContainerRecreateRequestStatus{}
+			s.Must(json.Unmarshal([]byte(text), &r.Status))
+			_, err = s.requests.UpdateStatus(s.T.Context(), r, metav1.UpdateOptions{})
+		} else {
+			_, err = s.requests.Patch(s.T.Context(), name, types.MergePatchType, []byte(text), metav1.PatchOptions{}, "status")
 		}
-		if r.Spec.Strategy.OrderedRecreate {
-			return
-		}
-	}
-	if done == len(states) {
-		now := metav1.Now()
-		r.Status.Phase, r.Status.CompletionTime = v1alpha1.ContainerRecreateRequestCompleted, &now
-		n.write(r)
-	}
-}
-
-// states computes how far the containers are. (CRR-5.4)
-func (n *node) states(r *v1alpha1.ContainerRecreateRequest) (states []v1alpha1.ContainerRecreateRequestContainerRecreateState) {
-	var synced []v1alpha1.ContainerRecreateRequestSyncContainerStatus
-	if text := r.Annotations[syncAnnotation]; text != "" {
-		n.Must(json.Unmarshal([]byte(text), &synced))
-	}
-	for i, of := range r.Spec.Containers {
-		state := v1alpha1.ContainerRecreateRequestContainerRecreateState{Name: of.Name, Phase: pending}
-		if len(r.Status.ContainerRecreateStates) > 0 {
-			state = r.Status.ContainerRecreateStates[i]
-		}
-		c := n.runtime[r.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]+of.Name]
-		switch {
-		case state.Phase == v1alpha1.ContainerRecreateRequestSucceeded:
-		case c.exited:
-			state.Phase = recreating
-		case c.id != of.StatusContext.ContainerID:
-			state.Phase = recreating
-			if slices.ContainsFunc(synced, func(s v1alpha1.ContainerRecreateRequestSyncContainerStatus) bool {
-				return s.Name == of.Name && s.ContainerID == c.id && s.Ready
-			}) {
-				state.Phase = v1alpha1.ContainerRecreateRequestSucceeded
-			}
-		}
-		states = append(states, state)
-	}
-	return states
+		s.Must(err)
+		synctest.Wait()
+	})
+	return reported + fmt.Sprintf("told since when it is out of service: %t\n", s.get(name).Annotations[acquired] != "")
 }

@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -17,7 +16,6 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -30,9 +28,7 @@ var requestResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.Wit
 func TestConformance(t *testing.T) {
 	storyOf := func(c *conformance.Cluster) *story {
 		if c.Data == nil {
-			s := newStory()
-			s.setUp(c.Cluster)
-			c.Data = s
+			c.Data = newStory(c.Cluster)
 		}
 		return c.Data.(*story)
 	}
@@ -47,15 +43,8 @@ func TestConformance(t *testing.T) {
 			o := recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
 				Pods:     c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := recreate.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: recreate.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || len(plan.Steps) == 0 {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			return conformance.Made(fixture.Package[recreate.Options, recreate.Snapshot, recreate.Plan]{New: recreate.New,
+				Acts: func(plan *recreate.Plan) bool { return len(plan.Steps) > 0 }}, o, recreate.Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			s := storyOf(c)
@@ -76,7 +65,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle",
+	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: goodOptions(t), Required: "Kubernetes Lifecycle",
 		New:           func(o recreate.Options) error { _, err := recreate.New(o); return err },
 		NewReconciler: func(o recreate.Options) error { _, err := recreate.NewReconciler(o); return err }})
 }

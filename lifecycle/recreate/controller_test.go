@@ -3,43 +3,24 @@
 package recreate_test
 
 import (
-	"context"
-	"errors"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/recreate"
 )
 
-func unusedClientset(t *testing.T) kubernetes.Interface {
+// goodOptions are all that is required.
+func goodOptions(t *testing.T) recreate.Options {
 	t.Helper()
-	c, err := kubernetes.NewForConfig(&rest.Config{Host: "http://unused"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// broken is a Reader whose cache of pods cannot be read.
-type broken struct{ podwright.Reader }
-
-func (r broken) Get(resource podwright.Resource, namespace, name string) (any, error) {
-	if resource == "pods" {
-		return nil, errors.New("broken")
-	}
-	return r.Reader.Get(resource, namespace, name)
-}
-
-// reading are options of a Reader.
-func reading(t *testing.T, reader podwright.Reader) recreate.Options {
-	return recreate.Options{ControllerOptions: podwright.ControllerOptions{Reader: reader, AllowStaleReads: true}, Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}
+	return recreate.Options{Kubernetes: fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig), Lifecycle: fake.NewClient()}
 }
 
 // The plan can be asked for without a reconcile.
@@ -47,38 +28,32 @@ func TestPlanOfAReconciler(t *testing.T) {
 	key := types.NamespacedName{Namespace: "shop", Name: "restart"}
 	const requests podwright.Resource = "containerrecreaterequests"
 	old := request("completed=24000h", "ttl=5")
-	for _, test := range []struct {
-		name   string
+	for name, test := range map[string]struct {
 		reader podwright.Reader
-		want   []string // nil: there is no request
-		fails  bool
+		want   string
 	}{
-		{"no request", readers.Memory{}, nil, false},
-		{"a request", readers.Memory{requests: {old}, "pods": {runningPod()}}, []string{"delete"}, false},
-		{"a request without a pod", readers.Memory{requests: {old}, "pods": nil}, []string{"delete"}, false},
-		{"a cache in trouble", broken{readers.Memory{requests: {old}}}, nil, true},
+		"no request":              {readers.Memory{requests: nil}, "none"},
+		"a request":               {readers.Memory{requests: {old}, "pods": {runningPod()}}, "delete"},
+		"a request without a pod": {readers.Memory{requests: {old}, "pods": nil}, "delete"},
+		"a cache in trouble":      {readers.Broken{Reader: readers.Memory{requests: {old}}, Resource: "pods"}, "error"},
 	} {
-		r, err := recreate.NewReconciler(reading(t, test.reader))
+		o := goodOptions(t)
+		o.Reader, o.AllowStaleReads = test.reader, true
+		r, err := recreate.NewReconciler(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := r.Plan(context.Background(), key)
-		if (err != nil) != test.fails {
-			t.Errorf("%s: error %v", test.name, err)
+		got := "none"
+		if plan, err := r.Plan(t.Context(), key); err != nil {
+			got = "error"
+		} else if plan != nil {
+			got = strings.Join(show(nil, plan), ", ")
 		}
-		var got []string
-		if plan != nil {
-			got = show(nil, plan)
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s: plan (-want +got):\n%s", test.name, diff)
+		if after, err := r.Reconcile(t.Context(), key); name == "no request" && (after != 0 || err != nil) {
+			t.Errorf("a request that is gone: again after %v, error %v", after, err)
 		}
-	}
-	r, err := recreate.NewReconciler(reading(t, readers.Memory{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after, err := r.Reconcile(context.Background(), key); after != 0 || err != nil {
-		t.Errorf("a request that is gone: again after %v, error %v", after, err)
 	}
 }

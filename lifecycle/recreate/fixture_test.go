@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/testing/patches"
@@ -45,14 +44,6 @@ func request(changes ...string) *v1alpha1.ContainerRecreateRequest {
 // and side were started before the request.
 func runningPod(changes ...string) *corev1.Pod {
 	return patches.Changed(words, &corev1.Pod{}, append([]string{"running"}, changes...)...)
-}
-
-// status is that of a container that runs.
-func status(name, id string, restarts int32, started time.Time) corev1.ContainerStatus {
-	return corev1.ContainerStatus{
-		Name: name, ContainerID: id, RestartCount: restarts, Ready: true,
-		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}},
-	}
 }
 
 // show writes a plan in a few words a step.

@@ -34,7 +34,19 @@ func actAsAgent(u *simulation.User, fails bool) {
 	if i < 0 {
 		return
 	}
-	pod, next := u.Pods()[i], request.DeepCopy()
+	pod := u.Pods()[i]
+	next := AgentStep(request, fails, func(i int) { restart(u, pod, i) }, func(i int) string {
+		return pod.Status.ContainerStatuses[i].ContainerID
+	})
+	if data, err := json.Marshal(map[string]any{"status": next.Status}); err == nil {
+		u.Patch("containerrecreaterequests", request.Name, string(data), "status")
+	}
+}
+
+// AgentStep is what an agent makes of a request in a step. stop stops a container of it, unless the agent fails to. runs is the ID of that which
+// runs. (CRR-5.3, CRR-5.4)
+func AgentStep(request *v1alpha1.ContainerRecreateRequest, fails bool, stop func(container int), runs func(container int) string) *v1alpha1.ContainerRecreateRequest {
+	next := request.DeepCopy()
 	switch request.Status.Phase {
 	case "":
 		next.Status.Phase = v1alpha1.ContainerRecreateRequestRecreating
@@ -45,9 +57,9 @@ func actAsAgent(u *simulation.User, fails bool) {
 		next.Status.Phase = v1alpha1.ContainerRecreateRequestRecreating
 	default:
 		if !mayStop(request) {
-			return
+			return next
 		}
-		recreateNext(u, next, pod, fails)
+		recreateNext(next, fails, stop, runs)
 	}
 	next.Status.ObservedGeneration = next.Generation
 	if len(next.Status.ContainerRecreateStates) == 0 {
@@ -55,9 +67,7 @@ func actAsAgent(u *simulation.User, fails bool) {
 			next.Status.ContainerRecreateStates = append(next.Status.ContainerRecreateStates, v1alpha1.ContainerRecreateRequestContainerRecreateState{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestPending})
 		}
 	}
-	if data, err := json.Marshal(map[string]any{"status": next.Status}); err == nil {
-		u.Patch("containerrecreaterequests", request.Name, string(data), "status")
-	}
+	return next
 }
 
 // mayStop tells whether the pod has been out of service for the grace period.
@@ -70,7 +80,7 @@ func mayStop(request *v1alpha1.ContainerRecreateRequest) bool {
 }
 
 // recreateNext stops the next container, or ends with those that are back, and completes the request when all are.
-func recreateNext(u *simulation.User, request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod, fails bool) {
+func recreateNext(request *v1alpha1.ContainerRecreateRequest, fails bool, stop func(container int), runs func(container int) string) {
 	var report []v1alpha1.ContainerRecreateRequestSyncContainerStatus
 	_ = json.Unmarshal([]byte(request.Annotations[v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation]), &report) // otherwise nothing is told
 	done := true
@@ -79,17 +89,22 @@ func recreateNext(u *simulation.User, request *v1alpha1.ContainerRecreateRequest
 		back := slices.ContainsFunc(report, func(s v1alpha1.ContainerRecreateRequestSyncContainerStatus) bool {
 			return s.Name == state.Name && s.Ready
 		})
+		of := request.Spec.Containers[i].StatusContext
 		switch {
+		case state.Phase == v1alpha1.ContainerRecreateRequestPending && of != nil && of.ContainerID != runs(i): // another one runs already
+			state.Phase, done = v1alpha1.ContainerRecreateRequestRecreating, false
 		case state.Phase == v1alpha1.ContainerRecreateRequestPending && fails:
 			state.Phase, state.Message = v1alpha1.ContainerRecreateRequestFailed, "kill container error: injected"
 		case state.Phase == v1alpha1.ContainerRecreateRequestPending:
-			restart(u, pod, i)
-			state.Phase, state.IsKilled, done = v1alpha1.ContainerRecreateRequestRecreating, true, false
+			stop(i)
+			state.Phase, state.IsKilled = v1alpha1.ContainerRecreateRequestRecreating, true
 			return
 		case state.Phase == v1alpha1.ContainerRecreateRequestRecreating && back:
 			state.Phase = v1alpha1.ContainerRecreateRequestSucceeded
 		case state.Phase == v1alpha1.ContainerRecreateRequestRecreating:
-			done = false
+			if done = false; request.Spec.Strategy.OrderedRecreate {
+				return
+			}
 		}
 	}
 	if done && len(request.Status.ContainerRecreateStates) > 0 {

@@ -17,13 +17,10 @@ import (
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
-
-func cacheKey(name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
-}
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. "start" starts a manager; the option "skew" sets its clock ahead. "pod" and
 // "request" create them, with changes of testdata/words.yaml. "work" has kubelet and agent work for a time, and "alone" the kubelet. "node" says
@@ -33,27 +30,25 @@ func cacheKey(name string) types.NamespacedName {
 // "patch-request" changes it by a patch, and "heartbeats" is fixture.Cluster.Heartbeats. "counted" tells of the reconciles since "count".
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", requestResource, func(c *fixture.Cluster) *fixture.Story {
-		s := newStory()
-		s.setUp(c)
+		s := newStory(c)
 		quiet := func(act func(words []string)) func(...string) string {
 			return func(words ...string) string { act(words); synctest.Wait(); return "" }
 		}
 		return &fixture.Story{Stable: true, Restart: func() {},
-			Option: func(_, value string) { s.skew = s.duration(value) },
+			Option: func(_, value string) { s.skew = patches.Duration(s.T, value) },
 			Start: func() (*fixture.Reconciles, func()) {
-				stop := s.manager()
-				return &s.reconciles, func() { stop(); s.Must(s.guard.Check()) }
+				return &s.reconciles, s.manager()
 			},
 			Further: map[string]func(...string) string{
 				"pod":            quiet(func(words []string) { s.pod(words[0], words[1:]...) }),
 				"request":        quiet(func(words []string) { s.create(words[0], "web-0", words[1:]...) }),
 				"delete-request": quiet(func(words []string) { s.deleteRequest(words[0]) }),
 				"strip":          quiet(func(words []string) { s.patchRequest(words[0], `{"metadata":{"finalizers":null}}`) }),
-				"work":           quiet(func(words []string) { s.work(s.duration(words[0])) }),
-				"alone":          quiet(func(words []string) { s.alone(s.duration(words[0])) }),
+				"work":           quiet(func(words []string) { s.work(patches.Duration(s.T, words[0])) }),
+				"alone":          quiet(func(words []string) { s.alone(patches.Duration(s.T, words[0])) }),
 				"node": quiet(func(words []string) {
-					if s.node.broken = words[0] == "broken"; !s.node.broken {
-						s.node.startup = s.duration(words[0])
+					if s.node.Broken = words[0] == "broken"; !s.node.Broken {
+						s.node.Startup = patches.Duration(s.T, words[0])
 					}
 				}),
 				"phase": quiet(func(words []string) {
@@ -71,13 +66,6 @@ func TestStories(t *testing.T) {
 				"held":          s.held,
 			}}
 	})
-}
-
-func (s *story) duration(text string) time.Duration {
-	s.T.Helper()
-	d, err := time.ParseDuration(text)
-	s.Must(err)
-	return d
 }
 
 // alone has the kubelet work for a time, and no agent.

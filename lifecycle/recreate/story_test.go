@@ -5,7 +5,6 @@ package recreate_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing/synctest"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/heldup"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -34,24 +33,19 @@ type story struct {
 	reconciles fixture.Reconciles
 	counted    int           // when a story began to count
 	skew       time.Duration // by which the clock of managers is ahead
-	guard      fakecluster.Guard
-	happened   string                           // just before a write
-	plan       func(name string) *recreate.Plan // of the manager that runs
+	happened   string        // just before a write
 }
 
-func newStory() *story { return &story{} }
-
-func (s *story) setUp(c *fixture.Cluster) {
-	s.Cluster = c
+func newStory(c *fixture.Cluster) *story {
+	s := &story{Cluster: c}
 	s.requests = s.lifecycle(fixture.TestUser).ContainerRecreateRequests(fixture.Web.Namespace)
-	s.node = &node{story: s, runtime: map[string]*container{}}
+	s.node = &node{story: s, NodeKubelet: fakecri.NodeKubelet{Kubelet: fakecri.Kubelet{Client: c.Kube, Runtime: fakecri.New(nil)}}}
+	return s
 }
 
 func (s *story) lifecycle(user string) client.Interface {
 	s.T.Helper()
-	c, err := client.NewForConfig(s.Config(user))
-	s.Must(err)
-	return c
+	return fixture.Connect(s.T, s.Server, user, client.NewForConfig)
 }
 
 // manager starts a manager with caches of its own. The function it returns
@@ -61,24 +55,20 @@ func (s *story) manager() (stop func()) {
 	kubernetes, lifecycle := s.Client(fixture.ControllerUser), s.lifecycle(fixture.ControllerUser)
 	pods := caches.NewInformers(kubernetes, "").Pods()
 	requests := client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})
-	for _, informer := range []cache.SharedIndexInformer{pods, requests} {
-		s.Must(informer.SetTransform(s.guard.Transform(caches.Trim)))
-	}
+	s.Guard(pods)
+	s.Guard(requests)
 	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods,
 		ControllerOptions: podwright.ControllerOptions{Clock: skewed{by: s.skew}, Metrics: &s.reconciles}})
 	s.Must(err)
-	s.plan = func(name string) *recreate.Plan {
-		plan, err := controller.Plan(context.Background(), cacheKey(name))
-		s.Must(err)
-		return plan
+	var stops []func()
+	for _, run := range []func(context.Context) error{controller.Run, fixture.Informing(pods), fixture.Informing(requests)} {
+		stops = append(stops, s.Start(run))
 	}
-	return s.Start(func(ctx context.Context) error {
-		var running sync.WaitGroup
-		running.Go(func() { pods.RunWithContext(ctx) })
-		running.Go(func() { requests.RunWithContext(ctx) })
-		defer running.Wait()
-		return controller.Run(ctx)
-	})
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
 }
 
 // skewed is a clock that is ahead of the real one, which is that of the API server.

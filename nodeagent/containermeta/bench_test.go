@@ -15,8 +15,9 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
-	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 )
 
 // podsPerNode is how many pods a node of the benchmarks has.
@@ -31,22 +32,18 @@ func fullNode(b *testing.B) (*Reconciler, map[string]*corev1.Pod, []types.Namesp
 			b.Fatal(err)
 		}
 	}
-	api, fake := fakecluster.New(nil), fakecri.New(nil)
-	kube, err := kubernetes.NewForConfig(api.Config(agentUser))
-	must(err)
-	runtime, err := nodeagent.NewRuntime(b.Context(), fake.Conn(), "test")
-	must(err)
+	kube, fake := fixture.Connect(b, fakecluster.New(nil), "agent", kubernetes.NewForConfig), fakecri.New(nil)
 	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	pods, keys := map[string]*corev1.Pod{}, make([]types.NamespacedName, podsPerNode)
 	for i := range podsPerNode {
 		pod, err := kube.CoreV1().Pods("default").Create(b.Context(), newPod(fmt.Sprint("web-", i)), metav1.CreateOptions{})
 		must(err)
-		must(run(fake, pod))
+		must((&fakecri.Kubelet{Runtime: fake}).Run(pod))
 		must(store.Add(pod))
 		pods[pod.Name] = pod
 		keys[i] = types.NamespacedName{Namespace: "default", Name: pod.Name}
 	}
-	r, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: caches.Reader{caches.Pods: store}}, Kubernetes: kube, Runtime: runtime})
+	r, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: caches.Reader{caches.Pods: store}}, Kubernetes: kube, Runtime: agents.Connect(b, fake)})
 	must(err)
 	return r, pods, keys
 }

@@ -7,14 +7,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -23,9 +21,7 @@ import (
 func TestConformance(t *testing.T) {
 	nodeOf := func(c *conformance.Cluster) *node {
 		if c.Data == nil {
-			n := &node{Bubble: &fixture.Bubble{T: c.T, Server: c.Server}, kube: c.Kube, runtime: fakecri.New(nil), events: &fixture.Recorder{}}
-			n.kubelet = &fakecri.Kubelet{Client: c.Kube, Runtime: n.runtime}
-			c.Data = n
+			c.Data = newNode(c.T, c.Server)
 		}
 		return c.Data.(*node)
 	}
@@ -37,19 +33,10 @@ func TestConformance(t *testing.T) {
 		Repeats:   []string{"patch pods/status"}, // an annotation that no other controller writes
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
-			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")
-			c.Must(err)
-			o := Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
+			o := Options{Kubernetes: kube, Runtime: agents.Connect(c.T, nodeOf(c).Runtime), Node: "node-1", Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || plan.Report == nil && len(plan.Restarts) == 0 {
-					return "", err
-				}
-				return fmt.Sprintf("%+v", plan), nil
-			}}, nil
+			return conformance.Made(fixture.Package[Options, Snapshot, Plan]{New: New,
+				Acts: func(plan *Plan) bool { return plan.Report != nil || len(plan.Restarts) > 0 }}, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			nodeOf(c).create(newPod(name))
@@ -72,14 +59,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config(agentUser))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kube, runtime := unusedClients(t)
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Runtime: runtime, Node: "node-1"},
 		Required: "Kubernetes Runtime", RequiredByNew: "Node",
 		New:           func(o Options) error { _, err := New(o); return err },

@@ -4,14 +4,12 @@ package containermeta
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/internal/testing/patches"
 )
 
@@ -89,13 +87,4 @@ func cri(key, value string) func(*criv1.Container) {
 // known are environments of containers, as "id A=1".
 func known(id string, all ...string) map[string]Environment {
 	return map[string]Environment{id: {Values: variables(all)}}
-}
-
-// run creates the containers of a pod in a runtime.
-func run(fake *fakecri.Runtime, pod *corev1.Pod) error {
-	kubelet := fakecri.Kubelet{Runtime: fake}
-	if err := kubelet.Run(pod); err != nil {
-		return fmt.Errorf("run pod %s: %w", pod.Name, err)
-	}
-	return nil
 }

@@ -13,21 +13,21 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/nodeagent"
 )
 
+// unusedClients reach an API server and a runtime without objects.
+func unusedClients(t testing.TB) (kubernetes.Interface, *nodeagent.Runtime) {
+	return fixture.Connect(t, fakecluster.New(nil), "agent", kubernetes.NewForConfig), agents.Connect(t, fakecri.New(nil))
+}
+
 // A pod that does not exist is planned nothing for.
 func TestPlanOfNothing(t *testing.T) {
-	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config(agentUser))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kube, runtime := unusedClients(t)
 	r, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{}}, Kubernetes: kube, Runtime: runtime})
 	if err != nil {
 		t.Fatal(err)

@@ -114,9 +114,9 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	case "known":
 		s.Environments[line[1]] = known(line[1], line[2:]...)[line[1]]
 	case "unreadable":
-		s.Environments[line[1]] = Environment{Err: errors.New("no env"), Failures: int(number(t, line[2], 10)), RetryAt: now.Add(duration(t, line[3]))}
+		s.Environments[line[1]] = Environment{Err: errors.New("no env"), Failures: int(number(t, line[2], 10)), RetryAt: now.Add(patches.Duration(t, line[3]))}
 	case "attempt":
-		s.Attempts[line[1]] = Attempt{Count: int(number(t, line[2], 10)), Last: now.Add(-duration(t, line[3]))}
+		s.Attempts[line[1]] = Attempt{Count: int(number(t, line[2], 10)), Last: now.Add(-patches.Duration(t, line[3]))}
 	default:
 		t.Fatalf("unknown line %q", parts)
 	}
@@ -129,15 +129,6 @@ func number(t *testing.T, text string, base int) uint64 {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func duration(t *testing.T, text string) time.Duration {
-	t.Helper()
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -3,27 +3,23 @@
 package image
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
+	"github.com/podwright/podwright/internal/testing/patches"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
@@ -32,45 +28,67 @@ import (
 // cluster is both halves: the controllers of the cluster, and nodes with agents.
 type cluster struct {
 	*fixture.Bubble
-	jobs  client.ImagePullJobInterface
-	nodes []*node
+	client client.Interface
+	nodes  []*player
 }
 
-// playCluster plays a story with nodes whose agents and whose manager run.
-func playCluster(t *testing.T, nodes int, story func(*cluster)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		t.Helper()
-		c := &cluster{Bubble: &fixture.Bubble{T: t, Server: fakecluster.New(nil,
-			fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
-			fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
-			fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }},
+// TestJobs plays what becomes of ImagePullJobs: see agents.PlayStories. The controllers of the cluster run. Shown are jobs, and of each node
+// what its NodeImage says, its pulls, and events.
+//
+//	nodes 5                 adds nodes with agents
+//	on node-1 pulls 2m      a command of TestStories, on a node or on "all"
+//	job default/pull        creates a job, with the spec that follows; "delete-job default/pull" deletes it
+//	restart node-2          restarts an agent
+func TestJobs(t *testing.T) {
+	agents.PlayStories(t, "testdata/jobs", func(t *testing.T) *agents.Story {
+		first := newPlayer(newNode(t, "node-1", newServer(
 			fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-			fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))}}
+			fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))))
+		c := &cluster{Bubble: first.Bubble, client: fixture.Connect(t, first.Server, "test", client.NewForConfig)}
+		first.Uncounted = true // they are shown by the stories of a node
 		c.startManager()
-		for i := range nodes {
-			c.addNode(fmt.Sprint("node-", i+1))
-		}
-		time.Sleep(time.Minute)
-		story(c)
-		for _, n := range c.nodes {
-			n.Stop()
-		}
-		c.Stop()
+		return &agents.Story{Node: first.Node, Show: c.show, Calls: func([]string) []string { return nil }, Further: map[string]func([]string, string){
+			"nodes": func(words []string, _ string) {
+				c.addNode(first)
+				for i := range patches.Number(t, words[0]) - 1 {
+					c.addNode(newPlayer(newNode(t, fmt.Sprint("node-", i+2), c.Server)))
+				}
+				c.Sleep(time.Minute)
+			},
+			"on": func(words []string, text string) {
+				for _, n := range c.nodes {
+					if words[0] == n.Name || words[0] == "all" {
+						n.further()[words[1]](words[2:], text)
+					}
+				}
+			},
+			"job": func(words []string, text string) {
+				of := named(words[0])
+				job := &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name}}
+				c.Must(yaml.UnmarshalStrict([]byte(text), &job.Spec))
+				_, err := c.client.ImagePullJobs(of.Namespace).Create(c.Context(), job, metav1.CreateOptions{})
+				c.Must(err)
+			},
+			"delete-job": func(words []string, _ string) {
+				c.Must(c.client.ImagePullJobs(named(words[0]).Namespace).Delete(c.Context(), named(words[0]).Name, metav1.DeleteOptions{}))
+			},
+			"restart": func(words []string, _ string) {
+				for _, n := range c.nodes {
+					if words[0] == n.Name {
+						n.StopAgent()
+						n.start()
+					}
+				}
+			},
+		}}
 	})
 }
 
 // startManager starts both controllers of the cluster's half.
 func (c *cluster) startManager() {
 	c.Helper()
-	config := c.Server.Config("manager")
-	d, err := client.NewForConfig(config)
-	c.Must(err)
-	w, err := workloadsclient.NewForConfig(config)
-	c.Must(err)
-	kube := kubernetes.NewForConfigOrDie(config)
-	c.jobs = d.ImagePullJobs("default")
-	jobs, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Workloads: w})
+	d, kube := fixture.Connect(c.T, c.Server, "manager", client.NewForConfig), c.Kubernetes("manager")
+	jobs, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Workloads: fixture.Connect(c.T, c.Server, "manager", workloadsclient.NewForConfig)})
 	c.Must(err)
 	nodeImages, err := nodeimage.New(nodeimage.Options{Distribution: d, Kubernetes: kube})
 	c.Must(err)
@@ -78,139 +96,32 @@ func (c *cluster) startManager() {
 }
 
 // addNode adds a node that is ready, with its agent.
-func (c *cluster) addNode(name string) {
+func (c *cluster) addNode(n *player) {
 	c.Helper()
-	n := newNode(c.T, name, c.Server)
-	_, err := n.kube.CoreV1().Nodes().Create(c.Context(), &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+	_, err := n.Kube.CoreV1().Nodes().Create(c.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name},
 		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}},
 	}, metav1.CreateOptions{})
 	c.Must(err)
 	n.start()
-	c.nodes = append(c.nodes, n)
-}
-
-// addJob creates a job, with its spec in YAML.
-func (c *cluster) addJob(name, spec string) {
-	c.Helper()
-	job := &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-	c.Must(yaml.UnmarshalStrict([]byte(spec), &job.Spec))
-	_, err := c.jobs.Create(c.Context(), job, metav1.CreateOptions{})
-	c.Must(err)
-}
-
-// job shows the status of a job.
-func (c *cluster) job(name string) string {
-	c.Helper()
-	job, err := c.jobs.Get(c.Context(), name, metav1.GetOptions{})
-	c.Must(err)
-	s := job.Status
-	return fmt.Sprintf("%d of %d succeeded, %d failed %v, %d active: %s", s.Succeeded, s.Desired, s.Failed, s.FailedNodes, s.Active, s.Message)
-}
-
-func (c *cluster) want(what, want, got string) {
-	c.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		c.Errorf("%s (-want +got):\n%s", what, diff)
+	if c.nodes = append(c.nodes, n); n.Bubble != c.Bubble {
+		c.Cleanup(n.Stop)
 	}
 }
 
-func TestJobOverNodes(t *testing.T) {
-	playCluster(t, 5, func(c *cluster) {
-		for _, n := range c.nodes {
-			n.takes(2 * time.Minute)
-		}
-		c.nodes[3].runtime.Pull = func(context.Context, *criv1.PullImageRequest) error { return errors.New("no space left on device") }
-		c.addJob("pull", "image: docker.io/library/nginx:1\nparallelism: 2")
-		c.Sleep(time.Minute)
-		c.want("two nodes pull", "0 of 5 succeeded, 0 failed [], 2 active: job is running, progress 0.0%", c.job("pull"))
-		c.Sleep(10 * time.Minute)
-		c.want("IMG-2.4 difference: pulls of more than a minute", "4 of 5 succeeded, 1 failed [node-4], 0 active: job has completed", c.job("pull"))
-		for i, n := range c.nodes {
-			if pulls := n.pulls(); i != 3 && len(pulls) != 1 {
-				c.Errorf("node %s has pulled %v", n.name, pulls)
-			}
-		}
-		c.Sleep(24 * time.Hour)
-		for _, n := range c.nodes {
-			n.expect("IMG-2.3: the task is gone with its TTL, and so is its state", "desired 0 succeeded 0 failed 0 pulling 0")
-		}
-	})
-}
-
-// A job with a digest, of which one node has the image already.
-func TestJobByDigest(t *testing.T) {
-	playCluster(t, 2, func(c *cluster) {
-		c.nodes[0].runtime.AddImage(&criv1.Image{Id: "x", RepoDigests: []string{"docker.io/library/nginx@" + digest}})
-		c.addJob("pull", "image: nginx@"+digest+"\nparallelism: 2")
-		c.Sleep(time.Minute)
-		c.want("IMG-3.3 difference: by digest", "2 of 2 succeeded, 0 failed [], 0 active: job has completed", c.job("pull"))
-		c.nodes[0].Want("pulls", nil, c.nodes[0].pulls())
-		c.nodes[1].Want("pulls", []string{"nginx@" + digest}, c.nodes[1].pulls())
-	})
-}
-
-// A job is deleted in the middle: the pulls end.
-func TestJobIsDeleted(t *testing.T) {
-	playCluster(t, 2, func(c *cluster) {
-		for _, n := range c.nodes {
-			n.takes(time.Hour)
-		}
-		c.addJob("pull", "image: nginx:1\nparallelism: 2")
-		c.Sleep(time.Minute)
-		c.Must(c.jobs.Delete(c.Context(), "pull", metav1.DeleteOptions{}))
-		c.Sleep(10 * time.Second)
-		for _, n := range c.nodes {
-			if left := controller.KindOf(n.agent).Self.(*reconciler).pulls.list(); len(left) > 0 {
-				c.Errorf("pulls go on: %+v", left)
-			}
-			n.expect("nothing is left", "desired 0 succeeded 0 failed 0 pulling 0")
-			n.Want("events", nil, n.events.All())
-		}
-	})
-}
-
-// Agents are restarted while a job goes on.
-func TestJobAndRestartsOfAgents(t *testing.T) {
-	playCluster(t, 3, func(c *cluster) {
-		for _, n := range c.nodes {
-			n.takes(time.Minute)
-		}
-		c.addJob("pull", "image: nginx:1\nparallelism: 3")
-		for i := range 3 {
-			c.Sleep(20 * time.Second)
-			c.nodes[i].Stop()
-			c.nodes[i].start()
-		}
-		c.Sleep(5 * time.Minute)
-		c.want("the job", "3 of 3 succeeded, 0 failed [], 0 active: job has completed", c.job("pull"))
-	})
-}
-
-// IMG-1.6, IMG-3.9: jobs of two namespaces pull the same image, and each names a secret of its own
-// namespace, which the manager copies. The job whose namespace has none gets nothing by the secret
-// of the other.
-func TestJobsOfTwoTenants(t *testing.T) {
-	playCluster(t, 1, func(c *cluster) {
-		n := c.nodes[0]
-		asked := map[string][]string{}
-		n.runtime.Pull = func(_ context.Context, request *criv1.PullImageRequest) error {
-			image, user := request.GetImage().GetImage(), request.GetAuth().GetUsername()
-			asked[image] = append(asked[image], user)
-			if user != "bank" {
-				return errors.New("unauthorized")
-			}
-			return nil
-		}
-		n.createSecret(named("default/registry"), "quay.io", "bank", "")
-		c.addJob("pull", "image: quay.io/web:1\npullSecrets: [registry]\ncompletionPolicy: {type: Never}")
-		evil, err := client.NewForConfig(c.Server.Config("evil"))
-		c.Must(err)
-		_, err = evil.ImagePullJobs("evil").Create(c.Context(), &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "evil", Name: "pull"},
-			Spec: v1alpha1.ImagePullJobSpec{Image: "quay.io/web:2", PullSecrets: []string{"registry"}, PullPolicy: &v1alpha1.PullPolicy{BackoffLimit: new(int32)}}}, metav1.CreateOptions{})
-		c.Must(err)
-		c.Sleep(time.Minute)
-		n.Want("of the tenant with a secret", []string{"bank"}, asked["quay.io/web:1"])
-		n.Want("of the one without", []string{""}, asked["quay.io/web:2"])
-	})
+// show shows jobs and nodes.
+func (c *cluster) show() (lines []string) {
+	c.Helper()
+	jobs, err := c.client.ImagePullJobs("").List(c.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range jobs.Items {
+		s := &jobs.Items[i].Status
+		lines = append(lines, fmt.Sprintf("%s/%s: %d of %d succeeded, %d failed %v, %d active: %s", jobs.Items[i].Namespace, jobs.Items[i].Name,
+			s.Succeeded, s.Desired, s.Failed, s.FailedNodes, s.Active, s.Message))
+	}
+	for _, n := range c.nodes {
+		lines = append(lines, n.Name+": "+strings.Join(append(append(n.show(), n.calls(nil)...), n.Events.All()...), "\n    "))
+		n.Events.Forget()
+	}
+	return lines
 }

@@ -11,23 +11,17 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/internal/testing/readers"
-	"github.com/podwright/podwright/nodeagent"
 )
 
 func goodOptions(t *testing.T) Options {
 	t.Helper()
-	config := newServer().Config("agent")
-	d, err := client.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Options{Distribution: d, Kubernetes: kubernetes.NewForConfigOrDie(config), Runtime: runtime, Node: "node-1"}
+	server := newServer()
+	return Options{Distribution: fixture.Connect(t, server, "agent", client.NewForConfig), Kubernetes: fixture.Connect(t, server, "agent", kubernetes.NewForConfig),
+		Runtime: agents.Connect(t, fakecri.New(nil)), Node: "node-1"}
 }
 
 func TestOptions(t *testing.T) {

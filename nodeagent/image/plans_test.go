@@ -5,7 +5,6 @@ package image
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows what an agent plans for its NodeImage. To accept a change of behaviour, run the test with -rewrite and read the
@@ -56,22 +56,15 @@ func TestPlans(t *testing.T) {
 // set does what an argument says.
 func (s *Snapshot) set(t *testing.T, key string, values []string) {
 	t.Helper()
-	number := func() int {
-		n, err := strconv.Atoi(values[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
 	switch key {
 	case "nodeless":
 		s.NodeImage = nil
 	case "unlisted":
 		s.Images = nil
 	case "concurrency":
-		s.Concurrency = number()
+		s.Concurrency = patches.Number(t, values[0])
 	case "backoff-limit":
-		s.Limits.BackoffLimit = int32(number())
+		s.Limits.BackoffLimit = int32(patches.Number(t, values[0]))
 	case "namespaces":
 		s.Filter.Namespaces = values
 	case "registries":
@@ -87,13 +80,6 @@ func (s *Snapshot) set(t *testing.T, key string, values []string) {
 // read reads a line of a script.
 func read(t *testing.T, s *Snapshot, words []string) {
 	t.Helper()
-	duration := func(i int) time.Duration {
-		d, err := time.ParseDuration(words[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
 	if words[0] == "listed" {
 		image := &criv1.Image{Id: words[1]}
 		for _, name := range words[2:] {
@@ -112,7 +98,7 @@ func read(t *testing.T, s *Snapshot, words []string) {
 		wants(words[1], words[2], words[3:]...)(s.NodeImage)
 		return
 	case "pulling":
-		status := pullingSince(words[2], 1, duration(3))
+		status := pullingSince(words[2], 1, patches.Duration(t, words[3]))
 		if len(words) > 4 {
 			status.Message = strings.Join(words[5:], " ")
 		}
@@ -124,10 +110,10 @@ func read(t *testing.T, s *Snapshot, words []string) {
 	case "runs":
 		pull.Running, pull.Namespaces = true, append([]string(nil), words[3:]...)
 	case "failed":
-		pull.Err, pull.Ended = errors.New("no route"), now.Add(-duration(4))
+		pull.Err, pull.Ended = errors.New("no route"), now.Add(-patches.Duration(t, words[4]))
 		_, _ = fmt.Sscan(words[3], &pull.Failures) // 0 makes another plan
 	case "succeeded":
-		pull.Succeeded, pull.Ended, pull.ImageID = true, now.Add(-duration(3)), strings.Join(words[4:], "")
+		pull.Succeeded, pull.Ended, pull.ImageID = true, now.Add(-patches.Duration(t, words[3])), strings.Join(words[4:], "")
 	default:
 		t.Fatalf("no line %v", words)
 	}

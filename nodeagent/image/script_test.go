@@ -7,27 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-// TestStories plays what a node is asked to pull, each file on a node of its own. Shown is the status of the NodeImage. Then come pulls
-// that the runtime was asked for, requests of the agent, and events, since the last line. Times count from the start of the story. To
-// accept a change of behaviour, run the test with -rewrite and read the difference.
+// TestStories plays what a node is asked to pull: see agents.PlayStories. Shown is the status of the NodeImage, and pulls
+// that the runtime was asked for. Times count from the start of the story.
 //
 //	want nginx 1             asks for an image, with words of testdata/words.yaml
 //	asks 1.5.yaml            asks for what a manager of OpenKruise has asked for; "edit" merges what follows into the NodeImage
@@ -39,36 +37,25 @@ import (
 //	option read-source-secrets, docker-config, credentials
 //	                         has the agent read secrets of other namespaces, or have the user node for quay.io; or for cloud.example, asked for
 //	again nginx              asks for another version of it, and "no nginx" for it no more
-//	start [concurrency=1]    starts the agent, and lets a second pass; "stop" stops it
-//	sleep 10s                lets time pass
 //	pulls 5m [a:1]           how long pulls take from now on, or those of an image alone; "pulls fail", "pulls hang", "pulls refused"
 //	                         (by the runtime, just before their deadline)
 //	only-fails a:1           has the pulls of an image fail
 //	under-way                tells how many pulls are
-//	on-node c 1              has the runtime have an image
-//	down, up                 has the runtime be away, and back
-//	fail-writes, heal        has the API server refuse what the agent sends; "lose" loses one answer; "fail-secrets away" or "forbidden" fails to show them
-//	hold, release            what the cache sees
+//	on-node c 1              has the runtime have an image, perhaps by its digest
+//	fail-secrets away        has the API server not show secrets, or "forbidden"
 //	patch                    changes the NodeImage's status as the manager does
-//	uncounted, untold        requests, and pulls, are shown no more: how many there are is for goroutines to decide, or is not the matter
+//	untold                   pulls are shown no more: how many there are is not the matter
 //	generations              shows from now on when the agent has not seen the newest generation
-//	label, delete            changes its labels, and deletes it
+//	label, delete, create    changes its labels, deletes it, and creates it again
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
-		play(t, func(n *node) {
-			began := time.Now()
-			p := &player{node: n, takes: map[string]time.Duration{}, began: began}
-			n.runtime.Pull = p.pull
-			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-				t.Helper()
-				var args []string
-				for _, a := range d.CmdArgs {
-					args = append(args, a.String())
-				}
-				p.do(d, args)
-				return p.show()
-			})
-		})
+	agents.PlayStories(t, "testdata/stories", func(t *testing.T) *agents.Story {
+		p := newPlayer(asking()(t))
+		return &agents.Story{Node: p.Node, Show: p.show, Calls: p.calls, Further: p.further(), Unordered: func() bool { return true },
+			Start: func(workers int) {
+				p.options.Concurrency = workers
+				p.start()
+				p.Sleep(time.Second)
+			}}
 	})
 }
 
@@ -79,9 +66,9 @@ type player struct {
 	how   string                   // fail, hang or refused; otherwise pulls succeed
 	began time.Time
 	lock  sync.Mutex
-	told  []string
-	// uncounted has no requests shown, untold no pulls. generations has those shown that the agent has not seen.
-	uncounted, untold, generations bool
+	pulls []string
+	// untold has no pulls shown. generations has those shown that the agent has not seen.
+	untold, generations bool
 	// only is for whom the runtime pulls; empty: for all. locked says who is locked.
 	only   string
 	locked bool
@@ -90,10 +77,17 @@ type player struct {
 	clouds clouds
 }
 
+func newPlayer(n *node) *player {
+	p := &player{node: n, takes: map[string]time.Duration{}, began: time.Now()}
+	p.Runtime.Pull = p.pull
+	return p
+}
+
+// tell tells something of an image.
 func (p *player) tell(format string, args ...any) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.told = append(p.told, fmt.Sprintf(format, args...))
+	p.pulls = append(p.pulls, fmt.Sprintf(format, args...))
 }
 
 // pull is what the runtime does.
@@ -143,114 +137,82 @@ func with(request *criv1.PullImageRequest) (out string) {
 	return out
 }
 
-// show shows what there is, and what has happened since the last time.
-func (p *player) show() string {
-	var lines []string
-	if list, err := p.images.List(p.Context(), metav1.ListOptions{}); err == nil && len(list.Items) > 0 {
-		lines = shown(&list.Items[0].Status)
-	}
-	if list, err := p.images.List(p.Context(), metav1.ListOptions{}); err == nil && p.generations {
-		of := &list.Items[0]
-		lines = append(lines, fmt.Sprintf("generation %d, the agent has seen %d", of.Generation, of.Status.ObservedGeneration))
-	}
-	if !p.untold {
-		slices.SortStableFunc(p.told, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) }) // by image
-		lines = append(lines, p.told...)
-	}
-	p.told = nil
-	for _, request := range p.Server.Requests(p.user()) {
-		if request.Resource == "secrets" && request.Verb != "get" {
-			p.Errorf("IMG-3.2: %s secrets", request.Verb)
+// show shows the status of the NodeImage.
+func (p *player) show() (lines []string) {
+	if of, err := p.images.Get(p.Context(), p.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		p.Must(err)
+		if lines = shown(&of.Status); p.generations {
+			lines = append(lines, fmt.Sprintf("generation %d, the agent has seen %d", of.Generation, of.Status.ObservedGeneration))
 		}
 	}
-	lines = append(lines, p.clouds.take()...)
-	if sent := p.Sent(p.user()); !p.uncounted {
-		lines = append(lines, sent...)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], p.began.UTC().Format(time.RFC3339), "the beginning")
 	}
-	lines = append(lines, sorted(p.events.All())...)
-	p.events.Forget()
-	text := strings.Join(lines, "\n") + "\n"
-	return strings.ReplaceAll(text, p.began.UTC().Format(time.RFC3339), "the beginning")
+	if p.options.NodeImages != nil && len(p.options.NodeImages.GetStore().ListKeys()) > 1 {
+		p.Error("IMG-3.1: the agent watches the NodeImage of another node")
+	}
+	for _, r := range p.Server.Requests(p.User()) {
+		feed := r.Verb == "list" || r.Verb == "watch"
+		if feed && r.Resource != "nodeimages" || r.Resource == "secrets" && r.Verb != "get" || r.Resource == "nodeimages" && !feed && r.Name != p.Name {
+			p.Errorf("IMG-3.1, IMG-3.2: request %s %s %s", r.Verb, r.Resource, r.Name)
+		}
+	}
+	return lines
 }
 
-// do does what a line of a script says.
-func (p *player) do(d *datadriven.TestData, args []string) {
-	p.Helper()
-	switch d.Cmd {
-	case "want":
-		p.edit(wants(args[0], args[1], args[2:]...))
-	case "again":
-		p.edit(again(args[0]))
-	case "no":
-		p.edit(no(args[0]))
-	case "start":
-		for _, arg := range args {
-			n, err := strconv.Atoi(strings.TrimPrefix(arg, "concurrency="))
-			p.Must(err)
-			p.options.Concurrency = n
-		}
-		p.start()
-		p.Sleep(time.Second)
-	case "stop":
-		p.Stop()
-	case "under-way":
-		p.tell("%d pulls are under way", len(controller.KindOf(p.agent).Self.(*reconciler).pulls.list()))
-	case "sleep":
-		p.Sleep(p.duration(args[0]))
-	case "pulls":
-		if p.how = args[0]; strings.ContainsAny(p.how, "0123456789") {
-			p.takes[strings.Join(args[1:], "")], p.how = p.duration(args[0]), ""
-		}
-	case "on-node":
-		p.runtime.AddImage(&criv1.Image{Id: "cc", RepoTags: []string{"docker.io/library/" + args[0] + ":" + args[1]}})
-	case "down", "up":
-		p.runtime.SetDown(d.Cmd == "down")
-	case "fail-writes":
-		p.Server.FailBefore(func(r fakecluster.Request) error {
-			if r.User == p.user() {
-				return fixture.ErrInternal
-			}
-			return nil
-		})
-	case "heal":
-		p.Server.FailBefore(nil)
-	case "lose":
-		fail, _ := fixture.Once(func(r fakecluster.Request) error {
-			if r.User == p.user() && r.Verb == "patch" {
-				return fixture.ErrLost
-			}
-			return nil
-		})
-		p.Server.FailAfter(fail)
-	case "only-fails":
-		p.fails = args[0]
-	case "uncounted":
-		p.uncounted = true
-	case "untold":
-		p.untold = true
-	case "generations":
-		p.generations = true
-	case "hold":
-		p.Server.Hold("nodeimages")
-	case "release":
-		p.Server.Release("nodeimages")
-	case "patch":
-		p.patchStatus(d.Input)
-	case "label":
-		p.edit(func(nodeImage *v1alpha1.NodeImage) { nodeImage.Labels = map[string]string{"zone": "a"} })
-	case "create":
-		p.create()
-	case "delete":
-		p.Must(p.images.Delete(p.Context(), p.name, metav1.DeleteOptions{}))
-		p.Sleep(time.Second)
-	default:
-		p.doAboutSecrets(d, args)
+// calls shows pulls, by image, and for which credentials were asked.
+func (p *player) calls([]string) []string {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	pulls := p.pulls
+	if p.pulls = nil; p.untold {
+		pulls = nil
 	}
+	slices.SortStableFunc(pulls, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
+	return append(pulls, p.clouds.take()...)
 }
 
-func (p *player) duration(text string) time.Duration {
-	p.Helper()
-	d, err := time.ParseDuration(text)
-	p.Must(err)
-	return d
+// further are the commands that NodeImages, pulls and secrets have.
+func (p *player) further() map[string]func(words []string, text string) {
+	all := map[string]func([]string, string){
+		"want":  func(words []string, _ string) { p.edit(wants(words[0], words[1], words[2:]...)) },
+		"again": func(words []string, _ string) { p.edit(again(words[0])) },
+		"no":    func(words []string, _ string) { p.edit(no(words[0])) },
+		"edit":  func(_ []string, text string) { p.edit(func(n *v1alpha1.NodeImage) { patches.Merge(p.T, n, text) }) },
+		"under-way": func([]string, string) {
+			p.tell("%d pulls are under way", len(controller.KindOf(p.agent).Self.(*reconciler).pulls.list()))
+		},
+		"pulls": func(words []string, _ string) {
+			if p.how = words[0]; strings.ContainsAny(p.how, "0123456789") {
+				p.takes[strings.Join(words[1:], "")], p.how = patches.Duration(p.T, words[0]), ""
+			}
+		},
+		"on-node": func(words []string, _ string) {
+			image := &criv1.Image{Id: "cc"}
+			if len(words) > 1 {
+				image.RepoTags = []string{"docker.io/library/" + words[0] + ":" + words[1]}
+			} else {
+				image.RepoDigests = []string{"docker.io/library/" + words[0]}
+			}
+			p.Runtime.AddImage(image)
+		},
+		"only-fails":  func(words []string, _ string) { p.fails = words[0] },
+		"only":        func(words []string, _ string) { p.only = words[0] },
+		"locked":      func([]string, string) { p.locked = true },
+		"untold":      func([]string, string) { p.untold = true },
+		"generations": func([]string, string) { p.generations = true },
+		"patch":       func(_ []string, text string) { p.patchStatus(text) },
+		"label": func([]string, string) {
+			p.edit(func(nodeImage *v1alpha1.NodeImage) { nodeImage.Labels = map[string]string{"zone": "a"} })
+		},
+		"create": func([]string, string) { p.create(p.Name) },
+		"delete": func([]string, string) {
+			p.Must(p.images.Delete(p.Context(), p.Name, metav1.DeleteOptions{}))
+			p.Sleep(time.Second)
+		},
+	}
+	for command, do := range p.aboutSecrets() {
+		all[command] = do
+	}
+	return all
 }

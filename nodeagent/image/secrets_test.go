@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,86 +48,76 @@ func (n *node) createSecret(of types.NamespacedName, registry, user, source stri
 	if source != "" {
 		secret.Annotations = map[string]string{v1alpha1.PullSecretSourceAnnotation: source}
 	}
-	_, err := n.kube.CoreV1().Secrets(secret.Namespace).Create(n.Context(), secret, metav1.CreateOptions{})
+	_, err := n.Kube.CoreV1().Secrets(secret.Namespace).Create(n.Context(), secret, metav1.CreateOptions{})
 	n.Must(err)
 }
 
-// refersTo gives an image references to secrets.
-func refersTo(image string, secrets ...types.NamespacedName) change {
+// refersTo gives an image references to secrets, or to what is of them.
+func refersTo(image string, of func(secret string) types.NamespacedName, secrets ...string) change {
 	return func(n *v1alpha1.NodeImage) {
-		of := n.Spec.Images[image]
+		with := n.Spec.Images[image]
 		for _, secret := range secrets {
-			of.PullSecrets = append(of.PullSecrets, v1alpha1.ReferenceObject{Namespace: secret.Namespace, Name: secret.Name})
+			with.PullSecrets = append(with.PullSecrets, v1alpha1.ReferenceObject{Namespace: of(secret).Namespace, Name: of(secret).Name})
 		}
-		n.Spec.Images[image] = of
+		n.Spec.Images[image] = with
 	}
 }
 
-// doAboutSecrets does what a line of a script says of secrets, and of what has been asked for.
-func (p *player) doAboutSecrets(d *datadriven.TestData, args []string) {
-	p.Helper()
-	switch d.Cmd {
-	case "asks":
-		text, err := os.ReadFile("testdata/managers/" + args[0])
-		p.Must(err)
-		p.edit(func(n *v1alpha1.NodeImage) {
-			patches.Merge(p.T, &n.Spec, strings.ReplaceAll(string(text), "NOW", time.Now().UTC().Format(time.RFC3339)))
-		})
-	case "edit":
-		p.edit(func(n *v1alpha1.NodeImage) { patches.Merge(p.T, n, d.Input) })
-	case "secrets", "refer":
-		for _, secret := range args[1:] {
-			if d.Cmd == "refer" {
-				p.edit(refersTo(args[0], named(secret)))
-			} else {
-				p.edit(refersTo(args[0], copyOf(secret)))
+// aboutSecrets are the commands about secrets, and what managers have asked for.
+func (p *player) aboutSecrets() map[string]func(words []string, text string) {
+	return map[string]func([]string, string){
+		"asks": func(words []string, _ string) {
+			text, err := os.ReadFile("testdata/managers/" + words[0])
+			p.Must(err)
+			p.edit(func(n *v1alpha1.NodeImage) {
+				patches.Merge(p.T, &n.Spec, strings.ReplaceAll(string(text), "NOW", time.Now().UTC().Format(time.RFC3339)))
+			})
+		},
+		"secrets": func(words []string, _ string) { p.edit(refersTo(words[0], copyOf, words[1:]...)) },
+		"refer":   func(words []string, _ string) { p.edit(refersTo(words[0], named, words[1:]...)) },
+		"mode": func(words []string, _ string) {
+			p.edit(func(n *v1alpha1.NodeImage) {
+				for i := range n.Spec.Images[words[0]].PullSecrets {
+					n.Spec.Images[words[0]].PullSecrets[i].Mode = words[1]
+				}
+			})
+		},
+		"copy": func(words []string, _ string) { p.createSecret(copyOf(words[0]), words[1], words[2], words[0]) },
+		"secret": func(words []string, _ string) {
+			_, source, _ := strings.Cut(strings.Join(words[3:], ""), "of=")
+			of := named(words[0])
+			if lies, is := strings.CutPrefix(words[0], "copy-of-"); is {
+				of = copyOf(lies)
 			}
-		}
-	case "mode":
-		p.edit(func(n *v1alpha1.NodeImage) {
-			for i := range n.Spec.Images[args[0]].PullSecrets {
-				n.Spec.Images[args[0]].PullSecrets[i].Mode = args[1]
+			p.createSecret(of, words[1], words[2], source)
+		},
+		"no-copy": func(words []string, _ string) {
+			of := copyOf(words[0])
+			p.Must(p.Kube.CoreV1().Secrets(of.Namespace).Delete(p.Context(), of.Name, metav1.DeleteOptions{}))
+		},
+		"fail-secrets": func(words []string, _ string) {
+			err := map[string]error{
+				"away":      apierrors.NewServiceUnavailable("away"),
+				"forbidden": apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "one", errors.New("no")),
+			}[words[0]]
+			p.FailBefore(func(r fakecluster.Request) error {
+				if r.User == p.User() && r.Resource == "secrets" {
+					return err
+				}
+				return nil
+			})
+		},
+		"option": func(words []string, _ string) {
+			switch words[0] {
+			case "read-source-secrets":
+				p.options.ReadSourceSecrets = true
+			case "credentials":
+				p.options.Credentials = &p.clouds
+			case "docker-config":
+				p.options.DockerConfig = filepath.Join(p.TempDir(), "config.json")
+				p.Must(os.WriteFile(p.options.DockerConfig, dockerConfig("quay.io", "node"), 0o600))
 			}
-		})
-	case "copy":
-		p.createSecret(copyOf(args[0]), args[1], args[2], args[0])
-	case "secret":
-		_, source, _ := strings.Cut(strings.Join(args[3:], ""), "of=")
-		of := named(args[0])
-		if lies, is := strings.CutPrefix(args[0], "copy-of-"); is {
-			of = copyOf(lies)
-		}
-		p.createSecret(of, args[1], args[2], source)
-	case "no-copy":
-		of := copyOf(args[0])
-		p.Must(p.kube.CoreV1().Secrets(of.Namespace).Delete(p.Context(), of.Name, metav1.DeleteOptions{}))
-	case "only":
-		p.only = args[0]
-	case "locked":
-		p.locked = true
-	case "fail-secrets":
-		err := map[string]error{
-			"away":      apierrors.NewServiceUnavailable("away"),
-			"forbidden": apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "one", errors.New("no")),
-		}[args[0]]
-		p.Server.FailBefore(func(r fakecluster.Request) error {
-			if r.User == p.user() && r.Resource == "secrets" {
-				return err
-			}
-			return nil
-		})
-	case "option":
-		switch args[0] {
-		case "read-source-secrets":
-			p.options.ReadSourceSecrets = true
-		case "credentials":
-			p.options.Credentials = &p.clouds
-		case "docker-config":
-			p.options.DockerConfig = filepath.Join(p.TempDir(), "config.json")
-			p.Must(os.WriteFile(p.options.DockerConfig, dockerConfig("quay.io", "node"), 0o600))
-		}
-	default:
-		p.Fatalf("no such line: %s", d.Cmd)
+		},
 	}
 }
 

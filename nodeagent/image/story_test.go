@@ -9,43 +9,21 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 )
 
-// IMG-3.1: the agent watches its own NodeImage, and no secret.
-func TestStoryFeed(t *testing.T) {
-	play(t, func(n *node) {
-		other := newNodeImage(wants("redis", "7"))
-		other.Name, other.UID = "node-2", ""
-		_, err := n.images.Create(n.Context(), other, metav1.CreateOptions{})
-		n.Must(err)
-		n.start()
-		n.Sleep(time.Minute)
-		n.Want("pulls", []string{"nginx:1"}, n.pulls())
-		for _, request := range n.Server.Requests(n.user()) {
-			if request.Verb == "list" || request.Verb == "watch" {
-				if request.Resource != "nodeimages" {
-					n.Errorf("the agent watches %s", request.Resource)
-				}
-			}
-			if request.Verb != "list" && request.Verb != "watch" && request.Name != n.name {
-				n.Errorf("request %s %s %s", request.Verb, request.Resource, request.Name)
-			}
-		}
-	}, wants("nginx", "1"))
-}
-
 func TestStoryManyAtOnce(t *testing.T) {
-	all := []change{}
+	var all []change
 	for i := range 20 {
 		all = append(all, wants(fmt.Sprintf("i%02d", i), "1"))
 	}
-	play(t, func(n *node) {
+	agents.Play(t, asking(all...), func(n *node) {
 		n.options.Concurrency = 4
 		var lock sync.Mutex
 		running, most, ends := 0, 0, map[time.Time]bool{}
-		n.runtime.Pull = func(context.Context, *criv1.PullImageRequest) error {
+		n.Runtime.Pull = func(context.Context, *criv1.PullImageRequest) error {
 			lock.Lock()
 			running++
 			most = max(most, running)
@@ -65,10 +43,10 @@ func TestStoryManyAtOnce(t *testing.T) {
 		if status := n.nodeImage().Status; status.Succeeded != 20 || most != 4 {
 			n.Errorf("succeeded %d, at most %d at once", status.Succeeded, most)
 		}
-		writes, sent := 0, n.Sent(n.user())
+		writes, sent := 0, n.Sent(n.User())
 		// A slot that is free is given away at once or 100 ms later, as goroutines run: then pulls end at different times.
 		if _, err := fmt.Sscanf(sent[0], "%d patch nodeimages/status", &writes); err != nil || len(sent) != 1 || writes > 2+len(ends) || len(ends) > 10 {
 			n.Errorf("IMG-3.4: sent %v for 20 pulls that end at %d times, want one for each time, one that they began, and one that some wait (IMG-3.13)", sent, len(ends))
 		}
-	}, all...)
+	})
 }

@@ -13,18 +13,14 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/client/fake"
-	"github.com/podwright/podwright/nodeagent"
 )
 
 func goodOptions(t *testing.T) Options {
 	t.Helper()
-	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Options{Lifecycle: fake.NewClient(), Runtime: runtime, Node: "node-1"}
+	return Options{Lifecycle: fake.NewClient(), Runtime: agents.Connect(t, fakecri.New(nil)), Node: "node-1"}
 }
 
 func TestOptions(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -37,17 +38,17 @@ func TestPlans(t *testing.T) {
 		for _, a := range d.CmdArgs {
 			switch value := a.Vals[0]; a.Key {
 			case "running":
-				s.Running = number(t, value)
+				s.Running = patches.Number(t, value)
 			case "concurrency":
-				s.Limits.Concurrency = number(t, value)
+				s.Limits.Concurrency = patches.Number(t, value)
 			case "probes":
-				s.Limits.Probes = number(t, value)
+				s.Limits.Probes = patches.Number(t, value)
 			case "per-second":
-				s.Limits.PerSecond = number(t, value)
+				s.Limits.PerSecond = patches.Number(t, value)
 			case "clock":
-				s.Now = now.Add(duration(t, value))
+				s.Now = now.Add(patches.Duration(t, value))
 			case "paced":
-				s.Paced = now.Add(duration(t, value))
+				s.Paced = now.Add(patches.Duration(t, value))
 			}
 		}
 		if d.Cmd == "plan" {
@@ -82,7 +83,7 @@ func there(t *testing.T, words []string) change {
 	case "says":
 		return says(words[1], words[2], v1alpha1.ProbeState(words[3]))
 	case "told":
-		return told(duration(t, words[1]))
+		return told(patches.Duration(t, words[1]))
 	case "reports":
 		return func(n *v1alpha1.NodePodProbe) { n.Status.PodProbeStatuses[0].ProbeStates[0].Message = words[1] }
 	case "hidden":
@@ -92,7 +93,7 @@ func there(t *testing.T, words []string) change {
 		}
 	case "seen":
 		return func(n *v1alpha1.NodePodProbe) {
-			n.Status.ObservedGeneration, n.Generation = int64(number(t, words[1])), int64(number(t, words[3]))
+			n.Status.ObservedGeneration, n.Generation = int64(patches.Number(t, words[1])), int64(patches.Number(t, words[3]))
 		}
 	}
 	t.Fatalf("unknown line %q", words)

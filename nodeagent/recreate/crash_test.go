@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 )
 
 // crash is how an agent ends: at one of its steps, writes and stops, counted from
@@ -56,23 +57,23 @@ func (n *node) crashing(how crash, d time.Duration) bool {
 	n.start()
 	c := &crasher{crash: how}
 	n.Server.FailBefore(func(r fakecluster.Request) error {
-		if r.User != agentUser {
+		if r.User != n.User() {
 			return nil
 		}
 		return c.send(r.Verb == "patch")
 	})
 	n.Server.FailAfter(func(r fakecluster.Request) error {
-		if r.User != agentUser {
+		if r.User != n.User() {
 			return nil
 		}
 		return c.send(false)
 	})
-	n.runtime.FailWith(func(method string) error { return c.send(method == "StopContainer") })
+	n.Runtime.FailWith(func(method string) error { return c.send(method == "StopContainer") })
 	n.work(d)
-	n.stopAgent()
+	n.StopAgent()
 	n.Server.FailBefore(nil)
 	n.Server.FailAfter(nil)
-	n.runtime.FailWith(nil)
+	n.Runtime.FailWith(nil)
 	return c.dead
 }
 
@@ -92,12 +93,12 @@ func TestCrash(t *testing.T) {
 				for _, made := range []bool{false, true} {
 					for _, waits := range []time.Duration{0, 5 * time.Second} { // until the next agent
 						c := crash{at, made}
-						play(t, func(n *node) {
-							n.startup = time.Second
+						agents.Play(t, newNode, func(n *node) {
+							n.kubelet.Startup = time.Second
 							n.pod("web-0")
 							n.create("r", "web-0", test.with...)
 							for range test.restarts {
-								n.runtime.End("main-1", 1)
+								n.Runtime.End("main-1", 1)
 								n.work(time.Second)
 							}
 							crashed = n.crashing(c, 10*time.Second)

@@ -3,44 +3,23 @@
 package recreate
 
 import (
-	"errors"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 	"github.com/podwright/podwright/internal/testing/readers"
-	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/lifecycle/client/fake"
 )
-
-// reading is a Reader of requests.
-func reading(requests ...metav1.Object) podwright.Reader {
-	return readers.Memory{resourceRequests: requests}
-}
-
-// broken is a Reader of a cache that cannot be read.
-type broken struct{ podwright.Reader }
-
-func (broken) List(podwright.Resource, string) ([]any, error) { return nil, errors.New("broken") }
 
 // goodOptions are all that is required.
 func goodOptions(t *testing.T) Options {
 	t.Helper()
-	lifecycle, err := client.NewForConfig(fakecluster.New(nil).Config(agentUser))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Options{Lifecycle: lifecycle, Runtime: runtime, Node: "node-1"}
+	return Options{Lifecycle: fake.NewClient(), Runtime: agents.Connect(t, fakecri.New(nil)), Node: "node-1"}
 }
 
 func TestOptions(t *testing.T) {
@@ -56,41 +35,35 @@ func TestOptions(t *testing.T) {
 
 // A Reconciler works on the caches of the user.
 func TestReconcilerPlan(t *testing.T) {
-	web := types.NamespacedName{Namespace: "shop", Name: "web-0"}
-	for _, test := range []struct {
-		name   string
-		reader podwright.Reader
-		pod    types.NamespacedName
-		want   []string
-		err    string
+	for name, test := range map[string]struct {
+		reader    podwright.Reader
+		pod, want string
 	}{
-		{"no request for the pod", reading(newRequest("r")), types.NamespacedName{Namespace: "shop", Name: "web-1"}, nil, ""},
-		{"all are over", reading(newRequest("r", "over")), web, nil, ""},
-		{"a request", reading(newRequest("r")), web,
-			[]string{"r: Recreating, main Pending not found container on Node, side Pending not found container on Node"}, ""},
-		{"a cache that fails", broken{reading()}, web, nil, "read ContainerRecreateRequests of namespace shop: broken"},
+		"no request for the pod": {readers.Memory{resourceRequests: {newRequest("r")}}, "web-1", "none"},
+		"all are over":           {readers.Memory{resourceRequests: {newRequest("r", "over")}}, "web-0", "none"},
+		"a request": {readers.Memory{resourceRequests: {newRequest("r")}}, "web-0",
+			"r: Recreating, main Pending not found container on Node, side Pending not found container on Node"},
+		"a cache that fails": {readers.Broken{Reader: readers.Memory{}, Resource: resourceRequests}, "web-0", "read ContainerRecreateRequests of namespace shop: broken"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			o := goodOptions(t)
-			o.Reader = test.reader
-			r, err := NewReconciler(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := r.Plan(t.Context(), test.pod)
-			if (err != nil) != (test.err != "") || err != nil && err.Error() != test.err {
-				t.Errorf("error %v, want %q", err, test.err)
-			}
-			var got []string
-			if plan != nil {
-				got = show(plan)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("plan (-want +got):\n%s", diff)
-			}
-			if _, err := r.Answer(t.Context(), test.pod); (err != nil) != (test.err != "") {
-				t.Errorf("answer: error %v, want %q", err, test.err)
-			}
-		})
+		o := goodOptions(t)
+		o.Reader = test.reader
+		r, err := NewReconciler(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, pod := "none", types.NamespacedName{Namespace: "shop", Name: test.pod}
+		plan, err := r.Plan(t.Context(), pod)
+		if plan != nil {
+			got = strings.Join(show(plan), ", ")
+		}
+		if _, answerErr := r.Answer(t.Context(), pod); (err != nil) != (answerErr != nil) {
+			t.Errorf("%s: answer: error %v, and the plan has %v", name, answerErr, err)
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }

@@ -101,3 +101,15 @@ func TestMarkersThatMatter(t *testing.T) {
 		mutation.On("another one", nil, newMarker("endgames", newProbe("idle", "Idle")), "node-1 node-2"),
 	)
 }
+
+// PPM-3.6, PPM-3.9: a marker concerns the nodes of the pods that it keeps, which no NodePodProbe names.
+func TestServerlessMarkersThatMatter(t *testing.T) {
+	moves := newMarker("moves", newProbe("idle", "Idle", sets(v1alpha1.ProbeSucceeded, "app=idle")))
+	ended := moves.DeepCopy()
+	ended.DeletionTimestamp = &metav1.Time{Time: now}
+	kept := newPod("web-0", "annotation="+v1alpha1.PodProbeMarkersAnnotation+":moves", "label=app:idle")
+	o := cached(t, newSnapshot(nil, []*corev1.Pod{kept, newPod("web-1", "label=app:idle", "node=node-2")}, moves))
+	mutation.CheckEvents(t, o.markerChanged, mutation.On("without the feature", moves, moves, ""))
+	o.Features.Serverless = true
+	mutation.CheckEvents(t, o.markerChanged, mutation.On("it changes", moves, moves, "node-1"), mutation.On("it ends", moves, ended, "node-1"))
+}

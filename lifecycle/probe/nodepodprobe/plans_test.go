@@ -9,16 +9,21 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestPlans shows the plans of node-1, which is ready and has an empty NodePodProbe. Lines that follow say what else there is, each
-// with changes after semicolons. "serverless" has the feature, and "one-namespace" a controller of the namespace shop alone.
+// with changes after semicolons. "serverless" has the feature, and "one-namespace" a controller of the namespace shop alone. "writes" shows the
+// requests that patch pods.
 //
 //	node virtual             or unready, leaving, gone; and "no-probes" or "probes-leave" is about its NodePodProbe
 //	entry web-0 games#idle   what it asks for of a pod: probes, perhaps "at 10.0.0.1"
 //	says web-0 games#idle=Failed
+//	wrote 3s                 what the lines before have been written so long ago
+//	reports Failed 4 players what the agent says now; "clock 7s" is how late it is, and "generation" another one of the marker
 //	pod web-0; label idle yes
 //	                         with words of testdata/words.yaml
 //	marker games; probe idle Idle; sets Succeeded idle=yes; notes cost=1
@@ -35,9 +40,27 @@ func TestPlans(t *testing.T) {
 			for line := range strings.Lines(d.Input) {
 				s.read(t, strings.Split(strings.TrimSpace(line), "; "))
 			}
+			if d.Cmd == "writes" {
+				return s.writes(t)
+			}
 			return strings.Join(append(shown(NewPlan(s)), ""), "\n")
 		})
 	})
+}
+
+// writes shows the requests that patch pods.
+func (s *Snapshot) writes(t *testing.T) (out string) {
+	t.Helper()
+	for _, patch := range NewPlan(s).Patches {
+		writes, err := patch.Writes(patch.Pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, write := range writes {
+			out += write.Subresource + " " + string(write.Data) + "\n"
+		}
+	}
+	return out
 }
 
 // read reads a line.
@@ -46,7 +69,10 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	switch words := strings.Fields(parts[0]); words[0] {
 	case "node":
 		s.Node = map[string]func() *corev1.Node{
-			"virtual": virtualNode, "gone": func() *corev1.Node { return nil },
+			"gone": func() *corev1.Node { return nil },
+			"virtual": func() *corev1.Node {
+				return newNode(func(n *corev1.Node) { n.Labels = map[string]string{"type": "virtual-kubelet"} })
+			},
 			"unready": func() *corev1.Node { return newNode(func(n *corev1.Node) { n.Status.Conditions = nil }) },
 			"leaving": func() *corev1.Node {
 				return newNode(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: now} })
@@ -66,6 +92,17 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 			changes[i] = strings.Replace(strings.Replace(changes[i], " ", "=", 1), " ", ":", 1)
 		}
 		s.Pods = append(s.Pods, newPod(words[1], changes...))
+	case "wrote":
+		for _, patch := range NewPlan(s).Patches {
+			s.Wrote = map[types.UID]Wrote{patch.Pod.UID: {Results: patch.Results, At: now.Add(-patches.Duration(t, words[1]))}}
+		}
+	case "reports":
+		state := &s.NodePodProbe.Status.PodProbeStatuses[0].ProbeStates[0]
+		state.State, state.Message = v1alpha1.ProbeState(words[1]), strings.Join(words[2:], " ")
+	case "clock":
+		s.Now = now.Add(patches.Duration(t, words[1]))
+	case "generation":
+		s.Markers["shop"][0].Generation++
 	case "marker":
 		m := newMarker(words[1])
 		for _, change := range parts[1:] {

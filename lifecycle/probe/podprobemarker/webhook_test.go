@@ -12,6 +12,7 @@ import (
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
 		Kind: "PodProbeMarker", Resource: "podprobemarkers",
-		Object: "{metadata: {namespace: shop, name: games}, spec: {" + selector + ", probes: [{" + named + "probe: {exec: {command: [x]}}}]}}",
-		New:    func(map[string][]string) conformance.Served { return &Webhook{} }})
+		Object: "{metadata: {namespace: shop, name: games}, spec: {selector: {matchLabels: {app: web}}, probes: [{name: idle, containerName: main," +
+			" podConditionType: Idle, probe: {exec: {command: [x]}}}]}}",
+		New: func(map[string][]string) conformance.Served { return &Webhook{} }})
 }

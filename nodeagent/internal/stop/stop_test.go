@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -28,6 +27,8 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri/agents"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -51,14 +52,6 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusInternalServerError, Body: io.NopCloser(strings.NewReader("broken"))}, nil
 }
 
-func httpGet(action corev1.HTTPGetAction) *corev1.LifecycleHandler {
-	return &corev1.LifecycleHandler{HTTPGet: &action}
-}
-
-func command(words ...string) *corev1.LifecycleHandler {
-	return &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: words}}
-}
-
 // exec plays commands: their first word says what they do.
 func exec(ctx context.Context, _ fakecri.Container, command []string) (*criv1.ExecSyncResponse, error) {
 	switch command[0] {
@@ -77,7 +70,8 @@ func exec(ctx context.Context, _ fakecri.Container, command []string) (*criv1.Ex
 // TestScripts shows in testdata/stop.txt how containers are stopped:
 //
 //	stop 30      with a grace period of 30 s and the hook that follows. Further words: ip=10.0.0.7 (the address is known), ports (http is
-//	             8080), sandbox=node (the pod is in its network) or sandbox=gone, and servers that are "refused" or "hang"
+//	             8080), sandbox=node (the pod is in its network) or sandbox=gone, and servers that are "refused" or "hang". The container
+//	             ends-after=7s. most=1m is the longest grace period, the agent-ends=1s after it has begun, and the runtime is "down"
 //	known        what annotations of a container say
 //	grace 30 4s  how long a container has after a hook that took 4 s, and whether it runs; "none" for no hook
 func TestScripts(t *testing.T) {
@@ -127,7 +121,13 @@ func stopped(t *testing.T, d *datadriven.TestData) string {
 	if err := yaml.UnmarshalStrict([]byte(d.Input), &request.PreStop); err != nil {
 		t.Fatal(err)
 	}
-	for _, arg := range d.CmdArgs {
+	request.GraceSeconds = int64(patches.Number(t, d.CmdArgs[0].Key))
+	request.ID = fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{Metadata: &criv1.ContainerMetadata{Name: "main"}}})
+	s := stopper(t, fake, events, w)
+	log := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log))
+	defer cancel()
+	for _, arg := range d.CmdArgs[1:] {
 		switch arg.Key {
 		case "ip":
 			request.PodIP = arg.Vals[0]
@@ -139,19 +139,19 @@ func stopped(t *testing.T, d *datadriven.TestData) string {
 			w.err = errors.New("refused")
 		case "hang":
 			w.takes = time.Hour
-		default:
-			if _, err := fmt.Sscan(arg.Key, &request.GraceSeconds); err != nil {
-				t.Fatal(err)
-			}
+		case "ends-after":
+			fake.SetEndsAfter(request.ID, patches.Duration(t, arg.Vals[0]))
+		case "most":
+			s.MaxGrace = patches.Duration(t, arg.Vals[0])
+		case "agent-ends":
+			time.AfterFunc(patches.Duration(t, arg.Vals[0]), cancel)
+		case "down":
+			fake.SetDown(true)
+			s.Recorder = nil // nothing panics without one
 		}
 	}
-	request.ID = fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{Metadata: &criv1.ContainerMetadata{Name: "main"}}})
-	s := stopper(t, fake, events, w)
-	log := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
 	start := time.Now()
-	if err := s.Stop(klog.NewContext(t.Context(), log), request, "Stopping"); err != nil {
-		t.Fatal(err)
-	}
+	err := s.Stop(ctx, request, "Stopping")
 	lines := append(append(fake.Calls(), w.asked...), events.All()...)
 	for line := range strings.Lines(log.GetSink().(ktesting.Underlier).GetBuffer().String()) {
 		lines = append(lines, "log "+strings.TrimSpace(line))
@@ -159,81 +159,15 @@ func stopped(t *testing.T, d *datadriven.TestData) string {
 			t.Errorf("the log holds what the hook was called with, or what it printed:\n%s", line)
 		}
 	}
+	if err != nil {
+		lines = append(lines, fmt.Sprintf("error, unavailable %t: %v", nodeagent.Unavailable(err), err))
+	}
 	return strings.Join(append(lines, fmt.Sprint("took ", time.Since(start))), "\n") + "\n"
 }
 
 func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web *web) *Stopper {
 	t.Helper()
-	r, err := nodeagent.NewRuntime(t.Context(), fake.Conn(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fake.ForgetCalls()
-	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, http: web, nodeAddress: func() (string, error) { return "10.0.0.1", nil }}
-}
-
-// A container that takes its time is waited for.
-func TestStopWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := fakecri.New(nil)
-		id := fake.Create(fakecri.Container{EndsAfter: 7 * time.Second, Status: &criv1.ContainerStatus{}})
-		s := stopper(t, fake, &fixture.Recorder{}, &web{})
-		start := time.Now()
-		err := s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30}, "Stopping")
-		if took := time.Since(start); err != nil || took != 7*time.Second {
-			t.Errorf("took %s, error %v", took, err)
-		}
-	})
-}
-
-// A grace period of years is cut: a caller that waits for a container holds a worker.
-func TestStopIsBounded(t *testing.T) {
-	for _, test := range []struct {
-		most time.Duration
-		want string
-	}{{0, "StopContainer container-1 86400s"}, {time.Minute, "StopContainer container-1 60s"}} {
-		fake := fakecri.New(nil)
-		id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
-		s := stopper(t, fake, &fixture.Recorder{}, &web{})
-		s.MaxGrace = test.most
-		if err := s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 315360000}, "Stopping"); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{test.want}, fake.Calls()); diff != "" {
-			t.Errorf("calls (-want +got):\n%s", diff)
-		}
-	}
-}
-
-// The end of the agent cuts a hook short, and the container is left alone.
-func TestStopIsCutShort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := fakecri.New(nil)
-		fake.Command = exec
-		id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
-		s := stopper(t, fake, &fixture.Recorder{}, &web{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		err := s.Stop(ctx, &Request{ID: id, GraceSeconds: 30, PreStop: command("hang")}, "Stopping")
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
-		}
-		if diff := cmp.Diff([]string{"ExecSync container-1 hang"}, fake.Calls()); diff != "" {
-			t.Errorf("calls (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// A runtime that is down is an error, and nothing panics without a recorder.
-func TestStopFails(t *testing.T) {
-	fake := fakecri.New(nil)
-	s := stopper(t, fake, nil, &web{})
-	s.Recorder = nil
-	fake.SetDown(true)
-	err := s.Stop(t.Context(), &Request{ID: "x"}, "Stopping")
-	if !nodeagent.Unavailable(err) {
-		t.Errorf("error %v", err)
-	}
+	return &Stopper{Runtime: agents.Connect(t, fake), Clock: clock.RealClock{}, Recorder: events, http: web, nodeAddress: func() (string, error) { return "10.0.0.1", nil }}
 }
 
 // A hook over HTTPS takes the certificate that a container has made for itself.
@@ -249,9 +183,9 @@ func TestHookOverHTTPS(t *testing.T) {
 	id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
 	s := stopper(t, fake, events, nil)
 	s.http = nil
-	err = s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30, PodIP: address.Hostname(), PreStop: httpGet(corev1.HTTPGetAction{
+	err = s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30, PodIP: address.Hostname(), PreStop: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{
 		Scheme: corev1.URISchemeHTTPS, Path: "/bye", Port: intstr.FromString(address.Port()),
-	})}, "Stopping")
+	}}}, "Stopping")
 	if err != nil || len(events.All()) != 1 {
 		t.Fatalf("error %v, events %v", err, events.All())
 	}
