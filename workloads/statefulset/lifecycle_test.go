@@ -12,24 +12,10 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// hooked gives the set hooks that the label hold=true holds, and that label to
-// the pods with the given indexes.
-func hooked(pods ...int) edit {
-	return func(s *Snapshot) {
-		hook := &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"hold": "true"}}
-		s.Set.Spec.Lifecycle = &lifecyclev1alpha1.Lifecycle{PreDelete: hook, InPlaceUpdate: hook, PreNormal: hook}
-		for _, i := range pods {
-			s.Pods[i].Labels["hold"] = "true"
-		}
-	}
-}
-
-func markPodNotReady(s *Snapshot) { s.Set.Spec.Lifecycle.PreDelete.MarkPodNotReady = true }
-
 // Every write about a pod is part of the fewest requests: the first condition
 // of a new pod is one.
 func TestFirstCondition(t *testing.T) {
-	s := testSnapshot(t, "A", "A", "0A?")
+	s := testSnapshot(t, "A/A 0A?")
 	s.Pods[0].Status.Conditions = nil
 	plan := NewPlan(s)
 	if got := summary(s, plan); got != "Refresh 0" {

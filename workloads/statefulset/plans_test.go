@@ -15,7 +15,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -29,12 +31,12 @@ import (
 //	held T/C pods… change…       how many objects keep it from its spec
 //	window T/C change…           which ordinals are wanted, and the one behind them
 //
-// T is the revision of the template, C the current one. How a pod is written says testSnapshot. A change is a key of the command
-// spec of TestScripts, or one of stateChanges. Those name a pod by its place in the line.
+// T is the revision of the template, C the current one. How a pod is written says stateOf. A change is a word of states or of StatefulSets,
+// which testdata/words.yaml explains, or one of state.changed. With several values it is made for each.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			s := stateOf(t, d)
+			s := stateOf(t, d.CmdArgs)
 			out, plan := &strings.Builder{}, NewPlan(s)
 			switch d.Cmd {
 			case "plan":
@@ -64,27 +66,6 @@ func TestPlans(t *testing.T) {
 			return out.String()
 		})
 	})
-}
-
-// stateOf is the state that the arguments of a command describe.
-func stateOf(t *testing.T, d *datadriven.TestData) *Snapshot {
-	template, current, _ := strings.Cut(d.CmdArgs[0].Key, "/")
-	var pods []string
-	changes := d.CmdArgs[1:]
-	for len(changes) > 0 && changes[0].Vals == nil && strings.ContainsAny(changes[0].Key[:1], "0123456789") {
-		pods, changes = append(pods, changes[0].Key), changes[1:]
-	}
-	s := testSnapshot(t, template, current, strings.Join(pods, " "))
-	w := newScenario(t)
-	w.set = s.Set
-	for _, arg := range changes {
-		if change := stateChanges[arg.Key]; change != nil {
-			change(s, arg.Vals)
-		} else {
-			w.change(arg.Key, strings.Join(arg.Vals, ","))
-		}
-	}
-	return s
 }
 
 // showPlan writes what a plan does, which pods wait for what, and what cannot be done.
@@ -213,4 +194,84 @@ func showCreations(out *strings.Builder, s *Snapshot, plan *Plan) {
 			}
 		}
 	}
+}
+
+// resized names the claims that a plan resizes.
+func resized(p *Plan) string {
+	var names []string
+	for _, c := range p.ResizeClaims {
+		names = append(names, strings.TrimPrefix(c.Claim.Name, "data-web-")+"="+c.Resources.Requests.Storage().String())
+	}
+	return strings.Join(names, " ")
+}
+
+// summary says in one line what a plan does.
+func summary(s *Snapshot, p *Plan) string {
+	var parts []string
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	ordinal := func(name string) string { return strings.TrimPrefix(name, "web-") }
+	for _, d := range p.Delete {
+		say("delete %s %s", ordinal(d.Pod.Name), d.For)
+	}
+	for _, patch := range p.Patch {
+		say("%s %s", patch.Kind, ordinal(patch.Pod.Name))
+	}
+	for _, claim := range p.PatchClaims {
+		say("own %s", claimOwners(claim))
+	}
+	for _, d := range p.Delete {
+		for _, claim := range d.ChangeClaims {
+			say("own %s", claimOwners(claim))
+		}
+	}
+	for _, claim := range p.CreateClaims {
+		say("claim %s", claim.Name)
+	}
+	for _, c := range p.Create {
+		letter := letterOf(s, c.Pod.Labels[podplan.RevisionLabel])
+		if p.Revisions.Create != nil && c.Pod.Labels[podplan.RevisionLabel] == p.Revisions.Create.Name {
+			letter = "new"
+		}
+		say("create %s%s", ordinal(c.Pod.Name), letter)
+	}
+	for _, d := range p.Otherwise.Delete {
+		say("otherwise delete %s %s", ordinal(d.Pod.Name), d.For)
+	}
+	for _, patch := range p.Otherwise.Patch {
+		say("otherwise %s %s", patch.Kind, ordinal(patch.Pod.Name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func claimOwners(c rollout.ClaimPatch) string {
+	kinds := []string{}
+	for _, o := range c.Owners {
+		kinds = append(kinds, o.Kind)
+	}
+	return c.Claim.Name + "=" + strings.Join(kinds, "+")
+}
+
+// waits says why pods wait: the rule, and for which pods.
+func waits(p *Plan) string {
+	byRule := map[string][]string{}
+	for _, w := range p.Waiting {
+		who := "new"
+		if w.Pod != nil {
+			who = strings.TrimPrefix(w.Pod.Name, "web-")
+		}
+		byRule[string(w.Reason.Rule)] = append(byRule[string(w.Reason.Rule)], who)
+	}
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(byRule)) {
+		parts = append(parts, rule+" "+strings.Join(byRule[rule], " "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func problems(p *Plan) string {
+	var parts []string
+	for _, problem := range p.Problems {
+		parts = append(parts, fmt.Sprintf("%s: %v", problem.Condition, problem.Err))
+	}
+	return strings.Join(parts, "\n")
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestNewRevision(t *testing.T) {
-	s := testSnapshot(t, "A", "A", "0A")
+	s := testSnapshot(t, "A/A 0A")
 	s.Set.Spec.Template.Spec.Containers[0].Image = "z"
 	r := NewPlan(s).Revisions.Create
 	if r == nil {
@@ -29,7 +29,7 @@ func TestNewRevision(t *testing.T) {
 }
 
 func TestLongName(t *testing.T) {
-	s := testSnapshot(t, "A", "A", "", replicas(1))
+	s := testSnapshot(t, "A/A replicas=1")
 	s.Set.Name = strings.Repeat("w", 58)
 	s.Revisions = nil
 	plan := NewPlan(s)

@@ -10,7 +10,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/scenario"
@@ -150,13 +149,3 @@ func disinherit(pod *corev1.Pod) {
 
 // Feature switches a feature on.
 func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
-
-// reservedIn reads a list of ordinals and ranges, which commas separate.
-func reservedIn(list string) (entries []intstr.IntOrString) {
-	for word := range strings.SplitSeq(list, ",") {
-		if word != "" {
-			entries = append(entries, intstr.Parse(word))
-		}
-	}
-	return entries
-}
