@@ -4,17 +4,13 @@ package daemonset
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -36,24 +32,12 @@ func ready10(text string) string {
 }
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf.
-// "waits" shows by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. Options are:
-//
-//	backOff=n1:5s     a pod that ended there waits so long
-//	disrupted         names nodes
-//	feature           switches one on
-//	taint=key:effect  is on all nodes
-//	gates             pods have the readiness gate
-//	everything        the selector selects all pods
+// "waits" shows by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. What follows a command
+// changes the state: see changeState, and testdata/words.yaml.
 func TestPlans(t *testing.T) {
 	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
-			nodes, set, _ := strings.Cut(d.Input, "\n")
-			s := place(t, setOf(t, set), strings.TrimPrefix(nodes, "none"))
-			for _, arg := range d.CmdArgs {
-				for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
-					changeState(t, s, arg.Key, value)
-				}
-			}
+			s := placeOf(t, d)
 			switch d.Cmd {
 			case "plan":
 				return showPlan(t, s)
@@ -112,43 +96,6 @@ func showStatusOf(t *testing.T, s *Snapshot, show func(*v1alpha1.DaemonSetStatus
 		return text + "\n"
 	}
 	return ""
-}
-
-func changeState(t *testing.T, s *Snapshot, key, value string) {
-	t.Helper()
-	switch key {
-	case "backOff":
-		node, wait, _ := strings.Cut(value, ":")
-		after, err := time.ParseDuration(wait)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.BackOff == nil {
-			s.BackOff = map[string]time.Time{}
-		}
-		s.BackOff[node] = noon.Add(after)
-	case "disrupted":
-		if s.Disrupted == nil {
-			s.Disrupted = map[string]bool{}
-		}
-		s.Disrupted[value] = true
-	case "taint":
-		key, effect, _ := strings.Cut(value, ":")
-		for _, node := range s.Nodes {
-			node.Spec.Taints = []corev1.Taint{{Key: key, Effect: corev1.TaintEffect(effect)}}
-			node.Spec.Unschedulable = key == corev1.TaintNodeUnschedulable
-		}
-	case "gates":
-		for _, pod := range s.Pods {
-			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
-		}
-	case "feature":
-		reflect.ValueOf(&s.Features).Elem().FieldByName(value).SetBool(true)
-	case "everything":
-		s.Set.Spec.Selector.MatchLabels = nil
-	default:
-		t.Fatalf("unknown argument %s", key)
-	}
 }
 
 // TestNewPod makes the pod of a node. (DS-2, DS-5, DS-7, DS-15)
