@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -28,6 +29,8 @@ import (
 //	status T/C pods… change…     the status that is written
 //	revisions T/C pods… change…  what becomes of revisions
 //	creates T/C pods… change…    the pods that are created, and their claims
+//	patched T/C pods… change…    what the pods become that are patched: the labels that name them, conditions, and with how many requests
+//	revision T/C pods… change…   the revision that is created, and the hash that pods have of it
 //	held T/C pods… change…       how many objects keep it from its spec
 //	window T/C change…           which ordinals are wanted, and the one behind them
 //
@@ -52,6 +55,15 @@ func TestPlans(t *testing.T) {
 				showRevisions(out, s, plan)
 			case "creates":
 				showCreations(out, s, plan)
+			case "patched":
+				showPatched(t, out, plan)
+			case "revision":
+				r := plan.Revisions.Create
+				owners, _ := json.Marshal(r.OwnerReferences)
+				fmt.Fprintf(out, "%s %d of %s\n%s\n", r.Name, r.Revision, owners, r.Data.Raw)
+				for _, c := range plan.Create {
+					fmt.Fprintln(out, "pods have", c.Pod.Labels[podplan.RevisionLabel])
+				}
 			case "held":
 				fmt.Fprintln(out, len(plan.Held))
 			case "window":
@@ -99,6 +111,24 @@ func showPlan(out *strings.Builder, s *Snapshot, plan *Plan) {
 	}
 	if plan.RequeueAfter > 0 {
 		fmt.Fprintf(out, "again after %v\n", plan.RequeueAfter)
+	}
+}
+
+// showPatched writes what the pods become that a plan patches.
+func showPatched(t *testing.T, out *strings.Builder, plan *Plan) {
+	for _, p := range plan.Patch {
+		pod, err := p.Patch.Apply(p.Pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, _ := p.Patch.Writes(p.Pod)
+		fmt.Fprintf(out, "%s %s, requests: %d\n", p.Kind, pod.Name, len(requests))
+		for _, key := range []string{appsv1.PodIndexLabel, appsv1.StatefulSetPodNameLabel} {
+			fmt.Fprintf(out, "  %s=%s\n", key, pod.Labels[key])
+		}
+		for _, c := range pod.Status.Conditions {
+			fmt.Fprintf(out, "  %s=%s\n", c.Type, c.Status)
+		}
 	}
 }
 
