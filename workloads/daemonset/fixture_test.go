@@ -150,10 +150,13 @@ func podOn(t testing.TB, s *Snapshot, node, state string, i int) *corev1.Pod {
 type state struct {
 	Set       *v1alpha1.DaemonSet
 	Revisions []*appsv1.ControllerRevision
+	Pods      []*corev1.Pod
 	Jobs      []string
 	BackOff   map[string]time.Time
 	Disrupted map[string]bool
 	Features  Features
+
+	Taken, RefusedNodes map[string]bool
 }
 
 // changeState changes a snapshot by a word of states, or by one of these:
@@ -188,8 +191,10 @@ func changeState(s *Snapshot, key, value string) {
 		pods("named-by-others=" + value)
 		s.Set.Status.CurrentRevision = "" // which OpenKruise does not know
 	default:
-		after := patches.Changed(words, &state{s.Set, s.Revisions, s.Jobs, s.BackOff, s.Disrupted, s.Features}, key+"="+value)
-		s.Set, s.Revisions, s.Jobs, s.BackOff, s.Disrupted, s.Features = after.Set, after.Revisions, after.Jobs, after.BackOff, after.Disrupted, after.Features
+		after := patches.Changed(words, &state{Set: s.Set, Revisions: s.Revisions, Pods: s.Pods, Jobs: s.Jobs, BackOff: s.BackOff, Disrupted: s.Disrupted,
+			Features: s.Features, Taken: s.Taken, RefusedNodes: s.RefusedNodes}, key+"="+value)
+		s.Set, s.Revisions, s.Pods, s.Jobs, s.BackOff = after.Set, after.Revisions, after.Pods, after.Jobs, after.BackOff
+		s.Disrupted, s.Features, s.Taken, s.RefusedNodes = after.Disrupted, after.Features, after.Taken, after.RefusedNodes
 	}
 }
 
