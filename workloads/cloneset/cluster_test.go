@@ -3,10 +3,10 @@
 package cloneset
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -58,15 +59,5 @@ func (c *cluster) create(replicas int32, patch string) {
 }
 
 func testSet(replicas int32) *v1alpha1.CloneSet {
-	return &v1alpha1.CloneSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name},
-		Spec: v1alpha1.CloneSetSpec{
-			Replicas: &replicas,
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
-			},
-		},
-	}
+	return patches.Changed(words, &v1alpha1.CloneSet{}, "stored", fmt.Sprint("replicas=", replicas))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
@@ -15,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/scenario"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -31,19 +32,24 @@ type setScenario struct {
 }
 
 func newScenario(t scenario.TB) *setScenario {
-	one := int32(1)
-	w := &setScenario{lost: map[string]time.Time{}, unused: map[string]bool{}, set: &v1alpha1.CloneSet{
-		ObjectMeta: scenario.Meta(),
-		Spec: v1alpha1.CloneSetSpec{
-			Replicas: &one,
-			Selector: scenario.Selector(),
-			Template: scenario.Template(),
-		},
-	}}
-	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet")))
+	w := &setScenario{lost: map[string]time.Time{}, unused: map[string]bool{}, set: patches.Changed(words, &v1alpha1.CloneSet{}, "new")}
+	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet")), words)
 	w.GeneratedNames = true
 	return w
 }
+
+// scripted is a new scenario as a player of scripts.
+func scripted(t scenario.TB) (*scenario.Cluster, *setScenario) {
+	w := newScenario(t)
+	return w.Cluster, w
+}
+
+// words are what scripts say of CloneSets and their pods.
+var words = patches.Read("testdata/words.yaml", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts and setScenario.Command. Keys of spec are words of CloneSets, which
+// testdata/words.yaml explains.
+func TestScripts(t *testing.T) { scenario.RunScripts(t, "testdata/scripts", scripted) }
 
 func (w *setScenario) snapshot() *Snapshot {
 	return &Snapshot{
@@ -182,6 +188,7 @@ func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySecond
 //	lose pod                nothing is heard of its node: the controller manager has reported that, and that the pod is not ready
 //	unbind pod [node]       it is as new, without a node or with another one, and its kubelet does nothing
 //	sidecar pod image       a SidecarSet injects the container log, or updates it
+//	report                  node agents report that all containers run what their pods say
 func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool {
 	switch d.Cmd {
 	case "plan":
@@ -192,6 +199,8 @@ func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool
 		if plan.RequeueAfter > 0 {
 			fmt.Fprintf(out, "  again in %s\n", plan.RequeueAfter)
 		}
+	case "report":
+		w.reportContainers()
 	case "revisions":
 		w.showRevisions(out)
 	case "graceful":
@@ -259,50 +268,16 @@ func (w *setScenario) showRevisions(out *strings.Builder) {
 // Feature switches a feature on.
 func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
 
-// Spec changes fields of the spec, each given as key=value.
+// Spec changes fields of the spec, each given as key=value, in one write. Pods to delete are named as they are shown.
 func (w *setScenario) Spec(changes ...string) {
-	scenario.ChangeSpec(w.set, changes, w.change)
-}
-
-// specFields are the keys of the command spec that set one field.
-var specFields = map[string]string{
-	"replicas":            `{"replicas":%s}`,
-	"partition":           `{"updateStrategy":{"partition":%s}}`,
-	"maxUnavailable":      `{"updateStrategy":{"maxUnavailable":%s}}`,
-	"maxSurge":            `{"updateStrategy":{"maxSurge":%s}}`,
-	"priority":            `{"updateStrategy":{"priorityStrategy":{"orderPriority":[{"orderedKey":%s}]}}}`,
-	"type":                `{"updateStrategy":{"type":%s}}`,
-	"paused":              `{"updateStrategy":{"paused":%s}}`,
-	"scaleMaxUnavailable": `{"scaleStrategy":{"maxUnavailable":%s}}`,
-	"disablePVCReuse":     `{"scaleStrategy":{"disablePVCReuse":%s}}`,
-	"minReadySeconds":     `{"minReadySeconds":%s}`,
-	"deadline":            `{"progressDeadlineSeconds":%s}`,
-	"historyLimit":        `{"revisionHistoryLimit":%s}`,
-}
-
-func (w *setScenario) change(key, value string) {
-	spec := &w.set.Spec
-	switch key {
-	case "delete":
-		spec.ScaleStrategy.PodsToDelete = nil
-		for alias := range strings.SplitSeq(value, ",") {
-			spec.ScaleStrategy.PodsToDelete = append(spec.ScaleStrategy.PodsToDelete, w.Name(alias))
-		}
-	case "claims":
-		spec.VolumeClaimTemplates = scenario.ClaimTemplates(value)
-	case "selector": // which the template matches
-		label, value, _ := strings.Cut(value, ":")
-		spec.Selector.MatchLabels[label], spec.Template.Labels[label] = value, value
-	case "setAnnotation":
-		name, value, _ := strings.Cut(value, ":")
-		metav1.SetMetaDataAnnotation(&w.set.ObjectMeta, name, value)
-	case "launchPriority": // of a container log
-		spec.Template.Spec.Containers = append(spec.Template.Spec.Containers[:1:1], corev1.Container{
-			Name: "log", Image: "log:1", Env: []corev1.EnvVar{{Name: lifecyclev1alpha1.ContainerPriorityEnv, Value: value}}})
-	default:
-		if !scenario.ChangeField(w.T, spec, specFields, key, value) && !scenario.ChangeTemplate(&spec.Template, key, value) &&
-			!scenario.ChangeHook(&spec.Lifecycle, key, value) {
-			w.T.Fatalf("unknown field %s", key)
+	for i, change := range changes {
+		if pods, is := strings.CutPrefix(change, "delete="); is {
+			names := strings.Split(pods, ",")
+			for j := range names {
+				names[j] = w.Name(names[j])
+			}
+			changes[i] = "delete=" + strings.Join(names, ",")
 		}
 	}
+	scenario.ChangeSpec(words, w.set, changes...)
 }

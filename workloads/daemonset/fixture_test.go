@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,36 +18,22 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/scenario"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+var (
+	noon  = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	words = patches.Read("testdata/words.yaml", noon)
+)
 
 var daemonKind = v1alpha1.SchemeGroupVersion.WithKind(kind)
 
-func newTemplate(image string) corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}},
-	}
-}
-
 // newSet is a DaemonSet whose template is the third, after those of v0 and v1.
-func newSet() *v1alpha1.DaemonSet {
-	return &v1alpha1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid", Generation: 1},
-		Spec: v1alpha1.DaemonSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-			Template: newTemplate("v2"),
-		},
-	}
-}
+func newSet() *v1alpha1.DaemonSet { return patches.Changed(words, &v1alpha1.DaemonSet{}, "web") }
 
 // setOf returns newSet with these lines of YAML in it.
 func setOf(t testing.TB, text string) *v1alpha1.DaemonSet {
@@ -80,7 +67,7 @@ var versions = []string{"v0", "v1", "v2"}
 //
 // A node of the name "tainted…" keeps pods away, and one of the name "evicting…" evicts them. The kubelet of one of the name
 // "dead…" is away. One of the name "other…" is of another zone, and one in parentheses is not there. A pod is available, unless
-// what follows a plus says otherwise.
+// words of pods say otherwise, which stand in testdata/words.yaml.
 func place(t testing.TB, set *v1alpha1.DaemonSet, text string) *Snapshot {
 	t.Helper()
 	if set.Status.CurrentRevision == "" {
@@ -106,17 +93,25 @@ func place(t testing.TB, set *v1alpha1.DaemonSet, text string) *Snapshot {
 	return s
 }
 
+// placeOf is what place builds of the lines of a command, changed by its arguments.
+func placeOf(t testing.TB, d *datadriven.TestData) *Snapshot {
+	t.Helper()
+	nodes, set, _ := strings.Cut(d.Input, "\n")
+	s := place(t, setOf(t, set), strings.TrimPrefix(nodes, "none"))
+	for _, arg := range d.CmdArgs {
+		for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
+			changeState(s, arg.Key, value)
+		}
+	}
+	return s
+}
+
 func newNode(name string) *corev1.Node {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": "a", "name": name}}}
-	switch {
-	case strings.HasPrefix(name, "tainted"):
-		node.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
-	case strings.HasPrefix(name, "dead"):
-		node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}}
-	case strings.HasPrefix(name, "evicting"):
-		node.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoExecute}}
-	case strings.HasPrefix(name, "other"):
-		node.Labels["zone"] = "b"
+	node := patches.Changed(words, &corev1.Node{}, "new="+name)
+	for _, word := range []string{"tainted", "dead", "evicting", "other"} {
+		if strings.HasPrefix(name, word) {
+			node = patches.Changed(words, node, word)
+		}
 	}
 	return node
 }
@@ -140,65 +135,66 @@ func podOn(t testing.TB, s *Snapshot, node, state string, i int) *corev1.Pod {
 	pod.Spec.NodeName = node
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", ContainerID: "1"}}, Conditions: []corev1.PodCondition{
 		{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(hourAgo.Add(10 * time.Minute))}}}
-	for _, part := range parts[1:] {
-		alter(t, pod, part)
+	for _, word := range parts[1:] {
+		if !strings.Contains(word, "=") {
+			word += "=" + node
+		}
+		if pod = patches.Changed(words, pod, word); word == "sidecar="+node {
+			scenario.UpdateSidecar(t, pod, "side", "side:2", noon)
+		}
 	}
 	return pod
 }
 
-func alter(t testing.TB, pod *corev1.Pod, part string) {
-	t.Helper()
-	ready := &corev1.PodCondition{}
-	if len(pod.Status.Conditions) > 0 {
-		ready = &pod.Status.Conditions[0]
+// state is what words say of a Snapshot.
+type state struct {
+	Set       *v1alpha1.DaemonSet
+	Revisions []*appsv1.ControllerRevision
+	Pods      []*corev1.Pod
+	Jobs      []string
+	BackOff   map[string]time.Time
+	Disrupted map[string]bool
+	Features  Features
+
+	Taken, RefusedNodes map[string]bool
+}
+
+// changeState changes a snapshot by a word of states, or by one of these:
+//
+//	taint=key:effect      is on all nodes
+//	gates                 pods have the readiness gate
+//	twin                  there is another revision of v2, which the first pod has, or has no more if it is unused
+//	named-by-others=hash  only the present revision is there, and has a name and a label as OpenKruise gives them, and so have the pods
+func changeState(s *Snapshot, key, value string) {
+	pods := func(word string) {
+		for i, pod := range s.Pods {
+			s.Pods[i] = patches.Changed(words, pod, word)
+		}
 	}
-	key, value, _ := strings.Cut(part, "=")
 	switch key {
-	case "down": // it was available, and its kubelet restarted
-		ready.Status, ready.LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(noon.Add(-time.Minute))
-	case "back": // it is ready again since a moment ago
-		ready.LastTransitionTime = metav1.NewTime(noon.Add(-time.Second))
-	case "young": // it became ready as soon as it was there, a moment ago
-		start := metav1.NewTime(noon.Add(-2 * time.Second))
-		pod.CreationTimestamp, ready.LastTransitionTime = start, metav1.NewTime(noon.Add(-time.Second))
-	case "never": // it has never been ready
-		ready.Status, ready.LastTransitionTime = corev1.ConditionFalse, pod.CreationTimestamp
-	case "pulling": // its image is pulled, since long
-		ready.Status, pod.Status.ContainerStatuses = corev1.ConditionFalse, nil
-	case "pending":
-		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
-		nodefit.Pin(&pod.Spec, strings.Split(pod.Name, "-")[0])
-	case "nowhere": // whatever changes new pods has taken its node from it
-		pod.Name, pod.Spec.NodeName, pod.Status = "lost", "", corev1.PodStatus{Phase: corev1.PodPending}
-	case "beside": // it has put something beside its node
-		nodefit.Pin(&pod.Spec, pod.Spec.NodeName)
-		pod.Spec.NodeName = ""
-		term := &pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0]
-		term.MatchExpressions = []corev1.NodeSelectorRequirement{{Key: "pool", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"gpu"}}}
-	case "preparing":
-		pod.Labels[lifecyclev1alpha1.StateLabel] = string(lifecyclev1alpha1.StatePreparingDelete)
-	case "leaving":
-		pod.DeletionTimestamp = &metav1.Time{Time: noon}
-	case "Failed", "Succeeded":
-		pod.Status.Phase = corev1.PodPhase(key)
-		ready.Status = corev1.ConditionFalse
-	case "gate":
-		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue, LastTransitionTime: pod.CreationTimestamp})
-	case "sidecar": // a SidecarSet updates it
-		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "side", Image: "side:1"})
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "side", Image: "side:1", ImageID: "1", ContainerID: "2", Ready: true})
-		scenario.UpdateSidecar(t, pod, "side", "side:2", noon)
-	case "hook":
-		pod.Labels["hook"] = "true"
-	case "orphan":
-		pod.OwnerReferences = nil
-	case "stranger":
-		pod.OwnerReferences[0].UID = "another"
-	case "app":
-		pod.Labels["app"] = value
+	case "taint":
+		for i, node := range s.Nodes {
+			s.Nodes[i] = patches.Changed(words, node, "taint="+value)
+		}
+	case "gates":
+		pods("gated")
+	case "twin":
+		twin := s.Revisions[2].DeepCopy()
+		twin.Name, twin.Revision, twin.UID = "web-twin", 0, "uid-of-twin"
+		s.Revisions = append(s.Revisions, twin)
+		s.Pods[0].Labels["controller-revision-hash"] = "twin"
+	case "unused":
+		s.Pods[0].Labels["controller-revision-hash"] = s.Pods[1].Labels["controller-revision-hash"]
+	case "named-by-others":
+		s.Revisions = s.Revisions[2:]
+		s.Revisions[0].Name, s.Revisions[0].Labels = "web-"+value, map[string]string{"app": "web", "controller-revision-hash": value}
+		pods("named-by-others=" + value)
+		s.Set.Status.CurrentRevision = "" // which OpenKruise does not know
 	default:
-		t.Fatalf("unknown %q", part)
+		after := patches.Changed(words, &state{Set: s.Set, Revisions: s.Revisions, Pods: s.Pods, Jobs: s.Jobs, BackOff: s.BackOff, Disrupted: s.Disrupted,
+			Features: s.Features, Taken: s.Taken, RefusedNodes: s.RefusedNodes}, key+"="+value)
+		s.Set, s.Revisions, s.Pods, s.Jobs, s.BackOff = after.Set, after.Revisions, after.Pods, after.Jobs, after.BackOff
+		s.Disrupted, s.Features, s.Taken, s.RefusedNodes = after.Disrupted, after.Features, after.Taken, after.RefusedNodes
 	}
 }
 

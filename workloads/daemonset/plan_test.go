@@ -4,17 +4,14 @@ package daemonset
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -36,33 +33,25 @@ func ready10(text string) string {
 }
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf.
-// "waits" shows by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. Options are:
-//
-//	backOff=n1:5s     a pod that ended there waits so long
-//	disrupted         names nodes
-//	feature           switches one on
-//	taint=key:effect  is on all nodes
-//	gates             pods have the readiness gate
-//	everything        the selector selects all pods
+// "creates" shows new pods, "names" the name of the first one, and "waits" by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. What follows a command
+// changes the state: see changeState, and testdata/words.yaml.
 func TestPlans(t *testing.T) {
 	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
-			nodes, set, _ := strings.Cut(d.Input, "\n")
-			s := place(t, setOf(t, set), strings.TrimPrefix(nodes, "none"))
-			for _, arg := range d.CmdArgs {
-				for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
-					changeState(t, s, arg.Key, value)
-				}
-			}
+			s := placeOf(t, d)
 			switch d.Cmd {
 			case "plan":
 				return showPlan(t, s)
+			case "creates":
+				return showCreations(t, NewPlan(s))
+			case "names":
+				return NewPlan(s).Create[0].Pod.Name
 			case "waits":
 				return showWaits(NewPlan(s))
 			case "status":
 				return showStatusOf(t, s, showStatus)
 			default:
-				return showStatusOf(t, s, forConsumers)
+				return showStatusOf(t, s, showConditions)
 			}
 		})
 	}
@@ -83,10 +72,28 @@ func showPlan(t *testing.T, s *Snapshot) (out string) {
 	if text := show(plan); text != "" {
 		out = text + "\n"
 	}
+	if plan.SelectsAll {
+		out += "selects all pods\n"
+	}
 	if plan.RequeueAfter > 0 {
 		out += fmt.Sprintln("again after", plan.RequeueAfter)
 	}
 	return out
+}
+
+// showCreations shows the pods that are created, without their containers.
+func showCreations(t *testing.T, plan *Plan) string {
+	var all []corev1.Pod
+	for _, c := range plan.Create {
+		pod := c.Pod.DeepCopy()
+		pod.Spec.Containers = nil
+		all = append(all, *pod)
+	}
+	data, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 func showWaits(plan *Plan) (out string) {
@@ -114,108 +121,11 @@ func showStatusOf(t *testing.T, s *Snapshot, show func(*v1alpha1.DaemonSetStatus
 	return ""
 }
 
-func changeState(t *testing.T, s *Snapshot, key, value string) {
-	t.Helper()
-	switch key {
-	case "backOff":
-		node, wait, _ := strings.Cut(value, ":")
-		after, err := time.ParseDuration(wait)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.BackOff == nil {
-			s.BackOff = map[string]time.Time{}
-		}
-		s.BackOff[node] = noon.Add(after)
-	case "disrupted":
-		if s.Disrupted == nil {
-			s.Disrupted = map[string]bool{}
-		}
-		s.Disrupted[value] = true
-	case "taint":
-		key, effect, _ := strings.Cut(value, ":")
-		for _, node := range s.Nodes {
-			node.Spec.Taints = []corev1.Taint{{Key: key, Effect: corev1.TaintEffect(effect)}}
-			node.Spec.Unschedulable = key == corev1.TaintNodeUnschedulable
-		}
-	case "gates":
-		for _, pod := range s.Pods {
-			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
-		}
-	case "feature":
-		reflect.ValueOf(&s.Features).Elem().FieldByName(value).SetBool(true)
-	case "everything":
-		s.Set.Spec.Selector.MatchLabels = nil
-	default:
-		t.Fatalf("unknown argument %s", key)
+// showConditions shows the conditions of a status.
+func showConditions(s *v1alpha1.DaemonSetStatus) string {
+	var all []string
+	for _, c := range s.Conditions {
+		all = append(all, strings.TrimSpace(fmt.Sprint(string(c.Type), " ", c.Status, " ", c.Reason)))
 	}
-}
-
-// TestNewPod makes the pod of a node. (DS-2, DS-5, DS-7, DS-15)
-func TestNewPod(t *testing.T) {
-	set := setOf(t, strings.Replace(inPlace, "spec: {", `
-metadata: {annotations: {deprecated.daemonset.template.generation: "7"}}
-spec: {template: {spec: {hostNetwork: true, tolerations: [{key: mine, operator: Exists}, {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 3}]}}, lifecycle: {preDelete: {markPodNotReady: true}}, `, 1))
-	s := place(t, set, "n1 n2")
-	plan := NewPlan(s)
-	pod := plan.Create[0].Pod
-	if pod.GenerateName != "web-" || !strings.HasPrefix(pod.Name, "web-") || pod.Name == plan.Create[1].Pod.Name {
-		t.Errorf("names %s and %s", pod.Name, plan.Create[1].Pod.Name)
-	}
-	if pod.Labels["controller-revision-hash"] != plan.Status.DaemonSetHash || pod.Labels["pod-template-generation"] != "7" || pod.Labels["app"] != "web" {
-		t.Errorf("labels %v", pod.Labels)
-	}
-	var keys []string
-	for _, toleration := range pod.Spec.Tolerations {
-		keys = append(keys, fmt.Sprint(strings.TrimPrefix(toleration.Key, "node.kubernetes.io/"), ":", toleration.Effect))
-		if toleration.TolerationSeconds != nil {
-			t.Errorf("%s is tolerated for %d s", toleration.Key, *toleration.TolerationSeconds)
-		}
-	}
-	if got, want := strings.Join(keys, " "), "mine: not-ready:NoExecute unreachable:NoExecute disk-pressure:NoSchedule memory-pressure:NoSchedule pid-pressure:NoSchedule unschedulable:NoSchedule network-unavailable:NoSchedule"; got != want {
-		t.Errorf("tolerations %s, want %s", got, want)
-	}
-	if gates := fmt.Sprint(pod.Spec.ReadinessGates); gates != "[{InPlaceUpdateReady} {KruisePodReady}]" {
-		t.Errorf("gates %s", gates)
-	}
-	if pod.Spec.NodeName != "" || scheduler.NodeOf(pod) != "n1" {
-		t.Errorf("it is for node %s, and on %s", scheduler.NodeOf(pod), pod.Spec.NodeName)
-	}
-
-	s.Features.AssignDirectly = true
-	if direct := NewPlan(s).Create[0].Pod; direct.Spec.NodeName != "n1" || direct.Spec.SchedulerName != "kubernetes.io/daemonset-controller" || direct.Spec.Affinity != nil {
-		t.Errorf("directly: on %s by %s, with %v", direct.Spec.NodeName, direct.Spec.SchedulerName, direct.Spec.Affinity)
-	}
-	s.Taken = map[string]bool{pod.Name: true}
-	if other := NewPlan(s).Create[0].Pod; other.Name == pod.Name {
-		t.Errorf("the name %s is somebody else's", other.Name)
-	}
-	s.RefusedNodes = map[string]bool{"n1": true}
-	if first := scheduler.NodeOf(NewPlan(s).Create[0].Pod); first != "n2" {
-		t.Errorf("%s comes first, though it was refused", first)
-	}
-}
-
-// TestUnusable: what cannot be planned is reported, and nothing is done. (DS-1)
-func TestUnusable(t *testing.T) {
-	ending := place(t, newSet(), "n1 n2:v1")
-	ending.Set.DeletionTimestamp = &metav1.Time{Time: noon}
-	if plan := NewPlan(ending); show(plan) != "" || plan.Status != nil {
-		t.Errorf("a DaemonSet that is being deleted: %s", plan)
-	}
-	all := place(t, newSet(), "n1 n2:v1")
-	all.Set.Spec.Selector = &metav1.LabelSelector{}
-	if plan := NewPlan(all); !plan.SelectsAll || len(plan.Create)+len(plan.Delete) > 0 {
-		t.Errorf("a selector of everything: %s", plan)
-	}
-	for name, change := range map[string]func(*Snapshot){
-		"no selector":  func(s *Snapshot) { s.Set.Spec.Selector = nil },
-		"other labels": func(s *Snapshot) { s.Set.Spec.Template.Labels = map[string]string{"app": "db"} },
-	} {
-		s := place(t, newSet(), "n1 n2:v2")
-		change(s)
-		if plan := NewPlan(s); len(plan.Problems) == 0 || len(plan.Create)+len(plan.Delete) > 0 {
-			t.Errorf("%s: %s", name, plan)
-		}
-	}
+	return strings.Join(all, "\n")
 }

@@ -5,110 +5,26 @@ package daemonset
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podwright/podwright/inplace/revision"
 )
 
-// TestNewRevision makes the revision of a template. (DS-CR1, DS-CR2, DS-CR3)
-func TestNewRevision(t *testing.T) {
-	set := setOf(t, "metadata: {annotations: {a: b}}")
-	plan := NewPlan(&Snapshot{Set: set, Now: noon})
-	r := plan.Revisions.Create
-	if got, want := string(r.Data.Raw), `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"web"}},"spec":{"containers":[{"image":"v2","name":"main","resources":{}}]}}}}`; got != want {
-		t.Errorf("data %s, want %s", got, want)
-	}
-	hash := strings.TrimPrefix(r.Name, "web-")
-	if hash != revision.Hash(r.Data.Raw, nil) || r.Labels["controller-revision-hash"] != hash || len(r.Labels) != 2 || r.Annotations["a"] != "b" ||
-		!metav1.IsControlledBy(r, set) || plan.Status.DaemonSetHash != hash || plan.Status.CurrentRevision != r.Name {
-		t.Errorf("revision %s with labels %v and annotations %v, status %+v", r.Name, r.Labels, r.Annotations, plan.Status)
-	}
-}
-
-// TestRecordOfInPlaceUpdate: a pod records the hash of the revision. (DS-13)
-func TestRecordOfInPlaceUpdate(t *testing.T) {
-	s := place(t, setOf(t, inPlace), "n1:v1+gate")
-	plan := NewPlan(s)
-	record := plan.Patch[0].Patch.Annotations["apps.kruise.io/inplace-update-state"]
-	if record == nil || !strings.Contains(*record, `"revision":"`+plan.Status.DaemonSetHash+`"`) {
-		t.Errorf("the record is %v", record)
-	}
-	if label := plan.Patch[0].Patch.Labels["controller-revision-hash"]; label == nil || *label != plan.Status.DaemonSetHash {
-		t.Errorf("the label becomes %v", label)
-	}
-}
-
-// TestHistories shows what is planned for revisions and for images ahead, for the states in testdata/revisions.txt. These are nodes in the notation
-// of place, and lines of the DaemonSet, see setOf. There are revisions of the images v0, v1 and v2, which is the present one. Of them
-//
-//	orphan=v0, gone=v0        has no owner, or is gone
-//	unreadable=v1, zoned=v1   cannot be read, or has pods of the zone a alone
-//	twin                      there is another one of v2, which the first pod has, or has no more if it is unused
-//	named-by-others=hash      only the present one is there, and has a name and a label as OpenKruise gives them, and so have the pods
-//
-// With ahead, images are pulled ahead; jobs=name are there that do so.
+// TestHistories shows what is planned for revisions and for images ahead, for the states in testdata/revisions.txt. There are revisions of the images
+// v0, v1 and v2, which is the present one. The states are as those of TestPlans.
 func TestHistories(t *testing.T) {
 	datadriven.RunTest(t, "testdata/revisions.txt", func(t *testing.T, d *datadriven.TestData) string {
-		nodes, lines, _ := strings.Cut(d.Input, "\n")
-		s := place(t, setOf(t, lines), nodes)
+		s := placeOf(t, d)
 		s.Set.Status.ObservedGeneration = -1 // there is a status to write
 		names := map[string]string{}
-		for _, image := range []string{"v0", "v1", "v2"} {
+		for _, image := range versions {
 			names[revisionOf(t, s.Set, image).Name] = image
-		}
-		for _, arg := range d.CmdArgs {
-			for _, value := range append(arg.Vals, "")[:max(1, len(arg.Vals))] {
-				changeHistory(t, s, arg.Key, value, slices.IndexFunc(s.Revisions, func(r *appsv1.ControllerRevision) bool { return names[r.Name] == value }))
-			}
 		}
 		return showPlan(t, s) + showHistory(NewPlan(s), names)
 	})
-}
-
-func changeHistory(t *testing.T, s *Snapshot, key, value string, at int) {
-	t.Helper()
-	switch key {
-	case "orphan":
-		s.Revisions[at].OwnerReferences = nil
-	case "gone":
-		s.Revisions = slices.Delete(s.Revisions, at, at+1)
-	case "unreadable":
-		s.Revisions[at].Data.Raw = []byte("{}")
-	case "zoned":
-		template := s.Set.Spec.Template.DeepCopy()
-		template.Spec.Containers[0].Image, template.Spec.NodeSelector = value, map[string]string{"zone": "a"}
-		data, err := revision.Data(template)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Revisions[at].Data.Raw = data
-	case "twin":
-		twin := s.Revisions[2].DeepCopy()
-		twin.Name, twin.Revision, twin.UID = "web-twin", 0, "uid-of-twin"
-		s.Revisions = append(s.Revisions, twin)
-		s.Pods[0].Labels["controller-revision-hash"] = "twin"
-	case "unused":
-		s.Pods[0].Labels["controller-revision-hash"] = s.Pods[1].Labels["controller-revision-hash"]
-	case "named-by-others":
-		s.Revisions = s.Revisions[2:]
-		s.Revisions[0].Name, s.Revisions[0].Labels = "web-"+value, map[string]string{"app": "web", "controller-revision-hash": value}
-		for _, pod := range s.Pods {
-			pod.Labels["controller-revision-hash"], pod.Labels["pod-template-generation"] = value, "3"
-		}
-		s.Set.Status.CurrentRevision = "" // which OpenKruise does not know
-	case "ahead":
-		s.Features.PreDownload = true
-	case "jobs":
-		s.Jobs = append(s.Jobs, value)
-	default:
-		t.Fatalf("unknown argument %s", key)
-	}
 }
 
 // showHistory shows what a plan makes of revisions, by their images.
@@ -126,7 +42,13 @@ func showHistory(plan *Plan, names map[string]string) string {
 	if r := plan.Revisions.Raise; r != nil {
 		note(fmt.Sprint("raises to ", plan.Revisions.RaiseTo), r)
 	}
+	if r := plan.Revisions.Create; r != nil {
+		fmt.Fprintln(&out, "creates", r.Name, r.Labels, r.Annotations, "of", metav1.GetControllerOf(r).UID, string(r.Data.Raw))
+	}
 	for _, p := range plan.Patch {
+		if record := p.Patch.Annotations["apps.kruise.io/inplace-update-state"]; record != nil {
+			fmt.Fprintln(&out, "the record is", *record)
+		}
 		if label := p.Patch.Labels["controller-revision-hash"]; label != nil {
 			fmt.Fprintln(&out, "the label becomes", names["web-"+*label])
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -31,13 +32,12 @@ type setScenario struct {
 	features Features
 }
 
-func newScenario(t scenario.TB) *setScenario {
-	w := &setScenario{ended: podplan.BackOff{Most: mostBackOff}, set: &v1alpha1.DaemonSet{ObjectMeta: scenario.Meta(), Spec: v1alpha1.DaemonSetSpec{
-		Selector: scenario.Selector(), Template: scenario.Template(),
-		UpdateStrategy: v1alpha1.DaemonSetUpdateStrategy{RollingUpdate: &v1alpha1.RollingUpdateDaemonSet{}}}}}
-	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, daemonKind))
+// scripted is a new scenario as a player of scripts.
+func scripted(t scenario.TB) (*scenario.Cluster, *setScenario) {
+	w := &setScenario{ended: podplan.BackOff{Most: mostBackOff}, set: patches.Changed(words, &v1alpha1.DaemonSet{}, "new")}
+	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, daemonKind), words)
 	w.GeneratedNames, w.Graceful = true, true
-	return w
+	return w.Cluster, w
 }
 
 func (w *setScenario) snapshot() *Snapshot {
@@ -202,50 +202,9 @@ func (w *setScenario) showNodes(out *strings.Builder) {
 	}
 }
 
-// Spec changes fields of the spec, each given as key=value.
-func (w *setScenario) Spec(changes ...string) { scenario.ChangeSpec(w.set, changes, w.change) }
+// Spec changes fields of the spec, each given as key=value, in one write.
+func (w *setScenario) Spec(changes ...string) { scenario.ChangeSpec(words, w.set, changes...) }
 
-// specFields are the keys that set one field.
-var specFields = map[string]string{
-	"type":              `{"updateStrategy":{"type":%s}}`,
-	"rollingUpdateType": `{"updateStrategy":{"rollingUpdate":{"rollingUpdateType":%s}}}`,
-	"maxUnavailable":    `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%s,"maxSurge":null}}}`,
-	"maxSurge":          `{"updateStrategy":{"rollingUpdate":{"maxSurge":%s,"maxUnavailable":null}}}`,
-	"partition":         `{"updateStrategy":{"rollingUpdate":{"partition":%s}}}`,
-	"paused":            `{"updateStrategy":{"rollingUpdate":{"paused":%s}}}`,
-	"minReadySeconds":   `{"minReadySeconds":%s}`,
-	"burstReplicas":     `{"burstReplicas":%s}`,
-}
-
-func (w *setScenario) change(key, value string) {
-	spec := &w.set.Spec
-	switch key {
-	case "selector":
-		spec.UpdateStrategy.RollingUpdate.Selector = nil
-		if k, v, ok := strings.Cut(value, ":"); ok {
-			spec.UpdateStrategy.RollingUpdate.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{k: v}}
-		}
-	case "zone":
-		spec.Template.Spec.NodeSelector = nil
-		if value != "" {
-			spec.Template.Spec.NodeSelector = map[string]string{"zone": value}
-		}
-	case "progressive":
-		w.set.Annotations = map[string]string{progressiveAnnotation: value}
-	default:
-		if !scenario.ChangeField(w.T, spec, specFields, key, value) && !scenario.ChangeTemplate(&spec.Template, key, value) &&
-			!scenario.ChangeHook(&spec.Lifecycle, key, value) {
-			w.T.Fatalf("unknown field %s", key)
-		}
-	}
-}
-
-// TestScripts plays the rollouts in testdata: see scenario.RunScripts and
-// setScenario.Command. Keys of spec are those of change, beside those of the template
-// and of hooks.
-func TestScripts(t *testing.T) {
-	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Player) {
-		w := newScenario(t)
-		return w.Cluster, w
-	})
-}
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts and setScenario.Command. Keys of spec are words of DaemonSets, which
+// testdata/words.yaml explains.
+func TestScripts(t *testing.T) { scenario.RunScripts(t, "testdata/scripts", scripted) }

@@ -3,9 +3,9 @@
 package statefulset
 
 import (
-	corev1 "k8s.io/api/core/v1"
+	"fmt"
+
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -49,21 +50,5 @@ func connect(f *fixture.Cluster, user string) client.Interface {
 }
 
 func testSet(replicas int32) *v1beta1.StatefulSet {
-	return &v1beta1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name},
-		Spec: v1beta1.StatefulSetSpec{
-			Replicas: &replicas, ServiceName: "web",
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-				Spec: corev1.PodSpec{
-					Containers:     []corev1.Container{{Name: "main", Image: "nginx:1"}},
-					ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}},
-				},
-			},
-			UpdateStrategy: v1beta1.StatefulSetUpdateStrategy{RollingUpdate: &v1beta1.RollingUpdateStatefulSetStrategy{
-				PodUpdatePolicy: v1beta1.InPlaceIfPossiblePodUpdateStrategyType,
-			}},
-		},
-	}
+	return patches.Changed(words, &v1beta1.StatefulSet{}, "stored", fmt.Sprint("replicas=", replicas))
 }

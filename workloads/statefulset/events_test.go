@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,95 +17,14 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/scenario"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// situations are StatefulSets in the midst of something, so that between them
-// the planner reads all that it ever reads.
+// situations are those of testdata/situations.txt.
 func situations(t *testing.T) mutation.Planner[Snapshot] {
-	all := map[string]*Snapshot{}
-	situation := func(name, setup, change string, then func(*setScenario)) {
-		w := newScenario(t)
-		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}, {ConditionType: "example.com/gate"}}
-		w.set.Spec.Template.Labels["tier"] = "front"
-		w.set.Spec.Template.Spec.Containers = []corev1.Container{
-			{Name: "main", Image: "nginx:1", Env: []corev1.EnvVar{launchPriority("10")}},
-			{Name: "side", Image: "side:1", Env: []corev1.EnvVar{launchPriority("5")}},
-		}
-		w.Spec(strings.Fields("policy=Parallel replicas=4 podUpdatePolicy=InPlaceIfPossible maxUnavailable=2 " + setup)...)
-		for range 12 {
-			w.step()
-		}
-		w.Spec(strings.Fields(change)...)
-		if then != nil {
-			then(w)
-		}
-		all[name] = w.snapshot()
-	}
-	step := (*setScenario).step
-	situation("settled", "", "", nil)
-	situation("OrderedReady", "policy=OrderedReady", "", nil)
-	situation("OrderedReady, an update begins", "policy=OrderedReady", "image=nginx:2", nil)
-	situation("OrderedReady, scale-in", "policy=OrderedReady", "replicas=2", nil)
-	situation("OrderedReady, a broken pod", "policy=OrderedReady", "image=nginx:2", func(w *setScenario) { w.Break("web-3", true); w.step() })
-	situation("an update begins", "", "image=nginx:2", nil)
-	situation("an update is under way", "", "image=nginx:2", func(w *setScenario) { w.apply(NewPlan(w.snapshot())) })
-	situation("an update is taken note of", "", "image=nginx:2", step)
-	situation("recreation", "", "podUpdatePolicy=ReCreate image=nginx:2", nil)
-	situation("InPlaceOnly", "", "podUpdatePolicy=InPlaceOnly env=x", nil)
-	situation("OnDelete", "type=OnDelete", "image=nginx:2", nil)
-	situation("paused", "", "paused=true image=nginx:2", nil)
-	situation("scale-out", "scaleMaxUnavailable=1", "replicas=6", nil)
-	situation("scale-in", "", "replicas=2", nil)
-	situation("reserved ordinals", "", "reserve=1", nil)
-	situation("minReadySeconds", "minReadySeconds=30", "image=nginx:2", nil)
-	situation("unordered by priority", "partition=1 priority=new", "image=nginx:2", nil)
-	situation("claims", "claims=data", "", nil)
-	situation("claims of a pod that is scaled down", "claims=data whenScaled=Delete whenDeleted=Delete", "replicas=3", nil)
-	situation("scale-out with claims", "claims=data", "replicas=3", func(w *setScenario) { w.step(); w.step(); w.Spec("replicas=4") })
-	situation("a claim with an owner of its own", "claims=data", "whenDeleted=Delete", func(w *setScenario) {
-		w.OwnClaim(w.Claim("data-web-0"), []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "backup", UID: "uid-backup"}})
-	})
-	situation("a new claim template", "claims=data", "claims=data,logs", nil)
-	situation("a roll-back", "", "image=nginx:2", func(w *setScenario) { w.step(); w.Spec("image=nginx:1") })
-	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setScenario) { step(w); step(w); step(w) })
-	situation("hooks", "preDelete=hold inPlaceUpdate=hold label=hold:true", "image=nginx:2", step)
-	situation("hooks that hold a deletion", "preDelete=hold label=hold:true", "replicas=2", step)
-	situation("a deletion that is taken back", "preDelete=hold label=hold:true", "replicas=2", func(w *setScenario) { w.step(); w.Spec("replicas=4") })
-	situation("a sidecar is being updated", "", "image=nginx:2", func(w *setScenario) {
-		for _, pod := range w.Pods {
-			w.Edit(pod.Name, func(p *corev1.Pod) { scenario.UpdateSidecar(t, p, "side", "side:2", w.Now) })
-		}
-	})
-	situation("a grace period", "grace=60", "image=nginx:2", step)
-	situation("containers in batches", "", "image=nginx:2", func(w *setScenario) {
-		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
-		w.apply(NewPlan(w.snapshot()))
-		w.Kubelets()
-	})
-	situation("an orphan", "", "", func(w *setScenario) {
-		w.Edit("web-1", func(p *corev1.Pod) { p.OwnerReferences = nil })
-		w.Revisions[0] = w.Revisions[0].DeepCopy()
-		w.Revisions[0].OwnerReferences = nil
-	})
-	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
-}
-
-func launchPriority(n string) corev1.EnvVar {
-	return corev1.EnvVar{Name: lifecyclev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
-		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: lifecyclev1alpha1.ContainerBarrierKeyPrefix + n}}}
-}
-
-// step lets the kubelets and then the controller act once.
-func (w *setScenario) step() {
-	w.Kubelets()
-	for _, pod := range w.Pods {
-		w.Edit(pod.Name, func(p *corev1.Pod) { w.SetCondition(p, "example.com/gate", corev1.ConditionTrue); w.Recompute(p) })
-	}
-	w.Collect()
-	w.Now = w.Now.Add(time.Minute)
-	w.apply(NewPlan(w.snapshot()))
+	p := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{}, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
+	scenario.Situations(t, "testdata/situations.txt", scripted, func(name string, w *setScenario) { p.Situations[name] = w.snapshot() })
+	return p
 }
 
 // describe is everything that a plan says, whatever object it says it about.

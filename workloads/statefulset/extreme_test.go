@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"fmt"
 	"testing"
 )
 
@@ -10,7 +11,7 @@ import (
 // for long. A plan allocates for each pod as little as one for a tenth of them does.
 func TestAMillionReplicas(t *testing.T) {
 	allocations := func(n int32) float64 {
-		s := testSnapshot(t, "A", "A", "0A 1A", replicas(n))
+		s := testSnapshot(t, fmt.Sprint("A/A 0A 1A replicas=", n))
 		return testing.AllocsPerRun(1, func() {
 			if plan := NewPlan(s); len(plan.Create) == 0 || len(plan.Problems) > 0 {
 				t.Fatalf("%d pods, problems: %s", len(plan.Create), problems(plan))

@@ -10,6 +10,6 @@ import (
 
 func TestSnapshots(t *testing.T) {
 	snapshots.Check(t, NewPlan, func() *Snapshot {
-		return testSnapshot(t, "B", "A", "0A 1B 3A", replicas(3), claims())
+		return testSnapshot(t, "B/A 0A 1B 3A replicas=3 claimed")
 	})
 }

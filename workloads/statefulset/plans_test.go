@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -15,7 +16,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -26,15 +29,17 @@ import (
 //	status T/C pods… change…     the status that is written
 //	revisions T/C pods… change…  what becomes of revisions
 //	creates T/C pods… change…    the pods that are created, and their claims
+//	patched T/C pods… change…    what the pods become that are patched: the labels that name them, conditions, and with how many requests
+//	revision T/C pods… change…   the revision that is created, and the hash that pods have of it
 //	held T/C pods… change…       how many objects keep it from its spec
 //	window T/C change…           which ordinals are wanted, and the one behind them
 //
-// T is the revision of the template, C the current one. How a pod is written says testSnapshot. A change is a key of the command
-// spec of TestScripts, or one of stateChanges. Those name a pod by its place in the line.
+// T is the revision of the template, C the current one. How a pod is written says stateOf. A change is a word of states or of StatefulSets,
+// which testdata/words.yaml explains, or one of state.changed. With several values it is made for each.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			s := stateOf(t, d)
+			s := stateOf(t, d.CmdArgs)
 			out, plan := &strings.Builder{}, NewPlan(s)
 			switch d.Cmd {
 			case "plan":
@@ -50,6 +55,15 @@ func TestPlans(t *testing.T) {
 				showRevisions(out, s, plan)
 			case "creates":
 				showCreations(out, s, plan)
+			case "patched":
+				showPatched(t, out, plan)
+			case "revision":
+				r := plan.Revisions.Create
+				owners, _ := json.Marshal(r.OwnerReferences)
+				fmt.Fprintf(out, "%s %d of %s\n%s\n", r.Name, r.Revision, owners, r.Data.Raw)
+				for _, c := range plan.Create {
+					fmt.Fprintln(out, "pods have", c.Pod.Labels[podplan.RevisionLabel])
+				}
 			case "held":
 				fmt.Fprintln(out, len(plan.Held))
 			case "window":
@@ -64,27 +78,6 @@ func TestPlans(t *testing.T) {
 			return out.String()
 		})
 	})
-}
-
-// stateOf is the state that the arguments of a command describe.
-func stateOf(t *testing.T, d *datadriven.TestData) *Snapshot {
-	template, current, _ := strings.Cut(d.CmdArgs[0].Key, "/")
-	var pods []string
-	changes := d.CmdArgs[1:]
-	for len(changes) > 0 && changes[0].Vals == nil && strings.ContainsAny(changes[0].Key[:1], "0123456789") {
-		pods, changes = append(pods, changes[0].Key), changes[1:]
-	}
-	s := testSnapshot(t, template, current, strings.Join(pods, " "))
-	w := newScenario(t)
-	w.set = s.Set
-	for _, arg := range changes {
-		if change := stateChanges[arg.Key]; change != nil {
-			change(s, arg.Vals)
-		} else {
-			w.change(arg.Key, strings.Join(arg.Vals, ","))
-		}
-	}
-	return s
 }
 
 // showPlan writes what a plan does, which pods wait for what, and what cannot be done.
@@ -118,6 +111,24 @@ func showPlan(out *strings.Builder, s *Snapshot, plan *Plan) {
 	}
 	if plan.RequeueAfter > 0 {
 		fmt.Fprintf(out, "again after %v\n", plan.RequeueAfter)
+	}
+}
+
+// showPatched writes what the pods become that a plan patches.
+func showPatched(t *testing.T, out *strings.Builder, plan *Plan) {
+	for _, p := range plan.Patch {
+		pod, err := p.Patch.Apply(p.Pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, _ := p.Patch.Writes(p.Pod)
+		fmt.Fprintf(out, "%s %s, requests: %d\n", p.Kind, pod.Name, len(requests))
+		for _, key := range []string{appsv1.PodIndexLabel, appsv1.StatefulSetPodNameLabel} {
+			fmt.Fprintf(out, "  %s=%s\n", key, pod.Labels[key])
+		}
+		for _, c := range pod.Status.Conditions {
+			fmt.Fprintf(out, "  %s=%s\n", c.Type, c.Status)
+		}
 	}
 }
 
@@ -213,4 +224,84 @@ func showCreations(out *strings.Builder, s *Snapshot, plan *Plan) {
 			}
 		}
 	}
+}
+
+// resized names the claims that a plan resizes.
+func resized(p *Plan) string {
+	var names []string
+	for _, c := range p.ResizeClaims {
+		names = append(names, strings.TrimPrefix(c.Claim.Name, "data-web-")+"="+c.Resources.Requests.Storage().String())
+	}
+	return strings.Join(names, " ")
+}
+
+// summary says in one line what a plan does.
+func summary(s *Snapshot, p *Plan) string {
+	var parts []string
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	ordinal := func(name string) string { return strings.TrimPrefix(name, "web-") }
+	for _, d := range p.Delete {
+		say("delete %s %s", ordinal(d.Pod.Name), d.For)
+	}
+	for _, patch := range p.Patch {
+		say("%s %s", patch.Kind, ordinal(patch.Pod.Name))
+	}
+	for _, claim := range p.PatchClaims {
+		say("own %s", claimOwners(claim))
+	}
+	for _, d := range p.Delete {
+		for _, claim := range d.ChangeClaims {
+			say("own %s", claimOwners(claim))
+		}
+	}
+	for _, claim := range p.CreateClaims {
+		say("claim %s", claim.Name)
+	}
+	for _, c := range p.Create {
+		letter := letterOf(s, c.Pod.Labels[podplan.RevisionLabel])
+		if p.Revisions.Create != nil && c.Pod.Labels[podplan.RevisionLabel] == p.Revisions.Create.Name {
+			letter = "new"
+		}
+		say("create %s%s", ordinal(c.Pod.Name), letter)
+	}
+	for _, d := range p.Otherwise.Delete {
+		say("otherwise delete %s %s", ordinal(d.Pod.Name), d.For)
+	}
+	for _, patch := range p.Otherwise.Patch {
+		say("otherwise %s %s", patch.Kind, ordinal(patch.Pod.Name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func claimOwners(c rollout.ClaimPatch) string {
+	kinds := []string{}
+	for _, o := range c.Owners {
+		kinds = append(kinds, o.Kind)
+	}
+	return c.Claim.Name + "=" + strings.Join(kinds, "+")
+}
+
+// waits says why pods wait: the rule, and for which pods.
+func waits(p *Plan) string {
+	byRule := map[string][]string{}
+	for _, w := range p.Waiting {
+		who := "new"
+		if w.Pod != nil {
+			who = strings.TrimPrefix(w.Pod.Name, "web-")
+		}
+		byRule[string(w.Reason.Rule)] = append(byRule[string(w.Reason.Rule)], who)
+	}
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(byRule)) {
+		parts = append(parts, rule+" "+strings.Join(byRule[rule], " "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func problems(p *Plan) string {
+	var parts []string
+	for _, problem := range p.Problems {
+		parts = append(parts, fmt.Sprintf("%s: %v", problem.Condition, problem.Err))
+	}
+	return strings.Join(parts, "\n")
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -26,18 +27,16 @@ type setScenario struct {
 }
 
 func newScenario(t scenario.TB) *setScenario {
-	one := int32(1)
-	w := &setScenario{set: &v1beta1.StatefulSet{
-		ObjectMeta: scenario.Meta(),
-		Spec: v1beta1.StatefulSetSpec{
-			Replicas: &one,
-			Selector: scenario.Selector(),
-			Template: scenario.Template(),
-		},
-	}}
-	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet")))
+	w := &setScenario{set: patches.Changed(words, &v1beta1.StatefulSet{}, "new")}
+	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet")), words)
 	w.Graceful = true
 	return w
+}
+
+// scripted is a new scenario as a player of scripts.
+func scripted(t scenario.TB) (*scenario.Cluster, *setScenario) {
+	w := newScenario(t)
+	return w.Cluster, w
 }
 
 func (w *setScenario) snapshot() *Snapshot {
@@ -151,12 +150,9 @@ func disinherit(pod *corev1.Pod) {
 // Feature switches a feature on.
 func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
 
-// reservedIn reads a list of ordinals and ranges, which commas separate.
-func reservedIn(list string) (entries []intstr.IntOrString) {
-	for word := range strings.SplitSeq(list, ",") {
-		if word != "" {
-			entries = append(entries, intstr.Parse(word))
-		}
-	}
-	return entries
-}
+// Spec changes fields of the spec, each given as key=value, in one write.
+func (w *setScenario) Spec(changes ...string) { scenario.ChangeSpec(words, w.set, changes...) }
+
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts and setScenario.Command. Keys of spec are words of StatefulSets, which
+// testdata/words.yaml explains.
+func TestScripts(t *testing.T) { scenario.RunScripts(t, "testdata/scripts", scripted) }

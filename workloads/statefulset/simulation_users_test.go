@@ -4,13 +4,11 @@ package statefulset
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -132,17 +130,8 @@ func push(u *simulation.User, rules invariants.StatefulSetFeatures) {
 
 // merged returns what a merge patch makes of a set.
 func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
-	after := &v1beta1.StatefulSet{}
-	data, err := json.Marshal(set)
-	if err == nil {
-		data, err = jsonpatch.MergePatch(data, []byte(patch))
-	}
-	if err == nil {
-		err = json.Unmarshal(data, after)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("merge %s: %v", patch, err))
-	}
+	after := set.DeepCopy()
+	simulation.Merge(after, patch)
 	return after
 }
 

@@ -3,13 +3,16 @@
 package statefulset
 
 import (
+	"cmp"
 	"errors"
-	"reflect"
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,212 +20,189 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/lifecycle/readiness"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// stateChanges change states. What is about a pod is written pod:value.
-var stateChanges = map[string]func(s *Snapshot, values []string){
-	"release":   func(s *Snapshot, _ []string) { s.Features = FeaturesOf(podwright.Release19) },
-	"feature":   func(s *Snapshot, names []string) { switchFeatures(s, names, true) },
-	"noFeature": func(s *Snapshot, names []string) { switchFeatures(s, names, false) },
-	"deleting":  func(s *Snapshot, _ []string) { s.Set.DeletionTimestamp = &metav1.Time{Time: testTime} },
-	"selector": func(s *Snapshot, values []string) {
-		odd := []metav1.LabelSelectorRequirement{{Key: "app", Operator: "x"}}
-		s.Set.Spec.Selector = map[string]*metav1.LabelSelector{"empty": {}, "odd": {MatchExpressions: odd}}[values[0]]
-	},
-	"setAnnotation": func(s *Snapshot, values []string) {
-		key, value, _ := strings.Cut(values[0], ":")
-		s.Set.Annotations = map[string]string{key: value}
-	},
-	"templateVolumes": func(s *Snapshot, names []string) {
-		for _, name := range names {
-			s.Set.Spec.Template.Spec.Volumes = append(s.Set.Spec.Template.Spec.Volumes, corev1.Volume{Name: name})
+var (
+	testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	words    = patches.Read("testdata/words.yaml", testTime)
+)
+
+// state is what words say of a Snapshot.
+type state struct {
+	Set       *v1beta1.StatefulSet
+	Revisions []*appsv1.ControllerRevision
+	Pods      []*corev1.Pod
+	Claims    map[string]*corev1.PersistentVolumeClaim
+	Classes   map[string]*storagev1.StorageClass
+	BackOff   map[string]time.Time
+	Denied    map[types.UID]rollout.Denial
+	Now       time.Time
+	Features  Features
+
+	refused rollout.Refusals // which words cannot say
+}
+
+// testSnapshot is the state that a line describes, as those of TestPlans do.
+func testSnapshot(t testing.TB, line string) *Snapshot {
+	t.Helper()
+	_, args, err := datadriven.ParseLine("plan " + line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stateOf(t, args)
+}
+
+// stateOf is the state that the arguments of a command describe: a StatefulSet named web with pods and changes. Each word of a pod is an ordinal,
+// a letter for the revision, and marks for the state, which are words. Revisions A, B and C, whose images are a, b and c, exist as far as pods or the
+// template have them, in this order of age.
+func stateOf(t testing.TB, args []datadriven.CmdArg) *Snapshot {
+	t.Helper()
+	template, current, _ := strings.Cut(args[0].Key, "/")
+	var pods []string
+	changes := args[1:]
+	for len(changes) > 0 && changes[0].Vals == nil && strings.ContainsAny(changes[0].Key[:1], "0123456789") {
+		pods, changes = append(pods, changes[0].Key), changes[1:]
+	}
+	s := &state{Now: testTime, Claims: map[string]*corev1.PersistentVolumeClaim{}, Set: testSetAt(template, fmt.Sprint("replicas=", len(pods)))}
+	for _, letter := range []string{"A", "B", "C"} {
+		if letter <= max(template, current) || strings.Contains(fmt.Sprint(pods), letter) {
+			s.Revisions = append(s.Revisions, testRevision(t, letter))
 		}
-	},
-	"claimLabels": func(s *Snapshot, values []string) { // of the claim template
-		labels := map[string]string{}
-		for _, value := range values {
-			key, value, _ := strings.Cut(value, ":")
-			labels[key] = value
+	}
+	for _, word := range pods {
+		s.Pods = append(s.Pods, testPod(t, s.snapshot(), word))
+	}
+	s.Set.Status.CurrentRevision = testRevision(t, current).Name
+	for _, arg := range changes {
+		if arg.Vals == nil {
+			s = s.changed(arg.Key)
 		}
-		s.Set.Spec.VolumeClaimTemplates[0].Labels = labels
-	},
-	"newGate": func(s *Snapshot, _ []string) {
-		gates := &s.Set.Spec.Template.Spec.ReadinessGates
-		*gates = append(*gates, corev1.PodReadinessGate{ConditionType: "more"})
-	},
-	"noStatus": func(s *Snapshot, _ []string) { s.Set.Status = v1beta1.StatefulSetStatus{} },
-	"now":      func(s *Snapshot, values []string) { s.Now = s.Now.Add(duration(values[0])) },
-	"orphanRevision": func(s *Snapshot, values []string) {
-		for _, r := range s.Revisions {
-			if letterOf(s, r.Name) == values[0] {
-				r.OwnerReferences = nil
-			}
+		for _, value := range arg.Vals {
+			s = s.changed(arg.Key + "=" + value)
 		}
-	},
-	"noRevisions": func(s *Snapshot, _ []string) { s.Revisions = nil },
-	"reserveEach": func(s *Snapshot, values []string) { // of so many ordinals
-		for i := range numbers(values)[0] {
+	}
+	return s.snapshot()
+}
+
+func (s *state) snapshot() *Snapshot {
+	s.refused.Denied = s.Denied
+	return &Snapshot{Set: s.Set, Revisions: s.Revisions, Pods: s.Pods, Claims: s.Claims, Classes: s.Classes, BackOff: s.BackOff,
+		Refused: s.refused, Now: s.Now, Features: s.Features}
+}
+
+// changed is the state after a word, or after one of these:
+//
+//	release=1.9       features are those of a release
+//	reserveEach=n     that many ordinals are reserved, one by one
+//	refused=0:1s      the update of a pod was refused, and none is tried for that long
+//	claimed           there is the claim template data, and the claim of each pod
+//	grow=20:10,20/10  the template data asks for 20Gi, and the claims of pods ask for 10Gi, and for 20Gi of which they have 10Gi; see sizedClaim
+//	growLogs=9:5      the template logs asks for 9Gi, and the claim of the first pod for 5Gi
+func (s *state) changed(word string) *state {
+	name, value, _ := strings.Cut(word, "=")
+	first, rest, _ := strings.Cut(value, ":")
+	number, _ := strconv.Atoi(first)
+	switch name {
+	case "release":
+		s.Features = FeaturesOf(podwright.Release19)
+	case "reserveEach":
+		for i := range number {
 			s.Set.Spec.ReserveOrdinalRanges = append(s.Set.Spec.ReserveOrdinalRanges, intstr.FromInt(i))
 		}
-	},
-	"bare": func(s *Snapshot, _ []string) { // without strategy, policy and service
-		s.Set.Spec.UpdateStrategy.RollingUpdate, s.Set.Spec.PodManagementPolicy, s.Set.Spec.ServiceName = nil, "", ""
-	},
-	"spoilRevision": func(s *Snapshot, _ []string) { s.Revisions[0].Data.Raw = []byte("{") },
-
-	// Hooks that the label hold=true holds, and pods that have it.
-	"hooks":           func(s *Snapshot, values []string) { hooked(numbers(values)...)(s) },
-	"markPodNotReady": func(s *Snapshot, _ []string) { markPodNotReady(s) },
-
-	// Pods.
-	"mark": func(s *Snapshot, values []string) { // for deletion, as users do
-		for _, i := range numbers(values) {
-			s.Pods[i].Labels["apps.kruise.io/specified-delete"] = ""
-		}
-	},
-	"podName": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) { pod.Name = value }),
-	"state":   ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { pod.Labels[lifecyclev1alpha1.StateLabel] = value }),
-	"podLabel": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) {
-		key, value, _ := strings.Cut(value, ":")
-		if delete(pod.Labels, key); value != "" {
-			pod.Labels[key] = value
-		}
-	}),
-	"record": ofPod(func(_ *Snapshot, pod *corev1.Pod, key string) { // that cannot be read
-		if pod.Annotations[inplacev1alpha1.StateAnnotation] != "{" {
-			pod.Annotations = map[string]string{}
-		}
-		pod.Annotations["apps.kruise.io/inplace-update-"+key] = "{"
-	}),
-	"updating": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { // without the readiness gate: it stays ready
-		pod.Spec.ReadinessGates = nil
-		pod.Annotations = map[string]string{inplacev1alpha1.StateAnnotation: `{"revision":"x","lastContainerStatuses":{"main":{"imageID":"a"}}}`}
-	}),
-	"noNode": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.NodeName = "" }),
-	"readyFor": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) {
-		readiness.Condition(pod, corev1.PodReady).LastTransitionTime = metav1.NewTime(s.Now.Add(-duration(value)))
-	}),
-	"gateless": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) { pod.Spec.ReadinessGates = nil }),
-	"empty": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) {
-		pod.Labels, pod.Annotations, pod.Spec.Containers = nil, nil, nil
-	}),
-	"container": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { pod.Spec.Containers[0].Name = value }),
-	"ran": ofPod(func(_ *Snapshot, pod *corev1.Pod, _ string) {
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}}
-	}),
-	"backOff": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) {
-		s.BackOff = map[string]time.Time{pod.Name: testTime.Add(duration(value))}
-	}),
-	"refused": ofPod(func(s *Snapshot, pod *corev1.Pod, value string) {
+	case "refused":
+		wait, _ := time.ParseDuration(rest)
 		no := errors.New("no")
-		s.Refused = rollout.Refusals{Until: s.Now.Add(duration(value)), Pods: map[types.UID]error{pod.UID: no}, Err: no}
-	}),
-	"denied": ofPod(func(s *Snapshot, pod *corev1.Pod, _ string) {
-		s.Refused.Denied = map[types.UID]rollout.Denial{pod.UID: {Budget: "web", Since: s.Now, Asked: s.Now}}
-	}),
-
-	// Claims: see claims and testClaim.
-	"owners": func(s *Snapshot, values []string) { claims(values...)(s) },
-	"claim": func(s *Snapshot, values []string) {
-		ordinal, owners, _ := strings.Cut(values[0], ":")
-		var all []metav1.OwnerReference
-		for owner := range strings.SplitSeq(owners, "+") {
-			all = append(all, testClaim(s, numbers([]string{ordinal})[0], owner).OwnerReferences...)
+		s.refused = rollout.Refusals{Until: s.Now.Add(wait), Pods: map[types.UID]error{s.Pods[number].UID: no}, Err: no}
+	default:
+		s = s.said(word)
+	}
+	switch name {
+	case "claimed":
+		for i, pod := range s.Pods {
+			ordinal, _ := ordinalOf("web", pod.Name)
+			s = s.said(fmt.Sprintf("mount=%d:data-web-%d", i, ordinal)).said(fmt.Sprint("claim=", ordinal))
 		}
-		testClaim(s, numbers([]string{ordinal})[0], "").OwnerReferences = all
-	},
-	"strays": func(s *Snapshot, values []string) { // of the set, and perhaps of one more owner: name:version:kind:owner
-		for _, value := range values {
-			parts := strings.Split(value, ":")
-			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: parts[0], OwnerReferences: []metav1.OwnerReference{ownerReference(s.Set)}}}
-			if len(parts) > 1 {
-				claim.OwnerReferences = append(claim.OwnerReferences, metav1.OwnerReference{APIVersion: parts[1], Kind: parts[2], Name: parts[3], UID: "other"})
+	case "grow":
+		for i, size := range strings.Split(rest, ",") {
+			claim := "data-" + s.Pods[i].Name
+			if s = s.said(fmt.Sprintf("mount=%d:%s", i, claim)); size != "-" {
+				s.Claims[claim] = sizedClaim(claim, size)
 			}
-			s.Claims[claim.Name] = claim
 		}
-	},
-	"noClaim": func(s *Snapshot, values []string) { delete(s.Claims, "data-web-"+values[0]) },
-	"claimGoing": func(s *Snapshot, values []string) {
-		s.Claims["data-web-"+values[0]].DeletionTimestamp = &metav1.Time{Time: testTime}
-	},
-	"claimName": func(s *Snapshot, values []string) {
-		ordinal, name, _ := strings.Cut(values[0], ":")
-		claim := s.Claims["data-web-"+ordinal]
-		delete(s.Claims, claim.Name)
-		claim.Name, s.Claims[name] = name, claim
-	},
-	"mounts": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) {
-		pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName = value
-	}),
-	"volumeName": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { pod.Spec.Volumes[0].Name = value }),
-	"volume": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { // before the others, and not of a claim
-		pod.Spec.Volumes = slices.Insert(pod.Spec.Volumes, 0, corev1.Volume{Name: value})
-	}),
-	"onlyVolume": ofPod(func(_ *Snapshot, pod *corev1.Pod, value string) { pod.Spec.Volumes = []corev1.Volume{{Name: value}} }),
-
-	// Claims that grow: see grown. grow=20:10,20/10 is about a template of 20Gi and two pods.
-	"grow": func(s *Snapshot, values []string) {
-		want, words, _ := strings.Cut(values[0], ":")
-		grown(numbers([]string{want})[0], strings.ReplaceAll(words, ",", " "))(s)
-	},
-	"growLogs": func(s *Snapshot, values []string) { // the same of a second claim of the first pod
-		want, word, _ := strings.Cut(values[0], ":")
-		growLogs(s, numbers([]string{want})[0], word)
-	},
-	"launchPriority": func(s *Snapshot, values []string) { // of a second container
-		s.Features.LaunchPriority = true
-		s.Set.Spec.Template.Spec.Containers = append(s.Set.Spec.Template.Spec.Containers, corev1.Container{
-			Name: "log", Image: "log:1", Env: []corev1.EnvVar{{Name: lifecyclev1alpha1.ContainerPriorityEnv, Value: values[0]}}})
-	},
-	"growWhen": func(s *Snapshot, values []string) {
-		s.Set.Spec.VolumeClaimUpdateStrategy.Type = v1beta1.StatefulSetVolumeClaimUpdateStrategyType(values[0])
-	},
-	"class": func(s *Snapshot, values []string) {
-		s.Classes["fast"] = map[string]*storagev1.StorageClass{"grows": {AllowVolumeExpansion: new(true)}, "rigid": {AllowVolumeExpansion: new(false)}, "silent": {}}[values[0]]
-	},
-	"nameless":     func(s *Snapshot, _ []string) { s.Set.Spec.VolumeClaimTemplates[0].Name, s.Claims = "", nil },
-	"claimMessage": func(s *Snapshot, values []string) { s.Claims["data-web-0"].Status.Conditions[0].Message = values[0] },
-	"observed": func(s *Snapshot, values []string) {
-		s.Set.Generation, s.Set.Status.ObservedGeneration = 2, int64(numbers(values)[0])
-	},
-}
-
-// ofPod changes the pod that a value names before a colon.
-func ofPod(change func(s *Snapshot, pod *corev1.Pod, value string)) func(*Snapshot, []string) {
-	return func(s *Snapshot, values []string) {
-		for _, value := range values {
-			pod, value, _ := strings.Cut(value, ":")
-			change(s, s.Pods[numbers([]string{pod})[0]], value)
-		}
+	case "growLogs":
+		s.Claims["logs-web-0"] = sizedClaim("logs-web-0", rest)
 	}
+	return s
 }
 
-func numbers(texts []string) (all []int) {
-	for _, text := range texts {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, n)
+// said is the state after a word of states or of StatefulSets.
+func (s *state) said(word string) *state {
+	if patches.Has[v1beta1.StatefulSet](words, word) {
+		s.Set = patches.Changed(words, s.Set, word)
+		return s
 	}
-	return all
+	after := patches.Changed(words, s, word)
+	after.refused = s.refused
+	return after
 }
 
-func duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
+// sizedClaim is a claim that asks for so many Gi and has so many. "10" stands for "10/10". Words of claims follow.
+func sizedClaim(name, size string) *corev1.PersistentVolumeClaim {
+	sizes := strings.TrimRight(size, "fsxuo!")
+	asks, has, _ := strings.Cut(sizes, "/")
+	return patches.Changed(words, &corev1.PersistentVolumeClaim{}, "named="+name, "asks="+asks, "has="+cmp.Or(has, asks), strings.TrimPrefix(size, sizes))
+}
+
+// testSetAt is the StatefulSet with the template of a letter.
+func testSetAt(letter string, changes ...string) *v1beta1.StatefulSet {
+	return patches.Changed(words, &v1beta1.StatefulSet{}, append([]string{"web", "image=" + strings.ToLower(letter)}, changes...)...)
+}
+
+func testRevision(t testing.TB, letter string, changes ...string) *appsv1.ControllerRevision {
+	t.Helper()
+	set, number := testSetAt(letter, changes...), int64(letter[0]-'A'+1)
+	r, err := revision.New(set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), &set.Spec.Template, number, nil)
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	return d
+	r.UID = types.UID("uid-revision-" + letter)
+	r.CreationTimestamp = metav1.NewTime(testTime.Add(time.Duration(number-100) * time.Hour))
+	return r
 }
 
-func switchFeatures(s *Snapshot, names []string, on bool) {
-	for _, name := range names {
-		reflect.ValueOf(&s.Features).Elem().FieldByName(name).SetBool(on)
+// letterOf is the letter of a revision by its name.
+func letterOf(s *Snapshot, name string) string {
+	for _, r := range s.Revisions {
+		if r.Name == name {
+			return string(rune('A' + r.Revision - 1))
+		}
 	}
+	return "?"
+}
+
+func testPod(t testing.TB, s *Snapshot, word string) *corev1.Pod {
+	t.Helper()
+	digits := strings.TrimRight(word, "ABC-~!?%^*#@")
+	ordinal, err := strconv.Atoi(digits)
+	if err != nil {
+		t.Fatalf("pod %q: want an ordinal, a letter and marks", word)
+	}
+	letter, marks := word[len(digits):len(digits)+1], word[len(digits)+1:]
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	p.plan.Revisions.Update = s.Revisions[letter[0]-'A']
+	p.Planner.Workload = p.workload()
+	if err := p.ReadSelector(); err != nil {
+		t.Fatal(err)
+	}
+	c := p.newCreation()
+	c.templates[p.plan.Revisions.Update] = &testSetAt(letter).Spec.Template
+	pod, err := c.newPod(podName("web", ordinal), ordinal, p.plan.Revisions.Update)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return patches.Changed(words, pod, append([]string{"running=" + pod.Name}, strings.Split(marks, "")...)...)
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -36,6 +37,8 @@ type Cluster struct {
 	Claims []*corev1.PersistentVolumeClaim
 	// Revisions are all revisions that exist, by age.
 	Revisions []*appsv1.ControllerRevision
+	// Words are what scripts say of objects.
+	Words *patches.Words
 	// Now is the time. Nothing but the test sets it.
 	Now time.Time
 
@@ -64,9 +67,9 @@ type Cluster struct {
 }
 
 // New returns a cluster without any objects.
-func New(t TB, owner metav1.OwnerReference) *Cluster {
+func New(t TB, owner metav1.OwnerReference, words *patches.Words) *Cluster {
 	return &Cluster{
-		T: t, Owner: owner, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		T: t, Owner: owner, Words: words, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		alias: map[string]string{}, broken: map[types.UID]bool{}, frozen: map[types.UID]bool{},
 	}
 }

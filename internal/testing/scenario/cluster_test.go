@@ -18,9 +18,9 @@ import (
 
 // newCluster is a graceful cluster of a pod web-0 with a claim.
 func newCluster(t TB) *Cluster {
-	w := New(t, metav1.OwnerReference{Kind: "Crew", Name: "web", UID: "uid-web"})
+	w := New(t, metav1.OwnerReference{Kind: "Crew", Name: "web", UID: "uid-web"}, nil)
 	w.Graceful = true
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}, Spec: Template().Spec}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
 	w.createPods([]rollout.PodCreation{{Pod: pod, Claims: []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data-web-0"}}}}})
 	w.Kubelets()
 	return w
@@ -110,7 +110,7 @@ func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
 }
 
 func TestForksHaveFuturesOfTheirOwn(t *testing.T) {
-	w := New(t, metav1.OwnerReference{})
+	w := New(t, metav1.OwnerReference{}, nil)
 	w.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p"}}}
 	fork := w.Fork()
 	fork.Edit("p", func(p *corev1.Pod) { p.Labels = map[string]string{"of": "fork"} })

@@ -7,29 +7,8 @@ import (
 	"reflect"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/podwright/podwright/inplace/rollout"
 )
-
-// Meta is the metadata of the workload of a scenario, which is new.
-func Meta() metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"}
-}
-
-// Selector selects the pods of Template.
-func Selector() *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-}
-
-// ChangeSpec changes fields of a spec, each given as key=value, in one write.
-func ChangeSpec(workload metav1.Object, changes []string, change func(key, value string)) {
-	for _, each := range changes {
-		key, value, _ := strings.Cut(each, "=")
-		change(key, value)
-	}
-	workload.SetGeneration(workload.GetGeneration() + 1)
-}
 
 // SwitchOn sets a field of the features of a kind, which features points to.
 func (w *Cluster) SwitchOn(features any, name string) {

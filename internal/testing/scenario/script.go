@@ -43,11 +43,14 @@ type Player interface {
 //	collect             collects garbage
 //	settle              kubelet, collect and reconcile in turns, until nothing is planned
 //	rounds n            the same n times, whatever is planned
+//	step [n]            the same, with a minute before each plan
 //	clock duration      lets time pass
 //	quota n             lets no more pods be created than there may be; 0 is no limit
 //	refuse [what…]      has the API server refuse to create or to delete pods, and accept all else
 //	delete-owner [foreground], delete-claim claim
 //	pods, claims, status
+//	edit pod word…, edit-claim claim word…, edit-revision revision word…
+//	                    changes objects by words of the kind; "edit all" changes all pods
 //
 // Of one pod:
 //
@@ -59,7 +62,8 @@ type Player interface {
 //	label pod key=value key…
 //	annotate pod key=value key…
 //	hold pod finalizer
-func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*Cluster, Player)) {
+//	update-sidecar pod container image
+func RunScripts[P Player](t *testing.T, folder string, start func(TB) (*Cluster, P)) {
 	datadriven.Walk(t, folder, func(t *testing.T, path string) {
 		w, workload := start(t)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -103,6 +107,13 @@ func (w *Cluster) command(d *datadriven.TestData, workload Player, out *strings.
 			w.Collect()
 			workload.Reconcile(out)
 		}
+	case "step":
+		for range w.count(d) {
+			w.Kubelets()
+			w.Collect()
+			w.Now = w.Now.Add(time.Minute)
+			workload.Reconcile(out)
+		}
 	case "clock":
 		passed, err := time.ParseDuration(w.only(d))
 		if err != nil {
@@ -120,6 +131,8 @@ func (w *Cluster) command(d *datadriven.TestData, workload Player, out *strings.
 		w.deleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":
 		w.RemoveClaim(w.claimName(w.only(d)))
+	case "edit", "edit-claim", "edit-revision":
+		w.edit(d)
 	case "pods":
 		w.ShowPods(workload.MinReadySeconds(), out)
 	case "claims":
@@ -183,6 +196,8 @@ func (w *Cluster) podCommand(d *datadriven.TestData) {
 		w.Edit(name, func(p *corev1.Pod) { set(p.Labels, d.CmdArgs[1:]) })
 	case "annotate":
 		w.Edit(name, func(p *corev1.Pod) { set(p.Annotations, d.CmdArgs[1:]) })
+	case "update-sidecar":
+		w.Edit(name, func(p *corev1.Pod) { UpdateSidecar(w.T, p, d.CmdArgs[1].Key, d.CmdArgs[2].Key, w.Now) })
 	case "hold":
 		w.Edit(name, func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, d.CmdArgs[1].Key) })
 	default:
