@@ -142,8 +142,6 @@ func changesSpec(before, after *unstructured.Unstructured) bool {
 	return !reflect.DeepEqual(rest(before), rest(after))
 }
 
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
-
 // finished tells whether an object that is being deleted can go.
 func finished(object *unstructured.Unstructured) bool {
 	grace := object.GetDeletionGracePeriodSeconds()
