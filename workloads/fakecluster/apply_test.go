@@ -10,59 +10,40 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/fakecluster"
 )
 
 // TestApply: managers own what they apply. Another one is told of the conflict, and what a manager no longer applies goes.
+// "apply" has a manager apply the data of a ConfigMap, and "update" has a client add data.
 func TestApply(t *testing.T) {
-	ctx, cluster := t.Context(), fakecluster.New()
-	maps := kubernetes.NewForConfigOrDie(cluster.Config("test")).CoreV1().ConfigMaps("shop")
-	apply := func(manager string, force bool, data map[string]string) (*corev1.ConfigMap, error) {
-		return maps.Apply(ctx, applycorev1.ConfigMap("settings", "shop").WithData(data), metav1.ApplyOptions{FieldManager: manager, Force: force})
+	type row struct {
+		Manager string
+		Force   bool
+		Data    map[string]string
 	}
-	steps := []struct {
-		what, manager string
-		force         bool
-		data          map[string]string
-		conflict      bool
-		want          map[string]string
-	}{
-		{"creates", "a", false, map[string]string{"x": "1", "y": "1"}, false, map[string]string{"x": "1", "y": "1"}},
-		{"adds its own", "b", false, map[string]string{"z": "2"}, false, map[string]string{"x": "1", "y": "1", "z": "2"}},
-		{"conflicts", "b", false, map[string]string{"x": "2"}, true, nil},
-		{"takes by force", "b", true, map[string]string{"x": "2"}, false, map[string]string{"x": "2", "y": "1"}},
-		{"leaves what the other has taken", "a", false, map[string]string{}, false, map[string]string{"x": "2"}},
-	}
-	for _, step := range steps {
-		got, err := apply(step.manager, step.force, step.data)
-		if apierrors.IsConflict(err) != step.conflict || err != nil && !step.conflict {
-			t.Fatalf("%s %s: error %v", step.manager, step.what, err)
+	maps := kubernetes.NewForConfigOrDie(fakecluster.New().Config("test")).CoreV1().ConfigMaps("shop")
+	fixture.PlayRows(t, "testdata/apply", func() row { return row{} }, func(t *testing.T, command string, r *row) string {
+		ctx := t.Context()
+		var got *corev1.ConfigMap
+		var err error
+		if command == "apply" {
+			got, err = maps.Apply(ctx, applycorev1.ConfigMap("settings", "shop").WithData(r.Data), metav1.ApplyOptions{FieldManager: r.Manager, Force: r.Force})
+		} else if got, err = maps.Get(ctx, "settings", metav1.GetOptions{}); err == nil {
+			got.Data = labels.Merge(got.Data, r.Data)
+			got, err = maps.Update(ctx, got, metav1.UpdateOptions{})
 		}
-		if step.conflict {
-			continue
+		if err != nil {
+			return err.Error()
 		}
-		if diff := cmp.Diff(step.want, got.Data); diff != "" {
-			t.Errorf("%s %s (-want +got):\n%s", step.manager, step.what, diff)
-		}
-	}
-	found, err := maps.Get(ctx, "settings", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found.Data["x"] = "3"
-	if _, err := maps.Update(ctx, found, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := apply("b", false, map[string]string{"x": "2"}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `"test"`) {
-		t.Errorf("error %v, want a conflict with the client that has updated the field", err)
-	}
+		return labels.Set(got.Data).String()
+	})
 }
 
 // TestEventually: its error tells what was waited for and what there is, or why it cannot be read.

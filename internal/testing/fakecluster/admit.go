@@ -5,6 +5,7 @@ package fakecluster
 import (
 	"context"
 	"errors"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -41,7 +42,7 @@ func (r *Request) admitted(before, after *unstructured.Unstructured) (*unstructu
 	if a == nil {
 		return after, nil
 	}
-	equal := (a.after == nil) == (after == nil) && (after == nil || same(a.after.Object, after.Object))
+	equal := (a.after == nil) == (after == nil) && (after == nil || reflect.DeepEqual(a.after.Object, after.Object))
 	if !a.answered || a.before != before || !equal {
 		a.before, a.after = before, after.DeepCopy()
 		return nil, errUndecided

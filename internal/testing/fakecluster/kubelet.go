@@ -151,7 +151,10 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 	return k.write(ctx, pod)
 }
 
-// run brings the status to what the spec says. Init containers that end are not reported on.
+// Run brings the status of a pod to what its spec says. Init containers that end are not reported on.
+func (k *Kubelet) Run(pod *corev1.Pod) { k.run(pod, nil) }
+
+// run is Run; containers that are unconfigured do not start.
 func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	old := map[string]corev1.ContainerStatus{}
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -174,8 +177,7 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	}
 	runAll(slices.DeleteFunc(slices.Clone(pod.Spec.InitContainers), func(c corev1.Container) bool { return !native(&c) }), &pod.Status.InitContainerStatuses)
 	runAll(pod.Spec.Containers, &pod.Status.ContainerStatuses)
-	k.condition(pod, corev1.ContainersReady, containers)
-	k.condition(pod, corev1.PodReady, containers && gatesOpen(pod))
+	k.Report(pod, containers)
 }
 
 // native tells whether an init container goes on while the pod runs.
@@ -231,16 +233,15 @@ func gatesOpen(pod *corev1.Pod) bool {
 	return true
 }
 
-func (k *Kubelet) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
-	status := corev1.ConditionFalse
-	if is {
-		status = corev1.ConditionTrue
-	}
-	k.setCondition(pod, t, status)
+// Report sets the conditions of a pod whose containers are all ready, or not.
+func (k *Kubelet) Report(pod *corev1.Pod, containers bool) {
+	status := map[bool]corev1.ConditionStatus{true: corev1.ConditionTrue, false: corev1.ConditionFalse}
+	k.SetCondition(pod, corev1.ContainersReady, status[containers])
+	k.SetCondition(pod, corev1.PodReady, status[containers && gatesOpen(pod)])
 }
 
-// setCondition gives a condition a status, and returns it. It loses all else when that changes.
-func (k *Kubelet) setCondition(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) *corev1.PodCondition {
+// SetCondition gives a condition a status, and returns it. It loses all else when that changes.
+func (k *Kubelet) SetCondition(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) *corev1.PodCondition {
 	c := condition(pod, t)
 	if c == nil {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t})

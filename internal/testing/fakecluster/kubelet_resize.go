@@ -68,6 +68,6 @@ func (k *Kubelet) resizeCondition(pod *corev1.Pod, t corev1.PodConditionType, re
 	if t == "" {
 		return
 	}
-	c := k.setCondition(pod, t, corev1.ConditionTrue)
+	c := k.SetCondition(pod, t, corev1.ConditionTrue)
 	c.Reason, c.ObservedGeneration = reason, pod.Generation
 }

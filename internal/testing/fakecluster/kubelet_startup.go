@@ -65,8 +65,7 @@ func (k *Kubelet) Ask(ctx context.Context, pod *corev1.Pod) (changes bool, err e
 	if equality.Semantic.DeepEqual(pod.Status, after.Status) {
 		return false, nil
 	}
-	k.condition(after, corev1.ContainersReady, containers)
-	k.condition(after, corev1.PodReady, containers && gatesOpen(after))
+	k.Report(after, containers)
 	return true, k.write(ctx, after)
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/watch"
@@ -107,6 +108,21 @@ func (m media) event(kind watch.EventType, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	return append(binary.BigEndian.AppendUint32(nil, uint32(out.Len())), out.Bytes()...), nil
+}
+
+// shown returns an answer as JSON, of an object only the metadata if no more was asked for.
+func (m media) shown(object any) ([]byte, error) {
+	if stored, ok := object.(*unstructured.Unstructured); ok {
+		if object = stored.Object; m.metadata {
+			object = onlyMetadata(stored.Object)
+		}
+	}
+	return json.Marshal(object)
+}
+
+// onlyMetadata leaves of an object what clients get that ask for no more.
+func onlyMetadata(object map[string]any) map[string]any {
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": object["metadata"]}
 }
 
 // typed reads an object of a kind of Kubernetes from JSON.

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
@@ -27,11 +27,11 @@ func (s *Server) patch(r *storage, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := r.apply(types.PatchType(req.contentType), current, req.Body)
+	fields, err := patched(types.PatchType(req.contentType), current.Object, req.Body, r.Type)
 	if err != nil {
 		return nil, badRequest(fmt.Errorf("patch: %w", err))
 	}
-	wanted, err := r.knownAfter(current, fields)
+	wanted, err := r.known(&unstructured.Unstructured{Object: fields})
 	if err != nil {
 		return nil, badRequest(err)
 	}
@@ -41,43 +41,25 @@ func (s *Server) patch(r *storage, req *Request) (any, error) {
 	return s.update(r, req, current, wanted)
 }
 
-// knownAfter is known of what a patch makes of an object. What it leaves as it was is known,
-// and shared with the object.
-func (r *storage) knownAfter(before *unstructured.Unstructured, fields map[string]any) (*unstructured.Unstructured, error) {
-	untouched := map[string]any{}
-	for key, value := range fields {
-		if key != "metadata" && same(value, before.Object[key]) {
-			untouched[key] = before.Object[key]
-			delete(fields, key)
-		}
-	}
-	after, err := r.known(&unstructured.Unstructured{Object: fields})
-	if err == nil {
-		maps.Copy(after.Object, untouched)
-	}
-	return after, err
-}
-
-// apply returns what a patch makes of an object, which stays unchanged.
-func (r *storage) apply(kind types.PatchType, object *unstructured.Unstructured, data []byte) (map[string]any, error) {
+// patched returns what a patch makes of an object, which stays unchanged. Without an empty object of its Go type it takes no
+// strategic-merge patches.
+func patched(kind types.PatchType, object map[string]any, data []byte, empty func() any) (map[string]any, error) {
 	if kind == types.JSONPatchType {
-		return applyOperations(object, data)
+		return operated(object, data)
 	}
 	var patch map[string]any
 	if err := decode(data, &patch); err != nil {
 		return nil, err
 	}
-	fields := object.DeepCopy().Object
 	switch {
 	case kind == types.MergePatchType:
-		return merge(fields, patch), nil
-	case kind == types.StrategicMergePatchType && r.Type == nil:
+		return merge(runtime.DeepCopyJSON(object), patch), nil
+	case kind == types.StrategicMergePatchType && empty == nil:
 		return nil, errors.New("custom resources take no strategic-merge patches")
 	case kind == types.StrategicMergePatchType:
-		return strategicpatch.StrategicMergeMapPatch(fields, patch, r.Type())
-	default:
-		return nil, fmt.Errorf("fakecluster does not take %s", kind)
+		return strategicpatch.StrategicMergeMapPatch(runtime.DeepCopyJSON(object), patch, empty())
 	}
+	return nil, fmt.Errorf("fakecluster does not take %s", kind)
 }
 
 // merge applies a JSON merge patch (RFC 7386) to an object.
@@ -99,7 +81,7 @@ func merge(object, patch map[string]any) map[string]any {
 	return object
 }
 
-func applyOperations(object *unstructured.Unstructured, patch []byte) (fields map[string]any, err error) {
+func operated(object map[string]any, patch []byte) (fields map[string]any, err error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@
 package fakecluster
 
 import (
+	"reflect"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +33,19 @@ func podOf(object *unstructured.Unstructured) (*corev1.Pod, error) {
 	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, pod)
 }
 
+// pod returns a stored pod, which is not to be changed. The lock is held.
+func (s *Server) pod(stored *unstructured.Unstructured) (*corev1.Pod, error) {
+	pod, newest := s.pods[stored]
+	if pod != nil {
+		return pod, nil
+	}
+	pod, err := podOf(stored)
+	if err == nil && newest {
+		s.pods[stored] = pod
+	}
+	return pod, err
+}
+
 // podsOf is podOf for a pod before and after a change.
 func podsOf(before, after *unstructured.Unstructured) (old, changed *corev1.Pod, err error) {
 	if old, err = podOf(before); err == nil {
@@ -42,7 +57,7 @@ func podsOf(before, after *unstructured.Unstructured) (old, changed *corev1.Pod,
 // validatePod refuses changes of a pod's spec other than those of images,
 // tolerations and the active deadline.
 func validatePod(before, after *unstructured.Unstructured) field.ErrorList {
-	if same(before.Object["spec"], after.Object["spec"]) {
+	if reflect.DeepEqual(before.Object["spec"], after.Object["spec"]) {
 		return nil
 	}
 	old, changed, err := podsOf(before, after)

@@ -35,7 +35,7 @@ func (s *Server) list(r *storage, req *Request) (any, error) {
 	items := []any{}
 	for _, object := range r.sorted() {
 		if selects(object) {
-			data, err := s.shown(object, req.media)
+			data, err := req.media.shown(object)
 			if err != nil {
 				return nil, err
 			}

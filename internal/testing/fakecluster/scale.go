@@ -3,8 +3,6 @@
 package fakecluster
 
 import (
-	"fmt"
-
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,14 +55,7 @@ func scaleWanted(req *Request, shown map[string]any) (wanted map[string]any, err
 	if req.Verb == "update" {
 		return wanted, decode(req.Body, &wanted)
 	}
-	if kind := types.PatchType(req.contentType); kind != types.MergePatchType {
-		return nil, fmt.Errorf("fakecluster takes %s of a scale, not %s", types.MergePatchType, kind)
-	}
-	var patch map[string]any
-	if err := decode(req.Body, &patch); err != nil {
-		return nil, err
-	}
-	return merge(runtime.DeepCopyJSON(shown), patch), nil
+	return patched(types.PatchType(req.contentType), shown, req.Body, nil)
 }
 
 // scaleOf returns the scale of an object.

@@ -17,9 +17,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -31,7 +31,7 @@ import (
 //
 //	create PATH, update PATH, delete PATH, patch PATH [merge|strategic|json], get PATH [metadata]
 //	                      sends the YAML that follows. A path is that of an object, or of a resource and perhaps a subresource,
-//	                      such as pods/web/status. With dry-run, all but get change nothing.
+//	                      such as pods/web/status. With dry-run, all but get change nothing. With protobuf, what is sent and answered is so.
 //	kubelet [direct] [given]
 //	                      has a kubelet sync all pods twice: what it does the second time is an error. It asks the server directly. At
 //	                      first, it is given the pods
@@ -42,19 +42,17 @@ import (
 //	                      has requests fail before, or after they were done; nothing for none any more
 //	requests              shows and forgets how many requests there were
 //	changes VERSION       shows what became of pods after a version
-//	watch [version=n] [label=key:value] [name=x] [initial] [bookmarks]
-//	                      watches pods, and shows what comes
-//	disturb hold|release|release-next|bookmark|drop|compact|lag=1s
-//	                      disturbs the watches of pods, and shows what comes
+//	watch [of=resource] [version=n] [label=key:value] [name=x] [initial] [bookmarks]
+//	                      watches the metadata of pods, or of another resource, and shows what comes
+//	disturb [of=resource] hold|release|release-next|bookmark|drop|compact|lag=1s
+//	                      disturbs the watches of pods, or of another resource, and shows what comes
 //	events [after=1s]     shows what comes in a time
 //	served [VERSION]      shows what is served, or asks for the resources of a version
 //	admit                 has writes decided about, and shows with each what was asked
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		synctest.Test(t, func(t *testing.T) {
-			w := &world{fixture: newFixture(t), shown: map[string]map[string]any{}, images: map[string]string{}}
-			w.reader = must(kubernetes.NewForConfig(w.Config("reader")))(t)
-			w.watch = watch.NewFake()
+			w := newWorld(t)
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				w.t = t
 				var out strings.Builder
@@ -65,20 +63,6 @@ func TestScripts(t *testing.T) {
 		})
 	})
 }
-
-// world is a server and what was shown of its objects.
-type world struct {
-	*fixture
-	reader kubernetes.Interface      // another user
-	shown  map[string]map[string]any // by path
-	images map[string]string         // what the kubelet makes of an image
-	resize string
-	watch  watch.Interface
-	asked  []string // by admission
-}
-
-// The groups of resources that are not in the core group.
-var groups = map[string]string{"controllerrevisions": "/apis/apps/v1", "deployments": "/apis/apps/v1", "clonesets": "/apis/apps.kruise.io/v1alpha1"}
 
 func (w *world) run(d *datadriven.TestData, out *strings.Builder) {
 	arg := func(i int) string {
@@ -151,24 +135,24 @@ func (w *world) send(d *datadriven.TestData, out *strings.Builder) {
 	path := d.CmdArgs[0].Key
 	resource, object, _ := strings.Cut(path, "/")
 	name, subresource, _ := strings.Cut(object, "/")
-	root, found := groups[resource]
-	if !found {
-		root = "/api/v1"
-	}
 	namespace := "shop"
 	if d.HasArg("namespace") {
 		d.ScanArgs(w.t, "namespace", &namespace)
 	}
 	verb := map[string]string{"create": "POST", "update": "PUT", "delete": "DELETE", "patch": "PATCH", "get": "GET"}[d.Cmd]
-	request := w.kube.CoreV1().RESTClient().Verb(verb).AbsPath(root + "/namespaces/" + namespace + "/" + path)
+	request := w.kube.CoreV1().RESTClient().Verb(verb).AbsPath(rootOf(resource) + "/namespaces/" + namespace + "/" + path)
 	var body map[string]any
 	if d.Input != "" {
-		data, err := yaml.YAMLToJSON([]byte(d.Input))
-		if err != nil {
-			d.Fatalf(w.t, "%v", err)
-		}
+		data := must(yaml.YAMLToJSON([]byte(d.Input)))(w.t)
 		_ = json.Unmarshal(data, &body) // a JSON patch is none
 		request.SetHeader("Content-Type", "application/json").Body(data)
+		if d.HasArg("protobuf") && d.Cmd != "patch" {
+			sent := must(runtime.Decode(scheme.Codecs.UniversalDeserializer(), data))(w.t)
+			request.SetHeader("Content-Type", runtime.ContentTypeProtobuf).Body(must(runtime.Encode(protobufs, sent))(w.t))
+		}
+	}
+	if d.HasArg("protobuf") {
+		request.SetHeader("Accept", runtime.ContentTypeProtobuf)
 	}
 	for of, kind := range map[string]types.PatchType{"merge": types.MergePatchType, "strategic": types.StrategicMergePatchType, "json": types.JSONPatchType} {
 		if d.HasArg(of) {
@@ -193,6 +177,9 @@ func (w *world) send(d *datadriven.TestData, out *strings.Builder) {
 		return
 	}
 	fmt.Fprintln(out, code)
+	if d.HasArg("protobuf") {
+		raw = must(json.Marshal(must(runtime.Decode(protobufs, raw))(w.t)))(w.t)
+	}
 	var after map[string]any
 	if err := json.Unmarshal(raw, &after); err != nil {
 		d.Fatalf(w.t, "%v", err)
@@ -255,12 +242,8 @@ func (w *world) syncPods(k *fakecluster.Kubelet, out *strings.Builder) {
 func (w *world) showAll(out *strings.Builder) {
 	for _, key := range slices.Sorted(maps.Keys(w.shown)) {
 		resource, _, _ := strings.Cut(key, "/")
-		root, found := groups[resource]
-		if !found {
-			root = "/api/v1"
-		}
 		var after map[string]any
-		raw, err := w.reader.CoreV1().RESTClient().Get().AbsPath(root + "/namespaces/shop/" + key).DoRaw(w.t.Context())
+		raw, err := w.reader.CoreV1().RESTClient().Get().AbsPath(rootOf(resource) + "/namespaces/shop/" + key).DoRaw(w.t.Context())
 		if apierrors.IsNotFound(err) {
 			fmt.Fprintln(out, key, "is gone")
 			delete(w.shown, key)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -20,8 +21,8 @@ type Server struct {
 	lock      sync.Mutex
 	changed   *sync.Cond // an event was added, a watch released or ended
 	resources map[string]*storage
-	version   int64 // the newest resourceVersion
-	forms     map[*unstructured.Unstructured]*forms
+	version   int64                                      // the newest resourceVersion
+	pods      map[*unstructured.Unstructured]*corev1.Pod // the newest objects, and those of them as pods that were asked for
 	uids      int
 	names     int
 	ending    map[string]bool // namespaces that are being deleted
@@ -49,7 +50,7 @@ func New(c clock.PassiveClock, resources ...Resource) *Server {
 	if c == nil {
 		c = clock.RealClock{}
 	}
-	s := &Server{clock: c, resources: map[string]*storage{}, version: 1, ending: map[string]bool{}, forms: map[*unstructured.Unstructured]*forms{}}
+	s := &Server{clock: c, resources: map[string]*storage{}, version: 1, ending: map[string]bool{}, pods: map[*unstructured.Unstructured]*corev1.Pod{}}
 	s.changed = sync.NewCond(&s.lock)
 	for _, r := range append(builtIn(), resources...) {
 		s.resources[r.path()] = &storage{
@@ -80,13 +81,13 @@ func (s *Server) commit(r *storage, before, after *unstructured.Unstructured) *u
 		last = before.DeepCopy()
 	}
 	last.SetResourceVersion(strconv.FormatInt(s.version, 10))
-	delete(s.forms, before)
+	delete(s.pods, before)
 	key := keyOf(last)
 	if after == nil {
 		delete(r.objects, key)
 	} else {
 		r.objects[key] = last
-		s.forms[last] = &forms{}
+		s.pods[last] = nil
 	}
 	r.history.events = append(r.history.events, event{version: s.version, before: before, after: after, last: last})
 	s.late(&r.history)

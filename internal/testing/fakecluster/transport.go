@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -65,11 +64,6 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 	return answer(h, code, r.media.contentType(false), io.NopCloser(bytes.NewReader(data))), nil
 }
 
-// onlyMetadata leaves of an object what clients get that ask for no more.
-func onlyMetadata(object map[string]any) map[string]any {
-	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": object["metadata"]}
-}
-
 // serve answers everything but watches, in JSON.
 func (s *Server) serve(r *Request) ([]byte, error) {
 	s.lock.Lock()
@@ -78,7 +72,7 @@ func (s *Server) serve(r *Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(object, r.media)
+	return r.media.shown(object)
 }
 
 // carryOut does what a request asks for and returns the answer. The lock is held.

@@ -4,7 +4,7 @@ package fakecluster
 
 import (
 	"maps"
-	"slices"
+	"reflect"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -61,7 +61,7 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	if r.Generation && changesSpec(current, after) {
 		after.SetGeneration(current.GetGeneration() + 1)
 	}
-	if same(current.Object, after.Object) {
+	if reflect.DeepEqual(current.Object, after.Object) {
 		return current, nil
 	}
 	if after, err = s.managed(r, req, current, after); err != nil {
@@ -139,26 +139,7 @@ func changesSpec(before, after *unstructured.Unstructured) bool {
 		delete(out, "status")
 		return out
 	}
-	return !same(rest(before), rest(after))
-}
-
-// same tells whether two values of JSON are equal. Objects are compared several
-// times in every write, and this is several times quicker than what can compare anything.
-func same(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, same)
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, same)
-	default:
-		switch b.(type) {
-		case map[string]any, []any:
-			return false
-		}
-		return a == b
-	}
+	return !reflect.DeepEqual(rest(before), rest(after))
 }
 
 // finished tells whether an object that is being deleted can go.

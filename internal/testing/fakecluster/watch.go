@@ -145,7 +145,7 @@ func (w *stream) sendBookmark(version int64, annotations map[string]any) {
 }
 
 func (w *stream) send(kind watch.EventType, object any) {
-	data, err := w.server.shown(object, w.media)
+	data, err := w.media.shown(object)
 	if err == nil {
 		data, err = w.media.event(kind, data)
 	}

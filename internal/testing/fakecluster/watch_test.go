@@ -3,27 +3,24 @@
 package fakecluster_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/metadata"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // collect lists the events that a watch has got by now.
@@ -47,13 +44,21 @@ func collect(w watch.Interface) (events []string) {
 	}
 }
 
-// watching watches pods, or disturbs their watches, and shows what comes.
+// watching watches a resource, or disturbs its watches, and shows what comes.
 func (w *world) watching(d *datadriven.TestData, out *strings.Builder) {
+	defer func() {
+		if refused := recover(); refused != nil {
+			fmt.Fprintln(out, refused)
+		}
+	}()
 	var options metav1.ListOptions
+	resource := "pods"
 	for _, arg := range d.CmdArgs {
 		value := strings.Join(arg.Vals, "")
 		passes, _ := time.ParseDuration(value)
 		switch arg.Key {
+		case "of":
+			resource = value
 		case "version":
 			options.ResourceVersion = value
 		case "label":
@@ -67,16 +72,18 @@ func (w *world) watching(d *datadriven.TestData, out *strings.Builder) {
 		case "after":
 			time.Sleep(passes)
 		case "lag":
-			w.Lag("pods", passes)
+			w.Lag(resource, passes)
 		case "release-next":
-			w.ReleaseNext("pods", 1)
+			w.ReleaseNext(resource, 1)
 		default:
-			map[string]func(string){"hold": w.Hold, "release": w.Release, "bookmark": w.Bookmark, "drop": w.Drop, "compact": w.Compact}[arg.Key]("pods")
+			map[string]func(string){"hold": w.Hold, "release": w.Release, "bookmark": w.Bookmark, "drop": w.Drop, "compact": w.Compact}[arg.Key](resource)
 		}
 	}
 	if d.Cmd == "watch" {
 		w.watch.Stop()
-		next, err := w.kube.CoreV1().Pods("shop").Watch(w.t.Context(), options)
+		version := must(schema.ParseGroupVersion(strings.NewReplacer("/apis/", "", "/api/", "").Replace(rootOf(resource))))(w.t)
+		all := must(metadata.NewForConfig(metadata.ConfigFor(w.Config("test"))))(w.t)
+		next, err := all.Resource(version.WithResource(resource)).Namespace("shop").Watch(w.t.Context(), options)
 		if err != nil {
 			fmt.Fprintln(out, err)
 			return
@@ -88,98 +95,45 @@ func (w *world) watching(d *datadriven.TestData, out *strings.Builder) {
 	}
 }
 
-// history makes five versions of the pods a and b, as 2 to 6.
-func (f *fixture) history() {
-	f.pod(func(p *corev1.Pod) { p.Name = "a" })
-	f.pod(func(p *corev1.Pod) { p.Name = "b" })
-	for _, patch := range []string{`{"metadata":{"labels":{"app":"x"}}}`, `{"metadata":{"labels":{"app":"web"}}}`} {
-		must(f.kube.CoreV1().Pods("shop").Patch(f.t.Context(), "a", types.MergePatchType, []byte(patch), metav1.PatchOptions{}))(f.t)
+// discover shows what a client finds out about what is served.
+func (w *world) discover(version string, out *strings.Builder) {
+	if version != "" {
+		_, err := w.kube.Discovery().ServerResourcesForGroupVersion(version)
+		fmt.Fprintln(out, apierrors.ReasonForError(err), err)
+		return
 	}
-	if err := f.kube.CoreV1().Pods("shop").Delete(f.t.Context(), "b", metav1.DeleteOptions{}); err != nil {
-		f.t.Fatal(err)
+	groups, lists, err := w.kube.Discovery().ServerGroupsAndResources()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, group := range groups {
+		fmt.Fprintf(out, "group %s: %d versions, preferred is %s\n", group.Name, len(group.Versions), group.PreferredVersion.Version)
+	}
+	for _, list := range lists {
+		for _, r := range list.APIResources {
+			fmt.Fprintf(out, "%s %s: %s, namespaced: %t\n", list.GroupVersion, r.Name, r.Kind, r.Namespaced)
+		}
 	}
 }
 
-// TestInformer shows that the informers of client-go work on the server, and
-// what the means to disturb them do.
-func TestInformer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t)
-		f.history()
-		informer := caches.NewInformers(f.kube, "").Pods()
-		var guard fakecluster.Guard
-		if err := informer.SetTransform(guard.Transform(nil)); err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan struct{})
-		go func() { informer.RunWithContext(t.Context()); close(done) }()
-		expect := func(what, version string, want ...string) {
-			t.Helper()
-			synctest.Wait()
-			have := informer.GetStore().ListKeys()
-			slices.Sort(have)
-			if diff := cmp.Diff(want, have); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", what, diff)
-			}
-			if got := informer.GetStore().LastStoreSyncResourceVersion(); got != version {
-				t.Errorf("%s: the store is at %s, want %s", what, got, version)
-			}
-		}
-		if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
-			t.Fatal("not synced")
-		}
-		expect("at the beginning", "6", "shop/a")
-		f.Hold("pods")
-		f.pod()
-		expect("while held", "6", "shop/a")
-		f.Release("pods")
-		expect("after the release", "7", "shop/a", "shop/web")
-		f.remove()
-		expect("after a deletion", "8", "shop/a")
-
-		f.Hold("pods")
-		f.pod(func(p *corev1.Pod) { p.Name = "c" })
-		f.Compact("pods")
-		f.Drop("pods")
-		f.Release("pods")
-		time.Sleep(time.Minute) // the informer backs off
-		expect("after a new list", "9", "shop/a", "shop/c")
-		if f.Count("test")["watch pods"] < 3 {
-			t.Errorf("requests %v: want new watches", f.Count("test"))
-		}
-		if err := guard.Check(); err != nil {
-			t.Error(err)
-		}
-		informer.GetStore().List()[0].(*corev1.Pod).Labels["changed"] = "true"
-		if guard.Check() == nil {
-			t.Error("a change in the cache is not found")
-		}
-	})
-}
-
-// TestResourcesOfOneName shows that what disturbs a resource leaves that of another group alone, and is told which is meant.
-func TestResourcesOfOneName(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fakecluster.New(nil, fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
-			fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }))
-		kube := must(kubernetes.NewForConfig(s.Config("test")))(t)
-		w := must(kube.AppsV1().StatefulSets("shop").Watch(t.Context(), metav1.ListOptions{}))(t)
-		defer w.Stop()
-		s.Hold("statefulsets.apps")
-		s.Release("statefulsets.apps.kruise.io")
-		must(kube.AppsV1().StatefulSets("shop").Create(t.Context(), &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{}))(t)
-		if events := collect(w); events != nil {
-			t.Errorf("held, and the other resource released: %v", events)
-		}
-		s.Release("statefulsets.apps")
-		if diff := cmp.Diff([]string{"ADDED 2 web"}, collect(w)); diff != "" {
-			t.Errorf("released (-want +got):\n%s", diff)
-		}
-		defer func() {
-			if recover() == nil {
-				t.Error("a name of two resources is not refused")
-			}
-		}()
-		s.Hold("statefulsets")
-	})
+// admit notes what it is asked about, and marks what is to be stored. It lists pods: a client of the server does not wait for the write
+// that is asked about.
+func (w *world) admit(ctx context.Context, r fakecluster.Request, before, after *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	line := r.String()
+	if before != nil {
+		line += " of " + before.GetLabels()["app"]
+	}
+	if after != nil && after.GetKind() == "Pod" {
+		line += " to " + after.GetLabels()["app"]
+		after = after.DeepCopy()
+		after.SetAnnotations(map[string]string{"seen": "yes"})
+	}
+	w.asked = append(w.asked, line)
+	if _, err := w.kube.CoreV1().Pods("shop").List(ctx, metav1.ListOptions{}); err != nil {
+		return nil, err
+	}
+	if r.Verb == "delete" || after.GetLabels()["app"] == "bad" {
+		return nil, apierrors.NewForbidden(corev1.Resource("pods"), r.Name, errors.New("no"))
+	}
+	return after, nil
 }

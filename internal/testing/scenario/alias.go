@@ -3,7 +3,6 @@
 package scenario
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,23 +10,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func podAlias(n int) string { return fmt.Sprintf("p%d", n) }
-
 // Name finds the name of a pod by the way it is shown.
 func (w *Cluster) Name(alias string) string {
-	if !w.GeneratedNames {
-		if w.Pod(alias) != nil {
-			return alias
-		}
-		w.T.Fatalf("there is no pod %s", alias)
-	}
 	for name, a := range w.alias {
 		if a == alias {
 			return name
 		}
 	}
-	w.T.Fatalf("there is no pod %s", alias)
-	return ""
+	if w.GeneratedNames || w.Pod(alias) == nil {
+		w.T.Fatalf("there is no pod %s", alias)
+	}
+	return alias
 }
 
 // Alias returns the way in which a pod is shown.

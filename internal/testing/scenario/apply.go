@@ -3,17 +3,17 @@
 package scenario
 
 import (
-	"encoding/json"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // writeRevisions adopts, creates and raises revisions as a plan says.
@@ -27,7 +27,7 @@ func (w *Cluster) writeRevisions(c *revision.Changes) {
 		})
 	}
 	if r := c.Create; r != nil {
-		if slices.ContainsFunc(w.Revisions, func(have *appsv1.ControllerRevision) bool { return have.Name == r.Name }) {
+		if named(w.Revisions, r.Name) != nil {
 			w.T.Fatalf("the plan creates revision %s, which exists", r.Name)
 		}
 		r = r.DeepCopy()
@@ -45,27 +45,8 @@ func (w *Cluster) writeRevisions(c *revision.Changes) {
 }
 
 func (w *Cluster) editRevision(of *appsv1.ControllerRevision, do func(*appsv1.ControllerRevision)) {
-	i := slices.IndexFunc(w.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == of.Name })
-	if i < 0 {
+	if !edit(w.Revisions, of.Name, do) {
 		w.T.Fatalf("the plan changes revision %s, which does not exist", of.Name)
-	}
-	w.Revisions[i] = w.Revisions[i].DeepCopy()
-	do(w.Revisions[i])
-}
-
-// deleteRevisions deletes revisions beyond the history limit as a plan says.
-func (w *Cluster) deleteRevisions(c *revision.Changes) {
-	for _, r := range c.Delete {
-		w.Revisions = slices.DeleteFunc(w.Revisions, func(have *appsv1.ControllerRevision) bool { return have.Name == r.Name })
-	}
-}
-
-// apply applies the stages of a plan, each by do: the second one if
-// the first has changed no pod.
-func (w *Cluster) apply(stages *rollout.Stages, do func(*rollout.Stage)) {
-	w.changed = false
-	if do(&stages.Stage); !w.changed {
-		do(&stages.Otherwise)
 	}
 }
 
@@ -87,7 +68,7 @@ func (w *Cluster) createPods(creations []rollout.PodCreation) {
 		pod.ResourceVersion = w.Bump()
 		pod.Status.Phase = corev1.PodPending
 		if w.created++; w.GeneratedNames {
-			w.alias[pod.Name] = podAlias(w.created)
+			w.alias[pod.Name] = fmt.Sprint("p", w.created)
 		}
 		w.Pods = append(w.Pods, pod)
 	}
@@ -141,17 +122,17 @@ func (w *Cluster) OwnClaim(claim *corev1.PersistentVolumeClaim, owners []metav1.
 	if equality.Semantic.DeepEqual(have.OwnerReferences, owners) {
 		w.T.Fatalf("the plan gives claim %s the owners that it has", claim.Name)
 	}
-	w.editClaim(claim.Name, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = slices.Clone(owners) })
+	edit(w.Claims, claim.Name, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = slices.Clone(owners) })
 }
 
 // patchPods changes pods as a plan says.
-func (w *Cluster) patchPods(patches []rollout.PodPatch) {
-	for _, p := range patches {
-		i := slices.IndexFunc(w.Pods, func(have *corev1.Pod) bool { return have.Name == p.Pod.Name })
-		if i < 0 {
+func (w *Cluster) patchPods(planned []rollout.PodPatch) {
+	for _, p := range planned {
+		have := w.Pod(p.Pod.Name)
+		if have == nil {
 			w.T.Fatalf("the plan patches pod %s, which does not exist", p.Pod.Name)
 		}
-		writes, err := p.Patch.Writes(w.Pods[i])
+		writes, err := p.Patch.Writes(have)
 		if err != nil {
 			w.T.Fatal(err)
 		}
@@ -160,24 +141,7 @@ func (w *Cluster) patchPods(patches []rollout.PodPatch) {
 		}
 		w.changed = w.changed || p.Kind.AffectsAvailability()
 		for _, write := range writes {
-			w.Pods[i] = w.patched(w.Pods[i], write.Data)
+			w.Edit(have.Name, func(pod *corev1.Pod) { patches.Strategic(w.T, pod, string(write.Data)) })
 		}
 	}
-}
-
-func (w *Cluster) patched(pod *corev1.Pod, patch []byte) *corev1.Pod {
-	before, err := json.Marshal(pod)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	after, err := strategicpatch.StrategicMergePatch(before, patch, corev1.Pod{})
-	if err != nil {
-		w.T.Fatalf("patch of pod %s: %v", pod.Name, err)
-	}
-	pod = &corev1.Pod{}
-	if err := json.Unmarshal(after, pod); err != nil {
-		w.T.Fatal(err)
-	}
-	pod.ResourceVersion = w.Bump()
-	return pod
 }

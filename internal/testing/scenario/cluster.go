@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,15 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/patches"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// TB is what a Cluster needs of a test. [testing.T] has it, and so has rapid.T.
-type TB interface {
-	Helper()
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-}
+// TB is what a Cluster needs of a test.
+type TB = testing.TB
 
 // Cluster is a cluster with the pods, claims and revisions of one workload. Its
 // objects are never changed once they are in it: a change puts a copy in place.
@@ -94,44 +90,51 @@ func (w *Cluster) uid(name string) types.UID {
 }
 
 // Pod returns the pod of a name, nil if there is none.
-func (w *Cluster) Pod(name string) *corev1.Pod {
-	for _, pod := range w.Pods {
-		if pod.Name == name {
-			return pod
-		}
-	}
-	return nil
-}
+func (w *Cluster) Pod(name string) *corev1.Pod { return named(w.Pods, name) }
 
 // Claim returns the claim of a name, nil if there is none.
-func (w *Cluster) Claim(name string) *corev1.PersistentVolumeClaim {
-	for _, claim := range w.Claims {
-		if claim.Name == name {
-			return claim
+func (w *Cluster) Claim(name string) *corev1.PersistentVolumeClaim { return named(w.Claims, name) }
+
+// object is what a Cluster holds.
+type object[T any] interface {
+	metav1.Object
+	DeepCopy() T
+}
+
+// named is the object of a name, nil if there is none.
+func named[T object[T]](objects []T, name string) (found T) {
+	for _, o := range objects {
+		if o.GetName() == name {
+			return o
 		}
 	}
-	return nil
+	return found
+}
+
+// edit puts a changed copy in the place of the object of a name, and tells whether there is one.
+func edit[T object[T]](objects []T, name string, do func(T)) bool {
+	for i, o := range objects {
+		if o.GetName() == name {
+			objects[i] = o.DeepCopy()
+			do(objects[i])
+			return true
+		}
+	}
+	return false
+}
+
+// without returns the objects but that of a name.
+func without[T object[T]](objects []T, name string) []T {
+	return slices.DeleteFunc(objects, func(o T) bool { return o.GetName() == name })
 }
 
 // Edit changes a pod as another user would. A pod that does not exist is left
 // alone.
 func (w *Cluster) Edit(name string, do func(*corev1.Pod)) {
-	for i, pod := range w.Pods {
-		if pod.Name == name {
-			w.Pods[i] = pod.DeepCopy()
-			do(w.Pods[i])
-			w.Pods[i].ResourceVersion = w.Bump()
-		}
-	}
-}
-
-func (w *Cluster) editClaim(name string, do func(*corev1.PersistentVolumeClaim)) {
-	for i, claim := range w.Claims {
-		if claim.Name == name {
-			w.Claims[i] = claim.DeepCopy()
-			do(w.Claims[i])
-		}
-	}
+	edit(w.Pods, name, func(pod *corev1.Pod) {
+		do(pod)
+		pod.ResourceVersion = w.Bump()
+	})
 }
 
 // Remove deletes a pod as any user may, again too. A pod that has finalizers
@@ -150,7 +153,7 @@ func (w *Cluster) Remove(name string) {
 
 // Gone lets a pod vanish whatever holds it, as a forced deletion does.
 func (w *Cluster) Gone(name string) {
-	w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+	w.Pods = without(w.Pods, name)
 }
 
 // claimName returns the name of a claim by how it is shown.
@@ -167,7 +170,7 @@ func (w *Cluster) claimName(shown string) string {
 // a pod uses stays, terminating, until Collect finds it unused.
 func (w *Cluster) RemoveClaim(name string) {
 	if w.Graceful && w.inUse(name) {
-		w.editClaim(name, func(c *corev1.PersistentVolumeClaim) {
+		edit(w.Claims, name, func(c *corev1.PersistentVolumeClaim) {
 			if c.DeletionTimestamp == nil {
 				now := metav1.NewTime(w.Now)
 				c.DeletionTimestamp = &now
@@ -175,7 +178,7 @@ func (w *Cluster) RemoveClaim(name string) {
 		})
 		return
 	}
-	w.Claims = slices.DeleteFunc(w.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name })
+	w.Claims = without(w.Claims, name)
 }
 
 func (w *Cluster) inUse(claim string) bool {
@@ -191,17 +194,4 @@ func active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ende
 
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-}
-
-// SetCondition sets a condition of a pod that the caller may change. The time
-// of its last transition is now when the status is another.
-func (w *Cluster) SetCondition(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) {
-	if c := readiness.Condition(pod, t); c != nil {
-		if c.Status != status {
-			c.Status, c.Reason, c.Message, c.LastTransitionTime = status, "", "", metav1.NewTime(w.Now)
-		}
-		return
-	}
-	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
-		Type: t, Status: status, LastTransitionTime: metav1.NewTime(w.Now)})
 }

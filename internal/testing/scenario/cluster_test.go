@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,12 +26,13 @@ func newCluster(t TB) *Cluster {
 }
 
 // failure is a TB that records how a cluster fails.
-type failure string
+type failure struct {
+	testing.TB
+	text string
+}
 
-func (f *failure) Helper()           {}
-func (f *failure) Fatal(args ...any) { f.Fatalf("%s", fmt.Sprint(args...)) }
 func (f *failure) Fatalf(format string, args ...any) {
-	*f = failure(fmt.Sprintf(format, args...))
+	f.text = fmt.Sprintf(format, args...)
 	panic(f)
 }
 
@@ -87,25 +87,15 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			w := newCluster(t)
-			got := failure("")
-			w.T = &got
+			got := &failure{TB: t}
+			w.T = got
 			defer func() {
-				if recover() == nil || string(got) != test.want {
-					t.Errorf("failed with %q, want %q", got, test.want)
+				if recover() == nil || got.text != test.want {
+					t.Errorf("failed with %q, want %q", got.text, test.want)
 				}
 			}()
 			test.do(w)
 		})
-	}
-}
-
-func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
-	w := newCluster(t)
-	w.Edit("web-0", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:missing" })
-	w.Kubelets()
-	want := corev1.ContainerStatus{Name: "main", Image: "nginx:1", ImageID: "sha256:nginx:1", ContainerID: "fake://main"}
-	if diff := cmp.Diff([]corev1.ContainerStatus{want}, w.Pod("web-0").Status.ContainerStatuses); diff != "" {
-		t.Errorf("container status (-want +got):\n%s", diff)
 	}
 }
 

@@ -76,10 +76,11 @@ func (w *Cluster) liveOwners(owners []metav1.OwnerReference) (live []metav1.Owne
 }
 
 func (w *Cluster) hasDependents() bool {
-	return slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return refersTo(p.OwnerReferences, w.Owner.UID) }) ||
-		slices.ContainsFunc(w.Claims, func(c *corev1.PersistentVolumeClaim) bool { return refersTo(c.OwnerReferences, w.Owner.UID) })
+	return refer(w.Pods, w.Owner.UID) || refer(w.Claims, w.Owner.UID)
 }
 
-func refersTo(owners []metav1.OwnerReference, uid types.UID) bool {
-	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return o.UID == uid })
+func refer[T metav1.Object](objects []T, owner types.UID) bool {
+	return slices.ContainsFunc(objects, func(o T) bool {
+		return slices.ContainsFunc(o.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+	})
 }

@@ -4,16 +4,14 @@ package scenario
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // Kubelet brings one pod as far as a kubelet can. It starts containers,
@@ -84,71 +82,37 @@ func (w *Cluster) run(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
 		pod.Spec.NodeName = cmp.Or(scheduler.NodeOf(pod), "node-"+strings.TrimPrefix(w.Alias(pod.Name), "p"))
 	}
-	pod.Status.Phase = corev1.PodRunning
-	old := map[string]corev1.ContainerStatus{}
-	for _, s := range pod.Status.ContainerStatuses {
-		old[s.Name] = s
-	}
-	pod.Status.ContainerStatuses = nil
-	for _, c := range pod.Spec.Containers {
-		s, ran := old[c.Name]
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, w.runContainer(pod, c, s, ran))
-	}
-	w.Recompute(pod)
+	w.openGates(pod)
+	w.kubelet(pod).Run(pod)
 }
 
-func (w *Cluster) runContainer(pod *corev1.Pod, c corev1.Container, s corev1.ContainerStatus, ran bool) corev1.ContainerStatus {
-	s.Name = c.Name
-	if strings.Contains(c.Image, "missing") {
-		s.Ready = false
-		if !ran {
-			s.Image = c.Image
+// openGates opens the readiness gates of others.
+func (w *Cluster) openGates(pod *corev1.Pod) {
+	for _, gate := range pod.Spec.ReadinessGates {
+		if strings.HasPrefix(string(gate.ConditionType), "example.com/") {
+			w.SetCondition(pod, gate.ConditionType, corev1.ConditionTrue)
 		}
-		return s
 	}
-	if ran && s.Image != c.Image {
-		s.RestartCount++
-	}
-	was, restarts := s, !ran || s.Image != c.Image
-	s.Image, s.ImageID, s.ContainerID = c.Image, "sha256:"+c.Image, "fake://"+c.Name
-	s.Ready = !strings.Contains(c.Image, "bad") && !w.broken[pod.UID]
-	if c.StartupProbe != nil {
-		w.start(&c, &s, &was, restarts)
-	}
-	return s
 }
 
-// start reports what a startup probe says, of a container that has an ID of its own then, and a time since which it runs.
-func (w *Cluster) start(c *corev1.Container, s, was *corev1.ContainerStatus, restarts bool) {
-	s.ContainerID = fmt.Sprint(s.ContainerID, "-", s.RestartCount)
-	if !restarts {
-		was = nil
-	} else {
-		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(w.Now)}
+func (w *Cluster) kubelet(pod *corev1.Pod) *fakecluster.Kubelet {
+	says := func(word string) func(string) bool {
+		return func(image string) bool { return strings.Contains(image, word) }
 	}
-	fakecluster.Startup(c, s, was, w.Now)
+	return &fakecluster.Kubelet{
+		Clock: clocktesting.NewFakePassiveClock(w.Now), Broken: says("bad"), Unpullable: says("missing"),
+		Unready: func(string) bool { return w.broken[pod.UID] },
+	}
 }
 
 // Recompute brings the conditions of a pod that the caller may change to what
 // its containers and readiness gates say.
 func (w *Cluster) Recompute(pod *corev1.Pod) {
-	containers, ready := corev1.ConditionTrue, corev1.ConditionTrue
-	for _, s := range pod.Status.ContainerStatuses {
-		if !s.Ready {
-			containers = corev1.ConditionFalse
-		}
-	}
-	for _, gate := range pod.Spec.ReadinessGates {
-		if strings.HasPrefix(string(gate.ConditionType), "example.com/") { // others open theirs at once
-			w.SetCondition(pod, gate.ConditionType, corev1.ConditionTrue)
-		}
-		if c := readiness.Condition(pod, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
-			ready = corev1.ConditionFalse
-		}
-	}
-	if containers == corev1.ConditionFalse {
-		ready = corev1.ConditionFalse
-	}
-	w.SetCondition(pod, corev1.ContainersReady, containers)
-	w.SetCondition(pod, corev1.PodReady, ready)
+	w.openGates(pod)
+	w.kubelet(pod).Report(pod, !slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return !s.Ready }))
+}
+
+// SetCondition sets a condition of a pod that the caller may change.
+func (w *Cluster) SetCondition(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) {
+	w.kubelet(pod).SetCondition(pod, t, status)
 }

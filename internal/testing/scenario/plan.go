@@ -24,7 +24,11 @@ func (w *Cluster) ApplyPlan(plan *rollout.Plan) {
 	w.writeRevisions(&plan.Revisions)
 	w.createClaims(plan.CreateClaims)
 	w.ownClaims(plan.PatchClaims)
-	w.apply(&plan.Stages, func(stage *rollout.Stage) {
+	w.changed = false
+	for _, stage := range []*rollout.Stage{&plan.Stage, &plan.Otherwise} {
+		if w.changed {
+			break // the second stage is for pods that the first one has not changed
+		}
 		for _, d := range stage.Delete {
 			w.ownClaims(d.ChangeClaims)
 			if w.deletePod(d.Pod) {
@@ -35,8 +39,10 @@ func (w *Cluster) ApplyPlan(plan *rollout.Plan) {
 		}
 		w.patchPods(stage.Patch)
 		w.createPods(stage.Create)
-	})
-	w.deleteRevisions(&plan.Revisions)
+	}
+	for _, r := range plan.Revisions.Delete {
+		w.Revisions = without(w.Revisions, r.Name)
+	}
 }
 
 func (w *Cluster) ownClaims(patches []rollout.ClaimPatch) {
