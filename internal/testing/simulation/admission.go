@@ -40,45 +40,36 @@ type call struct {
 	panic    string
 }
 
-func (h *history) startWebhook() error {
+func (h *history) startWebhook() {
 	h.started++
 	p := h.newProcess(fmt.Sprint("webhook-", h.started), &kind{Subject: h.workload})
 	var err error
-	if p.serve, err = h.workload.StartWebhook(p); err != nil {
-		return fmt.Errorf("start %s: %w", p.Name, err)
-	}
+	p.serve, err = h.workload.StartWebhook(p)
+	h.must(err)
 	h.webhooks = append(h.webhooks, p)
-	return p.fill(h.version)
+	p.fill(h.version)
 }
 
-func (h *history) startWebhooks() error {
+func (h *history) startWebhooks() {
 	for range h.workload.Webhooks {
-		if err := h.startWebhook(); err != nil {
-			return err
-		}
+		h.startWebhook()
 	}
-	return nil
 }
 
 // restartWebhook has a replica of the webhook crash, and starts another one. Requests that wait for its
 // answers fail.
-func (h *history) restartWebhook(r *rand.Rand) error {
+func (h *history) restartWebhook(r *rand.Rand) {
 	p := h.webhooks[r.IntN(len(h.webhooks))]
 	h.say("%s crashes", p.Name)
 	h.webhooks = slices.DeleteFunc(h.webhooks, func(other *Process) bool { return other == p })
 	h.end(p)
-	if err := h.settle(); err != nil {
-		return err
-	}
-	if err := h.startWebhook(); err != nil {
-		return err
-	}
+	h.settle()
+	h.startWebhook()
 	h.say("%s starts", h.webhooks[len(h.webhooks)-1].Name)
-	return nil
 }
 
-func (h *history) showWebhook(r *rand.Rand) error {
-	return h.showCaches(h.webhooks[r.IntN(len(h.webhooks))], r)
+func (h *history) showWebhook(r *rand.Rand) {
+	h.showCaches(h.webhooks[r.IntN(len(h.webhooks))], r)
 }
 
 // asksWebhook tells whether a request is one that the webhook is asked about, and has not been
@@ -103,10 +94,10 @@ func (r *request) evicts() bool {
 
 // admit asks a replica of the webhook about a request, which waits. If the webhook answers without a request of its
 // own, the request goes on at once. It also goes on at once if the API server refuses it by itself.
-func (h *history) admit(r *request) (goesOn bool, err error) {
+func (h *history) admit(r *request) (goesOn bool) {
 	review, version := h.review(r)
 	if review == nil {
-		return true, nil
+		return true
 	}
 	h.calls++
 	p := h.webhooks[h.calls%len(h.webhooks)]
@@ -132,10 +123,8 @@ func (h *history) admit(r *request) (goesOn bool, err error) {
 	}()
 	r.admitted = version
 	h.say("%s is asked about %s", p.Name, r)
-	if err := h.settle(); err != nil {
-		return false, err
-	}
-	return h.requests.arrived == sent && slices.Contains(h.requests.waiting, r), nil
+	h.settle()
+	return h.requests.arrived == sent && slices.Contains(h.requests.waiting, r)
 }
 
 func operationOf(r *request) string {

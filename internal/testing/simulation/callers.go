@@ -35,11 +35,7 @@ type caller struct {
 // ask sends a request in the name of a user who waits for no other. The trace tells what
 // comes of it.
 func (h *history) ask(what string, send func(context.Context, kubernetes.Interface) error, answer func(error)) {
-	c, err := h.freeCaller()
-	if err != nil {
-		h.violate(invariants.Calm, "%v", err)
-		return
-	}
+	c := h.freeCaller()
 	c.busy, c.done, c.what, c.answer = true, false, what, answer
 	h.say("%s: %s", c.Name, what)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -48,24 +44,21 @@ func (h *history) ask(what string, send func(context.Context, kubernetes.Interfa
 		c.err = send(ctx, c.kube)
 		c.done = true
 	}()
-	if err := h.settle(); err != nil {
-		h.violate(invariants.Calm, "%v", err)
-	}
+	h.settle()
 }
 
-func (h *history) freeCaller() (*caller, error) {
+func (h *history) freeCaller() *caller {
 	for _, c := range h.callers {
 		if !c.busy {
-			return c, nil
+			return c
 		}
 	}
 	c := &caller{Process: h.newProcess(fmt.Sprint("user-", len(h.callers)+1), &kind{Subject: h.workload})}
 	var err error
-	if c.kube, err = c.Kubernetes(); err != nil {
-		return nil, err
-	}
+	c.kube, err = c.Kubernetes()
+	h.must(err)
 	h.callers = append(h.callers, c)
-	return c, nil
+	return c
 }
 
 // hearCallers tells what has come of requests of users, and whether anything has.
@@ -191,22 +184,21 @@ func (h *history) drainsInOrder() []*drain {
 }
 
 // drainOn lets a user try again to evict a pod, or end with an error.
-func (h *history) drainOn(r *rand.Rand) error {
+func (h *history) drainOn(r *rand.Rand) {
 	list := h.drainsInOrder()
 	if len(list) == 0 {
-		return nil
+		return
 	}
 	d := list[r.IntN(len(list))]
 	switch {
 	case d.asking:
-		return nil
+		return
 	case r.IntN(12) == 0:
 		h.say("no user evicts pod %s any more", d.pod.Name)
 		delete(h.drains, d.pod.UID)
-		return nil
+		return
 	}
 	h.drain(d)
-	return nil
 }
 
 // longestDrain is how long a drain may last in the end, when nothing else disturbs.

@@ -207,13 +207,11 @@ func Replay(t *testing.T, regressions []Regression) {
 func Reach(t *testing.T, w *Subject, seed uint64, steps int, show func(t *testing.T, server *fakecluster.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHistory(w, &outcome{Seed: seed, Steps: steps})
-		err := h.takeSteps(steps)
+		h := newHistory(t, w, &outcome{Seed: seed, Steps: steps})
+		defer h.stop()
+		h.takeSteps(steps)
 		h.stop()
-		switch h.outcome.Trace = h.trace; {
-		case err != nil:
-			t.Fatalf("seed %d: %v", seed, err)
-		case h.failed():
+		if h.outcome.Trace = h.trace; h.failed() {
 			t.Fatal(h.outcome)
 		}
 		synctest.Wait()
@@ -223,7 +221,7 @@ func Reach(t *testing.T, w *Subject, seed uint64, steps int, show func(t *testin
 	})
 }
 
-func newHistory(w *Subject, outcome *outcome) *history {
-	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
+func newHistory(t testing.TB, w *Subject, outcome *outcome) *history {
+	return &history{t: t, workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
 		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, mounters: map[types.UID]types.UID{}, drains: map[types.UID]*drain{}, insisted: map[types.UID]time.Time{}}
 }

@@ -23,17 +23,15 @@ import (
 func (h *history) podList() []*corev1.Pod { return sorted[*corev1.Pod](h.records[pods].objects) }
 
 // populate makes what there is beside the workload.
-func (h *history) populate() error {
+func (h *history) populate() {
 	if h.workload.OnlyCreations {
-		if err := h.startWebhooks(); err != nil {
-			return err
-		}
+		h.startWebhooks()
 	}
 	if h.workload.Populate == nil {
-		return nil
+		return
 	}
 	h.workload.Populate(h.user(h.kinds[0]), h.random(0))
-	return h.follow()
+	h.follow()
 }
 
 // anyPod picks a pod, nil if there is none. It is often one that a request is
@@ -52,18 +50,18 @@ func (h *history) anyPod(r *rand.Rand) *corev1.Pod {
 }
 
 // actNode has scheduler and kubelet act for a pod, which may not become ready.
-func (h *history) actNode(r *rand.Rand) error {
+func (h *history) actNode(r *rand.Rand) {
 	pod := h.anyPod(r)
 	if pod == nil {
-		return nil
+		return
 	}
 	works := r.IntN(12) > 0
-	if is, err := h.reject(pod); is || err != nil {
-		return err
+	if h.reject(pod) {
+		return
 	}
 	h.visitContainer(pod, r)
 	defer h.visitContainer(nil, r)
-	return h.sync(pod, works)
+	h.sync(pod, works)
 }
 
 // idle is a pod for which the kubelet has found nothing to do.
@@ -72,37 +70,36 @@ type idle struct {
 	works           bool
 }
 
-func (h *history) sync(pod *corev1.Pod, works bool) error {
+func (h *history) sync(pod *corev1.Pod, works bool) {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
-		return nil // the scheduler waits
+		return // the scheduler waits
 	}
 	if h.starting(pod) || h.isDead(pod) || h.ending != nil && pod.Spec.NodeName == "" {
-		return nil
+		return
 	}
 	if h.waitsForNode(pod) {
-		return h.reportUnscheduled(pod)
+		h.reportUnscheduled(pod)
+		return
 	}
 	works = works && !h.ails(pod)
 	at := idle{pod.ResourceVersion, works}
 	if h.idle[pod.UID] == at {
-		return h.balance(pod)
+		h.balance(pod)
+		return
 	}
 	h.setKubelet(pod, works)
 	before := h.server.NewestVersion()
-	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
-		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
-	}
+	h.must(h.kubelet.SyncPod(context.Background(), pod))
 	if h.server.NewestVersion() != before {
 		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
 		h.say("kubelet: acts for pod %s%s%s", pod.Name, h.inContainer(pod), how)
-		return h.settle()
+		h.settle()
+		return
 	}
-	if ended, err := h.endPod(pod, works); err != nil {
-		return err
-	} else if !ended && h.visited == "" {
+	if !h.endPod(pod, works) && h.visited == "" {
 		h.idle[pod.UID] = at
 	}
-	return h.settle()
+	h.settle()
 }
 
 // lacksClaim tells whether a claim that a pod mounts is missing, on its way out, or without a volume.
@@ -118,7 +115,7 @@ func (h *history) lacksClaim(pod *corev1.Pod) bool {
 
 // fallSick lets pods turn unready by themselves for a while: one, or as many as
 // in an outage.
-func (h *history) fallSick(r *rand.Rand) error {
+func (h *history) fallSick(r *rand.Rand) {
 	list := h.podList()
 	if r.IntN(2) == 0 {
 		list = []*corev1.Pod{h.anyPod(r)}
@@ -129,24 +126,22 @@ func (h *history) fallSick(r *rand.Rand) error {
 			continue
 		}
 		h.sick[pod.UID] = h.ailment(pod, until, r)
-		if err := h.sync(pod, false); err != nil {
-			return err
-		}
+		h.sync(pod, false)
 	}
-	return nil
 }
 
 // disturbPod lets a pod fail or turn unready, or be deleted by a user,
 // gracefully or not.
-func (h *history) disturbPod(r *rand.Rand) error {
+func (h *history) disturbPod(r *rand.Rand) {
 	pod := h.anyPod(r)
 	if pod == nil {
-		return nil
+		return
 	}
 	node := &User{history: h, kind: h.kinds[0], name: "node"}
 	switch r.IntN(7) {
 	case 4, 5, 6:
-		return h.fallSick(r)
+		h.fallSick(r)
+		return
 	case 0:
 		node.PatchPod(pod.Name, `{"status":{"phase":"Failed"}}`, "status")
 	case 1:
@@ -156,20 +151,18 @@ func (h *history) disturbPod(r *rand.Rand) error {
 	case 3: // it vanishes with its node
 		node.DeletePod(pod.Name, new(int64))
 	}
-	return h.settle()
+	h.settle()
 }
 
-func (h *history) collectGarbage(*rand.Rand) error {
+func (h *history) collectGarbage(*rand.Rand) {
 	if n := h.server.CollectGarbage(); n > 0 {
 		h.say("garbage collector: deletes %d objects", n)
 	}
-	if err := h.settle(); err != nil {
-		return err
-	}
-	return h.collectPods()
+	h.settle()
+	h.collectPods()
 }
 
-func (h *history) actUser(r *rand.Rand) error {
+func (h *history) actUser(r *rand.Rand) {
 	k := h.anyKind(r)
 	user := h.user(k)
 	switch n := r.IntN(50); {
@@ -184,7 +177,7 @@ func (h *history) actUser(r *rand.Rand) error {
 			k.Rare(user, r)
 		}
 	}
-	return h.settle()
+	h.settle()
 }
 
 func (h *history) user(k *kind) *User { return &User{history: h, kind: k, name: "user"} }

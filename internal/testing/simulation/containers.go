@@ -69,9 +69,9 @@ func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 }
 
 // askProbes has kubelets ask the startup probes whose turn has come, whatever else they are late with.
-func (h *history) askProbes() error {
+func (h *history) askProbes() {
 	if !h.workload.StartupProbes {
-		return nil
+		return
 	}
 	for _, pod := range h.podList() {
 		if h.isDead(pod) {
@@ -79,14 +79,12 @@ func (h *history) askProbes() error {
 		}
 		h.setKubelet(pod, !h.ails(pod))
 		changes, err := h.kubelet.Ask(context.Background(), pod)
-		if err != nil {
-			return err
-		}
+		h.must(err)
 		if changes {
 			h.say("kubelet: asks the startup probes of pod %s", pod.Name)
 		}
 	}
-	return h.settle()
+	h.settle()
 }
 
 // resizes says how far a node comes with the resize of a pod: one of four is on a full node.
@@ -102,9 +100,9 @@ func resizes(pod *corev1.Pod, works bool) string {
 	return ""
 }
 
-func (h *history) actOthers(r *rand.Rand) error {
+func (h *history) actOthers(r *rand.Rand) {
 	h.workload.Others(&User{history: h, kind: h.kinds[0], name: "other"}, r)
-	return h.settle()
+	h.settle()
 }
 
 // Clocks of kubelets: those of one history in so many are wrong, each by so much, forward or back.

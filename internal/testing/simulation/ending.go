@@ -4,7 +4,6 @@ package simulation
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -43,89 +42,79 @@ type told struct {
 // endNamespace has the namespace of the workload be deleted in some histories, amid what may happen to the workload. The API server
 // refuses to create anything in it. The controller of namespaces deletes what is in it, in any order. Finalizers of others may hold
 // something. In the end, everything is gone.
-func (h *history) endNamespace() error {
+func (h *history) endNamespace() {
 	r := rand.New(rand.NewPCG(h.seed, 1<<35))
 	if r.IntN(endsOneIn) > 0 {
-		return nil
+		return
 	}
 	h.drainedBy = time.Time{}
-	steps := func() error { return h.takeLaterSteps(r.IntN(endingSteps)) }
-	begin := func() error {
+	steps := func() { h.takeLaterSteps(r.IntN(endingSteps)) }
+	begin := func() {
 		h.ending = &ending{ordered: r.IntN(2) == 0, told: map[told]int{}}
 		h.server.EndNamespace(Web.Namespace)
 		h.say("admin: deletes the namespace")
-		return h.holdSome(r)
+		h.holdSome(r)
 	}
-	if err := h.inTurn(steps, begin, steps, h.endDisturbances, h.pushInVain, h.settleEnding); err != nil || h.failed() || len(h.ending.held) == 0 {
-		return err
+	if h.inTurn(steps, begin, steps, h.endDisturbances, h.pushInVain, h.settleEnding); h.failed() || len(h.ending.held) == 0 {
+		return
 	}
-	return h.inTurn(h.freeHeld, h.settleEnding)
+	h.inTurn(h.freeHeld, h.settleEnding)
 }
 
 // pushInVain has the users push: what only a webhook would have refused is taken back.
-func (h *history) pushInVain() error {
+func (h *history) pushInVain() {
 	for _, k := range h.kinds {
 		if user := h.user(k); user.Workload() != nil {
 			k.Push(user)
 		}
 	}
-	return h.settle()
+	h.settle()
 }
 
-func (h *history) settleEnding() error {
-	if err := h.untilSettled(); err != nil || h.failed() {
-		return err
-	}
-	h.judgeEnding()
-	return nil
+func (h *history) settleEnding() {
+	h.inTurn(h.untilSettled, h.judgeEnding)
 }
 
 // takeLaterSteps plays steps after a history has been quiet, until something fails.
-func (h *history) takeLaterSteps(n int) error {
+func (h *history) takeLaterSteps(n int) {
 	for ; n > 0 && !h.failed(); n-- {
 		h.step = max(h.step, laterSteps) + 1
-		if err := h.takeStep(); err != nil {
-			return fmt.Errorf("step %d: %w", h.step, err)
-		}
+		h.takeStep()
 	}
-	return nil
 }
 
 // endDisturbances leaves one process of each kind, and nodes whose kubelets live.
-func (h *history) endDisturbances() error {
+func (h *history) endDisturbances() {
 	h.step = 0
 	h.endRivals()
 	h.policies, h.policiesStay = nil, false
-	return h.endDead()
+	h.endDead()
 }
 
 // holdSome has a finalizer of others hold the workload, a pod or another object of the namespace, or nothing.
-func (h *history) holdSome(r *rand.Rand) error {
+func (h *history) holdSome(r *rand.Rand) {
 	all := h.inNamespace()
 	if len(all) == 0 || r.IntN(2) == 0 {
-		return nil
+		return
 	}
 	picked := all[r.IntN(len(all))]
 	h.ending.held = append(h.ending.held, picked.String())
-	return h.finalize(picked, append(slices.Clone(picked.object.GetFinalizers()), holder))
+	h.finalize(picked, append(slices.Clone(picked.object.GetFinalizers()), holder))
 }
 
-func (h *history) freeHeld() error {
+func (h *history) freeHeld() {
 	h.ending.held = nil
 	for _, o := range h.inNamespace() {
 		if f := o.object.GetFinalizers(); slices.Contains(f, holder) {
-			if err := h.finalize(o, slices.DeleteFunc(slices.Clone(f), func(name string) bool { return name == holder })); err != nil {
-				return err
-			}
+			h.finalize(o, slices.DeleteFunc(slices.Clone(f), func(name string) bool { return name == holder }))
 		}
 	}
-	return nil
 }
 
-func (h *history) finalize(o resident, finalizers []string) error {
+func (h *history) finalize(o resident, finalizers []string) {
 	h.say("user: finalizers of %s: %q", o, finalizers)
 	h.server.Finalize(o.resource, Web.Namespace, o.object.GetName(), finalizers)
-	return h.settle()
+	h.settle()
 }
 
 type resident struct {
@@ -148,38 +137,35 @@ func (h *history) inNamespace() (all []resident) {
 }
 
 // sweep has the controller of namespaces delete all objects of a resource.
-func (h *history) sweep(r *rand.Rand) error {
+func (h *history) sweep(r *rand.Rand) {
 	all := h.inNamespace()
 	if len(all) == 0 {
-		return nil
+		return
 	}
 	resource := all[r.IntN(len(all))].resource
 	if h.ending.ordered && len(h.podList()) > 0 {
 		resource = pods
 	}
-	return h.sweepAway(resource)
+	h.sweepAway(resource)
 }
 
-func (h *history) sweepAll() error {
+func (h *history) sweepAll() {
 	if h.ending == nil {
-		return nil
+		return
 	}
 	for _, o := range h.inNamespace() {
 		if h.ending.ordered && len(h.podList()) > 0 && o.resource != pods {
 			continue
 		}
-		if err := h.sweepAway(o.resource); err != nil {
-			return err
-		}
+		h.sweepAway(o.resource)
 	}
-	return nil
 }
 
-func (h *history) sweepAway(resource string) error {
+func (h *history) sweepAway(resource string) {
 	if n := h.server.Sweep(Web.Namespace, resource); n > 0 {
 		h.say("namespace controller: deletes %d %s", n, resource)
 	}
-	return h.settle()
+	h.settle()
 }
 
 // inVain tells whether a request creates something in the namespace that ends.

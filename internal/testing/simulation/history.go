@@ -38,6 +38,7 @@ var namespaceResource = fakecluster.Resource{GroupVersionKind: corev1.SchemeGrou
 
 // history is one history while it is played.
 type history struct {
+	t        testing.TB
 	workload *Subject
 	seed     uint64
 	server   *fakecluster.Server
@@ -99,35 +100,32 @@ func run(t *testing.T, w *Subject, seed uint64, steps int) *outcome {
 	t.Helper()
 	outcome := &outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
-		h := newHistory(w, outcome)
+		h := newHistory(t, w, outcome)
 		defer h.stop()
-		if err := h.play(steps); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
+		defer func() { outcome.Trace = h.trace }()
+		h.inTurn(func() { h.takeSteps(steps) }, h.quiet, h.endNamespace)
 	})
 	return outcome
 }
 
-func (h *history) play(steps int) error {
-	defer func() { h.outcome.Trace = h.trace }()
-	return h.inTurn(func() error { return h.takeSteps(steps) }, h.quiet, h.endNamespace)
+// must ends the test if what plays the history does not work.
+func (h *history) must(err error) {
+	if err != nil {
+		h.t.Helper()
+		h.t.Fatalf("seed %d, step %d: %v", h.seed, h.step, err)
+	}
 }
 
 // takeSteps begins the history, and plays so many steps of it, or until something fails.
-func (h *history) takeSteps(steps int) error {
-	if err := h.begin(); err != nil {
-		return err
-	}
+func (h *history) takeSteps(steps int) {
+	h.begin()
 	for h.step = 1; h.step <= steps && !h.failed(); h.step++ {
-		if err := h.takeStep(); err != nil {
-			return fmt.Errorf("step %d: %w", h.step, err)
-		}
+		h.takeStep()
 	}
-	return nil
 }
 
 // begin fills the cluster: the workload, and a process that runs its controller.
-func (h *history) begin() error {
+func (h *history) begin() {
 	h.records = map[string]*record{
 		pods:      newRecord(pods, func() Object { return &corev1.Pod{} }),
 		claims:    newRecord(claims, func() Object { return &corev1.PersistentVolumeClaim{} }),
@@ -152,42 +150,29 @@ func (h *history) begin() error {
 	h.server.FailAfter(h.after)
 	h.installInjections()
 	var err error
-	if h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster")); err != nil {
-		return err
-	}
+	h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster"))
+	h.must(err)
 	h.kubelet = &fakecluster.Kubelet{Client: h.kube, Server: h.server}
 	if h.hasNodes() {
 		h.kubelet.Schedule = h.schedule
 	}
-	if err := h.joinAll(); err != nil {
-		return err
-	}
+	h.joinAll()
 	if h.workload.Namespaces {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Web.Namespace}}
-		if _, err := h.kube.CoreV1().Namespaces().Create(context.Background(), namespace, metav1.CreateOptions{}); err != nil {
-			return err
-		}
+		_, err = h.kube.CoreV1().Namespaces().Create(context.Background(), namespace, metav1.CreateOptions{})
+		h.must(err)
 	}
 	for _, k := range h.kinds {
-		if err := h.create(k); err != nil {
-			return err
-		}
+		h.must(h.create(k))
 	}
-	if err := h.follow(); err != nil {
-		return err
-	}
-	if err := h.populate(); err != nil {
-		return err
-	}
+	h.follow()
+	h.populate()
 	for _, k := range h.kinds {
-		if err := h.start(k); err != nil {
-			return err
-		}
+		h.start(k)
 	}
-	if h.workload.OnlyCreations {
-		return nil
+	if !h.workload.OnlyCreations {
+		h.startWebhooks()
 	}
-	return h.startWebhooks()
 }
 
 // before has the requests of processes wait for their turn.
@@ -217,30 +202,26 @@ func (h *history) after(r fakecluster.Request) error {
 }
 
 // follow takes note of what has happened on the server.
-func (h *history) follow() error {
+func (h *history) follow() {
 	version := h.server.NewestVersion()
 	if version == h.version {
-		return nil
+		return
 	}
 	for _, record := range h.records {
-		if err := record.follow(h.server); err != nil {
-			return err
-		}
+		h.must(record.follow(h.server))
 	}
 	h.version = version
-	return nil
 }
 
 // start starts a process of a kind, whose caches begin with what there is.
-func (h *history) start(k *kind) error {
+func (h *history) start(k *kind) {
 	h.started++
 	p := h.newProcess(fmt.Sprint("controller-", h.started), k)
 	var err error
-	if p.controller, err = k.Start(p); err != nil {
-		return fmt.Errorf("start %s: %w", p.Name, err)
-	}
+	p.controller, err = k.Start(p)
+	h.must(err)
 	h.processes = append(h.processes, p)
-	return p.fill(h.version)
+	p.fill(h.version)
 }
 
 // newProcess returns a process that does nothing yet, with empty caches.
@@ -271,13 +252,13 @@ func (h *history) stop() {
 	}
 }
 
-func (h *history) reconcile(p *Process) error {
+func (h *history) reconcile(p *Process) {
 	p.begin()
-	return h.settle()
+	h.settle()
 }
 
 // settle lets everything go as far as it can, and takes note.
-func (h *history) settle() error {
+func (h *history) settle() {
 	synctest.Wait()
 	for h.answers() {
 		synctest.Wait()
@@ -301,21 +282,16 @@ func (h *history) settle() error {
 		h.violate(v.Invariant, "%s", v.Message)
 	}
 	h.heard.violations = nil
-	if err := h.follow(); err != nil {
-		return err
-	}
+	h.follow()
 	if !h.serving {
 		h.hear()
 	}
-	return nil
 }
 
 // serve lets a request meet its fate, and judges what it did.
-func (h *history) serve(r *request, f fate) error {
-	if f.before == nil && h.asksWebhook(r) {
-		if goesOn, err := h.admit(r); err != nil || !goesOn {
-			return err
-		}
+func (h *history) serve(r *request, f fate) {
+	if f.before == nil && h.asksWebhook(r) && !h.admit(r) {
+		return
 	}
 	h.showJudges(nil)
 	h.sent++
@@ -344,11 +320,8 @@ func (h *history) serve(r *request, f fate) error {
 	h.requests.after = f.after
 	h.serving = true
 	h.requests.release(r, f.before)
-	err := h.settle()
+	h.settle()
 	h.serving, h.requests.after = false, nil
-	if err != nil {
-		return err
-	}
 	if known := r.process.known; r.Verb == "get" && r.Resource == pods && f.before == nil && f.after == nil && known != nil {
 		known.asked[r.Name] = h.version
 	}
@@ -362,7 +335,6 @@ func (h *history) serve(r *request, f fate) error {
 	}
 	h.showJudges(r.process)
 	h.hear()
-	return nil
 }
 
 func (h *history) violate(invariant invariants.Invariant, format string, args ...any) {

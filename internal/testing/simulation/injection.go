@@ -167,9 +167,9 @@ func rename(pod *corev1.Pod) {
 }
 
 // balance has the load balancer say whether it sends requests to a pod, if that has its gate. It does while the containers are ready.
-func (h *history) balance(pod *corev1.Pod) error {
+func (h *history) balance(pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil || !slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == inTarget }) {
-		return nil
+		return
 	}
 	status := func(of corev1.PodConditionType) corev1.ConditionStatus {
 		for _, c := range pod.Status.Conditions {
@@ -181,7 +181,6 @@ func (h *history) balance(pod *corev1.Pod) error {
 	}
 	if want := status(corev1.ContainersReady); want != status(inTarget) {
 		(&User{history: h, kind: h.kinds[0], name: "balancer"}).PatchPod(pod.Name, fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q}]}}`, inTarget, want), "status")
-		return h.settle()
+		h.settle()
 	}
-	return nil
 }

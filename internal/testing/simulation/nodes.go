@@ -58,14 +58,14 @@ func (h *history) starting(pod *corev1.Pod) bool {
 }
 
 // reportUnscheduled has the scheduler report that it finds no node for a pod.
-func (h *history) reportUnscheduled(pod *corev1.Pod) error {
+func (h *history) reportUnscheduled(pod *corev1.Pod) {
 	if !h.workload.Reports || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending ||
 		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }) {
-		return nil
+		return
 	}
 	(&User{history: h, kind: h.kinds[0], name: "scheduler"}).PatchPod(pod.Name,
 		`{"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "status")
-	return h.settle()
+	h.settle()
 }
 
 // schedule finds a node for a pod, empty if none takes it.
@@ -90,17 +90,14 @@ func (h *history) join(name, zone, ring string) error {
 	return err
 }
 
-func (h *history) joinAll() error {
+func (h *history) joinAll() {
 	r := h.random(0)
 	for i := range h.workload.Nodes {
-		if err := h.join(fmt.Sprint("n", i+1), "a", []string{"a", "b"}[r.IntN(2)]); err != nil {
-			return err
-		}
+		h.must(h.join(fmt.Sprint("n", i+1), "a", []string{"a", "b"}[r.IntN(2)]))
 	}
-	return nil
 }
 
-func (h *history) changeNodes(r *rand.Rand) error {
+func (h *history) changeNodes(r *rand.Rand) {
 	name := fmt.Sprint("n", 1+r.IntN(h.workload.Nodes+2))
 	node, _ := h.records[nodes].objects[name].(*corev1.Node)
 	ring := []string{"a", "b"}[r.IntN(2)]
@@ -109,54 +106,50 @@ func (h *history) changeNodes(r *rand.Rand) error {
 	}
 	switch n := h.beside().IntN(died); {
 	case h.dead[name] && n < died/2:
-		if err := h.revive(name); err != nil {
-			return err
-		}
-		return h.settle()
+		h.revive(name)
+		h.settle()
+		return
 	case h.dead[name]:
-		return nil
+		return
 	case h.workload.KubeletsDie && n == 0 && node != nil:
-		return h.kill(name)
+		h.kill(name)
+		return
 	}
-	var err error
+	all := h.kube.CoreV1().Nodes()
 	switch n := r.IntN(9); {
 	case n == 0:
-		err = h.restartKubelets(r, h.nodeList())
+		h.restartKubelets(r, h.nodeList())
 	case node == nil:
 		h.say("node %s joins", name)
-		err = h.join(name, "a", ring)
+		h.must(h.join(name, "a", ring))
 	case n == 1:
 		h.say("node %s leaves", name)
-		err = h.kube.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
+		h.must(all.Delete(context.Background(), name, metav1.DeleteOptions{}))
 	case n == 2:
 		h.say("node %s leaves, and another one of its name joins", name)
-		if err = h.kube.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err == nil {
-			err = h.join(name, "a", ring)
-		}
+		h.must(all.Delete(context.Background(), name, metav1.DeleteOptions{}))
+		h.must(h.join(name, "a", ring))
 	case n < 5:
 		taints := [][]corev1.Taint{
 			nil, nil, nil, {{Key: "drain", Effect: corev1.TaintEffectNoSchedule}}, {{Key: "drain", Effect: corev1.TaintEffectNoExecute}},
 			{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute}}, {{Key: "drain", Effect: corev1.TaintEffectPreferNoSchedule}},
 		}[r.IntN(7)]
-		err = h.patchNode(name, map[string]any{"spec": map[string]any{"taints": taints}})
+		h.must(h.patchNode(name, map[string]any{"spec": map[string]any{"taints": taints}}))
 	case n == 5:
 		cordoned := r.IntN(2) == 0
 		taints := []corev1.Taint{}
 		if cordoned {
 			taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 		}
-		err = h.patchNode(name, map[string]any{"spec": map[string]any{"unschedulable": cordoned, "taints": taints}})
+		h.must(h.patchNode(name, map[string]any{"spec": map[string]any{"unschedulable": cordoned, "taints": taints}}))
 	case n == 6:
-		err = h.patchNode(name, map[string]any{"metadata": map[string]any{"labels": map[string]any{Zone: []string{"a", "a", "b"}[r.IntN(3)]}}})
+		h.must(h.patchNode(name, map[string]any{"metadata": map[string]any{"labels": map[string]any{Zone: []string{"a", "a", "b"}[r.IntN(3)]}}}))
 	case n == 7:
-		err = h.patchNode(name, map[string]any{"metadata": map[string]any{"labels": map[string]any{Ring: ring}}})
+		h.must(h.patchNode(name, map[string]any{"metadata": map[string]any{"labels": map[string]any{Ring: ring}}}))
 	default:
-		err = h.restartKubelets(r, []*corev1.Node{node})
+		h.restartKubelets(r, []*corev1.Node{node})
 	}
-	if err != nil {
-		return err
-	}
-	return h.settle()
+	h.settle()
 }
 
 func (h *history) patchNode(name string, patch any, subresources ...string) error {
@@ -170,7 +163,7 @@ func (h *history) patchNode(name string, patch any, subresources ...string) erro
 }
 
 // restartKubelets lets the pods of nodes be unready until their kubelets are back.
-func (h *history) restartKubelets(r *rand.Rand, of []*corev1.Node) error {
+func (h *history) restartKubelets(r *rand.Rand, of []*corev1.Node) {
 	back := time.Now().Add([]time.Duration{time.Second, 5 * time.Second, time.Minute}[r.IntN(3)])
 	for _, node := range of {
 		h.say("the kubelet of node %s restarts", node.Name)
@@ -180,18 +173,15 @@ func (h *history) restartKubelets(r *rand.Rand, of []*corev1.Node) error {
 			continue
 		}
 		h.sick[pod.UID] = ailment{until: back}
-		if err := h.sync(pod, false); err != nil {
-			return err
-		}
+		h.sync(pod, false)
 	}
-	return nil
 }
 
 // collectPods removes the pods of nodes that are gone, and evicts those that do not
 // tolerate a taint NoExecute, as the controller manager does.
-func (h *history) collectPods() error {
+func (h *history) collectPods() {
 	if !h.hasNodes() {
-		return nil
+		return
 	}
 	for _, pod := range h.podList() {
 		node, options := h.nodeOf(pod), metav1.DeleteOptions{}
@@ -206,22 +196,20 @@ func (h *history) collectPods() error {
 		default:
 			continue
 		}
-		if err := h.kube.CoreV1().Pods(pod.Namespace).Delete(context.Background(), pod.Name, options); err != nil {
-			return err
-		}
+		h.must(h.kube.CoreV1().Pods(pod.Namespace).Delete(context.Background(), pod.Name, options))
 	}
-	return h.settle()
+	h.settle()
 }
 
 // endPod has a pod end that runs, if pods of the kind do, and tells whether it has. One
 // with a bad image fails, or restarts again and again if its policy is that.
-func (h *history) endPod(pod *corev1.Pod, works bool) (bool, error) {
+func (h *history) endPod(pod *corev1.Pod, works bool) bool {
 	if !h.workload.PodsEnd || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
-		return false, nil
+		return false
 	}
 	bad := slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, "bad") })
 	if !works && !bad {
-		return false, nil
+		return false
 	}
 	after := pod.DeepCopy()
 	switch {
@@ -230,13 +218,14 @@ func (h *history) endPod(pod *corev1.Pod, works bool) (bool, error) {
 	case pod.Spec.RestartPolicy != corev1.RestartPolicyOnFailure:
 		after.Status.Phase = corev1.PodFailed
 	case len(after.Status.ContainerStatuses) == 0 || after.Status.ContainerStatuses[0].RestartCount >= mostRestarts:
-		return false, nil
+		return false
 	default:
 		after.Status.ContainerStatuses[0].RestartCount++
 	}
 	h.say("kubelet: pod %s is %s", pod.Name, after.Status.Phase)
 	_, err := h.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(context.Background(), after, metav1.UpdateOptions{})
-	return true, err
+	h.must(err)
+	return true
 }
 
 // mostRestarts is how often a container is restarted that fails: more often than jobs allow.
@@ -264,19 +253,17 @@ func Dying(w *Subject) *Subject {
 func (h *history) beside() *rand.Rand { return rand.New(rand.NewPCG(h.seed, 1<<32+uint64(h.step))) }
 
 // reject has a kubelet reject a pod that is to start, and tells whether it has.
-func (h *history) reject(pod *corev1.Pod) (bool, error) {
+func (h *history) reject(pod *corev1.Pod) bool {
 	if h.ending != nil || !h.workload.KubeletsDie || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || h.starting(pod) || h.lacksClaim(pod) || h.waitsForNode(pod) || h.beside().IntN(rejected) > 0 {
-		return false, nil
+		return false
 	}
-	err := h.kube.CoreV1().Pods(pod.Namespace).Bind(context.Background(), &corev1.Binding{
+	h.must(h.kube.CoreV1().Pods(pod.Namespace).Bind(context.Background(), &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-		Target:     corev1.ObjectReference{Kind: "Node", Name: h.schedule(pod)}}, metav1.CreateOptions{})
-	if err != nil {
-		return false, err
-	}
+		Target:     corev1.ObjectReference{Kind: "Node", Name: h.schedule(pod)}}, metav1.CreateOptions{}))
 	(&User{history: h, kind: h.kinds[0], name: "kubelet"}).PatchPod(pod.Name,
 		`{"status":{"phase":"Failed","reason":"OutOfcpu","message":"Pod was rejected: Node didn't have enough resource: cpu"}}`, "status")
-	return true, h.settle()
+	h.settle()
+	return true
 }
 
 // isDead tells whether the kubelet of a pod is dead, or that of the node which the scheduler would find for it.
@@ -294,17 +281,14 @@ func (u *User) Lives(node string) bool {
 }
 
 // kill has the kubelet of a node die: nothing is heard of the node, pods are unready, and those that are deleted stay.
-func (h *history) kill(node string) error {
+func (h *history) kill(node string) {
 	h.say("the kubelet of node %s dies", node)
 	h.dead[node] = true
 	now := metav1.Now()
-	if err := h.patchNode(node, map[string]any{"spec": map[string]any{"unschedulable": nil, "taints": []corev1.Taint{
-		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule}, {Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &now}}}}); err != nil {
-		return err
-	}
-	if err := h.report(node, corev1.ConditionUnknown); err != nil {
-		return err
-	}
+	h.must(h.patchNode(node, map[string]any{"spec": map[string]any{"unschedulable": nil, "taints": []corev1.Taint{
+		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule},
+		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &now}}}}))
+	h.report(node, corev1.ConditionUnknown)
 	controller := &User{history: h, kind: h.kinds[0], name: "node controller"}
 	for _, pod := range h.podList() {
 		if pod.Spec.NodeName == node && Ready(pod) {
@@ -312,25 +296,23 @@ func (h *history) kill(node string) error {
 				now.UTC().Format(time.RFC3339)), "status")
 		}
 	}
-	return h.settle()
+	h.settle()
 }
 
-func (h *history) revive(node string) error {
+func (h *history) revive(node string) {
 	h.say("the kubelet of node %s is back", node)
 	delete(h.dead, node)
 	if h.records[nodes].objects[node] == nil {
-		return nil
+		return
 	}
-	if err := h.patchNode(node, map[string]any{"spec": map[string]any{"taints": nil}}); err != nil {
-		return err
-	}
-	return h.report(node, corev1.ConditionTrue)
+	h.must(h.patchNode(node, map[string]any{"spec": map[string]any{"taints": nil}}))
+	h.report(node, corev1.ConditionTrue)
 }
 
 // report has a node be ready, or unknown since nothing is heard of it.
-func (h *history) report(node string, ready corev1.ConditionStatus) error {
-	return h.patchNode(node, map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{
-		{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.Now()}}}}, "status")
+func (h *history) report(node string, ready corev1.ConditionStatus) {
+	h.must(h.patchNode(node, map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.Now()}}}}, "status"))
 }
 
 // tolerated is for how long pods that say nothing else stay on a node of which nothing is heard: admission gives them such a toleration.
@@ -345,32 +327,28 @@ func evictsLater(node *corev1.Node) bool {
 
 // deadForGood has some histories in which kubelets die settle while one stays dead. What needs it waits for ever, and says so;
 // everything else goes on. In the end users push, and that is judged again.
-func (h *history) deadForGood() error {
+func (h *history) deadForGood() {
 	r := rand.New(rand.NewPCG(h.seed, 1<<33))
 	if !h.workload.KubeletsDie || r.IntN(2) == 0 {
-		return nil
+		return
 	}
 	h.policies = nil
 	if pod := h.anyPod(r); len(h.dead) == 0 && pod != nil && h.nodeOf(pod) != nil {
-		if err := h.kill(h.nodeOf(pod).Name); err != nil {
-			return err
-		}
+		h.kill(h.nodeOf(pod).Name)
 	}
 	if len(h.dead) == 0 {
-		return nil
+		return
 	}
 	h.say("nothing more happens, and the kubelets of %v stay dead", slices.Sorted(maps.Keys(h.dead)))
-	return h.inTurn(h.settleUnpushed, h.push, h.settleUnpushed)
+	h.inTurn(h.settleUnpushed, h.push, h.settleUnpushed)
 }
 
 // endDead has dead nodes leave, or come back.
-func (h *history) endDead() error {
+func (h *history) endDead() {
 	r := rand.New(rand.NewPCG(h.seed, 1<<34))
 	for _, node := range slices.Sorted(maps.Keys(h.dead)) {
 		if r.IntN(2) == 0 {
-			if err := h.revive(node); err != nil {
-				return err
-			}
+			h.revive(node)
 			continue
 		}
 		h.say("node %s, whose kubelet is dead, leaves", node)
@@ -378,12 +356,7 @@ func (h *history) endDead() error {
 		if h.records[nodes].objects[node] == nil {
 			continue
 		}
-		if err := h.kube.CoreV1().Nodes().Delete(context.Background(), node, metav1.DeleteOptions{}); err != nil {
-			return err
-		}
+		h.must(h.kube.CoreV1().Nodes().Delete(context.Background(), node, metav1.DeleteOptions{}))
 	}
-	if err := h.settle(); err != nil {
-		return fmt.Errorf("end dead nodes: %w", err)
-	}
-	return nil
+	h.settle()
 }

@@ -39,7 +39,7 @@ var refusals = []invariants.Refusal{
 }
 
 // administrate sets a policy or a quota, in place of the one that there is, or takes it back.
-func (h *history) administrate(r *rand.Rand) error {
+func (h *history) administrate(r *rand.Rand) {
 	refusals := refusals
 	if h.workload.Refusals != nil {
 		refusals = h.workload.Refusals
@@ -51,14 +51,13 @@ func (h *history) administrate(r *rand.Rand) error {
 			h.say("admin: takes back what is forbidden")
 		}
 		h.policies = nil
-		return nil
+		return
 	case n < 5 && len(h.podList()) > 0:
 		h.policies = []policy{{Refusal: invariants.Refusal{Verb: "create", Resource: pods}, quota: len(h.podList()), until: until}}
 	default:
 		h.policies = []policy{{Refusal: refusals[r.IntN(len(refusals))], until: until}}
 	}
 	h.say("admin: %s, until %s", &h.policies[0], until.UTC().Format("15:04:05"))
-	return nil
 }
 
 // refuse returns the answer to a request that a policy forbids, nil if none does.

@@ -182,33 +182,27 @@ func (p *Process) end(now time.Time) *reconcileResult {
 }
 
 // advance shows a cache of the process so many changes.
-func (p *Process) advance(resource string, n int) error {
+func (p *Process) advance(resource string, n int) {
 	for range n {
-		if err := p.replicas[resource].advance(); err != nil {
-			return err
-		}
+		p.history.must(p.replicas[resource].advance())
 		p.dirty = p.dirty || p.watches(resource)
 	}
-	return nil
 }
 
 // watches tells whether changes of a resource start reconciles.
 func (p *Process) watches(resource string) bool { return !slices.Contains(p.kind.Ignores, resource) }
 
-func (p *Process) fill(version int64) error {
+func (p *Process) fill(version int64) {
 	for _, replica := range p.replicas {
-		if err := replica.relist(version); err != nil {
-			return err
-		}
+		p.history.must(replica.relist(version))
 	}
-	return nil
 }
 
-func (p *Process) relist(resource string, version int64) error {
+func (p *Process) relist(resource string, version int64) {
 	if p.replicas[resource].behind() > 0 && p.watches(resource) {
 		p.dirty = true
 	}
-	return p.replicas[resource].relist(version)
+	p.history.must(p.replicas[resource].relist(version))
 }
 
 // lagging names the caches that have not seen everything.

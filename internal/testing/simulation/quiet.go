@@ -4,7 +4,6 @@ package simulation
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"testing/synctest"
 	"time"
@@ -26,23 +25,23 @@ const (
 // So it does while policies stand that refuse something, when they have ended,
 // and when the users have pushed a template whose pods run. If a webhook is asked, all
 // pods of workloads are drained then.
-func (h *history) quiet() error {
+func (h *history) quiet() {
 	h.step = 0
 	h.endRivals()
-	if err := h.inTurn(h.deadForGood, h.endDead, h.settleRefused, h.settleUnpushed); err != nil || h.failed() {
-		return err
+	if h.inTurn(h.deadForGood, h.endDead, h.settleRefused, h.settleUnpushed); h.failed() {
+		return
 	}
 	h.settled = true
 	defer func() { h.settled = false }()
 	if h.workload.Ask != nil {
 		h.workload.Ask(h.user(h.kinds[0]))
-		if err := h.settleUnpushed(); err != nil || h.failed() {
-			return err
+		if h.settleUnpushed(); h.failed() {
+			return
 		}
 	}
 	h.drainedBy = time.Now().Add(longestDrain)
-	if err := h.inTurn(h.push, h.settlePushed); err != nil || h.failed() || len(h.webhooks) == 0 {
-		return err
+	if h.inTurn(h.push, h.settlePushed); h.failed() || len(h.webhooks) == 0 {
+		return
 	}
 	h.drainedBy = time.Now().Add(longestDrain)
 	for _, pod := range h.podList() {
@@ -50,32 +49,30 @@ func (h *history) quiet() error {
 			h.user(h.kinds[0]).Drain(pod)
 		}
 	}
-	return h.settlePushed()
+	h.settlePushed()
 }
 
 // inTurn does one thing after the other, until one fails or something does not hold.
-func (h *history) inTurn(things ...func() error) error {
+func (h *history) inTurn(things ...func()) {
 	for _, do := range things {
-		if err := do(); err != nil || h.failed() {
-			return err
+		if do(); h.failed() {
+			return
 		}
 	}
-	return nil
 }
 
 // settleRefused has all settle while policies stand: what they refuse must not hold up anything else.
-func (h *history) settleRefused() error {
+func (h *history) settleRefused() {
 	if len(h.policies) == 0 {
-		return nil
+		return
 	}
 	h.say("nothing more happens while there is %s", &h.policies[0])
 	h.policiesStay = true
-	if err := h.settleUnpushed(); err != nil || h.failed() {
-		return err
+	if h.settleUnpushed(); h.failed() {
+		return
 	}
 	h.say("admin: takes back what is forbidden")
 	h.policies = nil
-	return nil
 }
 
 // endRivals leaves one process of each kind, and nothing that ails pods.
@@ -89,51 +86,41 @@ func (h *history) endRivals() {
 	clear(h.sick)
 }
 
-func (h *history) push() error {
+func (h *history) push() {
 	for _, k := range h.kinds {
 		user := h.user(k)
 		if user.Workload() == nil {
 			user.Create()
-			if err := h.settle(); err != nil {
-				return err
-			}
+			h.settle()
 		}
 		k.Push(user)
-		if err := h.settle(); err != nil {
-			return err
-		}
+		h.settle()
 	}
-	return nil
 }
 
-func (h *history) settleUnpushed() error { return h.settleAndJudge(false) }
-func (h *history) settlePushed() error   { return h.settleAndJudge(true) }
+func (h *history) settleUnpushed() { h.settleAndJudge(false) }
+func (h *history) settlePushed()   { h.settleAndJudge(true) }
 
-func (h *history) settleAndJudge(pushed bool) error {
-	if err := h.untilSettled(); err != nil || h.failed() {
-		return err
-	}
-	h.judgeSettled(pushed)
-	return nil
+func (h *history) settleAndJudge(pushed bool) {
+	h.inTurn(h.untilSettled, func() { h.judgeSettled(pushed) })
 }
 
 // untilSettled lets everybody act until nothing has happened for an hour.
-func (h *history) untilSettled() error {
+func (h *history) untilSettled() {
 	h.sent, h.refused, h.reads = 0, 0, 0
 	calm := time.Now()
 	for range mostRounds {
 		synctest.Wait() // what wakes at the same moment has acted
 		version, writes := h.version, h.sent-h.refused-h.reads
-		if err := h.round(); err != nil || h.failed() {
-			return err
+		if h.round(); h.failed() {
+			return
 		}
-		if err := errors.Join(h.collectGarbage(nil), h.sweepAll()); err != nil {
-			return err
-		}
+		h.collectGarbage(nil)
+		h.sweepAll()
 		switch {
 		case h.sent > mostRequests*len(h.kinds):
 			h.violate(invariants.Calm, "%d requests, and no end", h.sent)
-			return nil
+			return
 		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
@@ -148,13 +135,12 @@ func (h *history) untilSettled() error {
 		case len(h.drains) > 0 && !h.drainedBy.IsZero():
 			time.Sleep(tryAgain)
 		case time.Since(calm) >= h.patience():
-			return nil
+			return
 		default:
 			h.sleepUntilDue(calm.Add(h.patience()))
 		}
 	}
 	h.violate(invariants.Calm, "does not settle in %d rounds", mostRounds)
-	return nil
 }
 
 // patience is how long nothing may happen until all has settled: long enough for who backs off, when what it failed for
@@ -202,52 +188,38 @@ func (p *Process) held() bool {
 const late = time.Second
 
 // round lets everybody but the garbage collector, which is slow, act once.
-func (h *history) round() error {
-	if err := h.askProbes(); err != nil {
-		return err
-	}
+func (h *history) round() {
+	h.askProbes()
 	for _, k := range h.kinds {
 		p := h.processesOf(k)[0]
-		if err := h.catchUp(p); err != nil {
-			return err
-		}
+		h.catchUp(p)
 		if p.ready(time.Now()) {
-			if err := h.reconcile(p); err != nil {
-				return err
-			}
+			h.reconcile(p)
 		}
 	}
 	for _, p := range h.webhooks {
-		if err := h.catchUp(p); err != nil {
-			return err
-		}
+		h.catchUp(p)
 	}
 	if !h.drainedBy.IsZero() {
 		h.drainAll()
 	}
 	for len(h.requests.waiting) > 0 && !h.failed() {
-		if err := h.serve(h.requests.inOrder()[0], fate{name: "is served"}); err != nil {
-			return err
-		}
+		h.serve(h.requests.inOrder()[0], fate{name: "is served"})
 	}
 	if h.workload.VolumesGrow {
 		for _, claim := range sorted[*corev1.PersistentVolumeClaim](h.records[claims].objects) {
-			if err := h.drive(claim, true); err != nil {
-				return err
-			}
+			h.drive(claim, true)
 		}
 	}
 	for _, pod := range h.podList() {
-		if err := h.sync(pod, true); err != nil {
-			return err
-		}
+		h.sync(pod, true)
 	}
 	for _, k := range h.kinds {
 		if k.Release != nil {
 			k.Release(&User{history: h, kind: k, name: "hook"})
 		}
 	}
-	return h.settle()
+	h.settle()
 }
 
 func (h *history) judgeSettled(pushed bool) {

@@ -4,6 +4,7 @@ package simulation
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -16,11 +17,11 @@ func (h *history) random(step int) *rand.Rand { return rand.New(rand.NewPCG(h.se
 // option is something that may happen in a step.
 type option struct {
 	weight int
-	happen func(*rand.Rand) error
+	happen func(*rand.Rand)
 }
 
 // takeStep lets one thing happen of those that can.
-func (h *history) takeStep() error {
+func (h *history) takeStep() {
 	r := h.random(h.step)
 	options := []option{
 		{4, h.passTime},
@@ -37,9 +38,9 @@ func (h *history) takeStep() error {
 	}
 	for _, p := range h.processes {
 		if p.ready(time.Now()) {
-			options = append(options, option{10, func(*rand.Rand) error { h.say("%s: a reconcile begins", p.Name); return h.reconcile(p) }})
+			options = append(options, option{10, func(*rand.Rand) { h.say("%s: a reconcile begins", p.Name); h.reconcile(p) }})
 		}
-		options = append(options, option{6, func(r *rand.Rand) error { return h.showCaches(p, r) }})
+		options = append(options, option{6, func(r *rand.Rand) { h.showCaches(p, r) }})
 	}
 	if h.hasNodes() {
 		options = append(options, option{2, h.changeNodes})
@@ -63,91 +64,85 @@ func (h *history) takeStep() error {
 	n := r.IntN(total)
 	for _, o := range options {
 		if n -= o.weight; n < 0 {
-			return o.happen(r)
+			o.happen(r)
+			return
 		}
 	}
-	return nil
 }
 
 // calm lets everybody act undisturbed for a moment, so that rollouts get on.
-func (h *history) calm(r *rand.Rand) error {
+func (h *history) calm(r *rand.Rand) {
 	h.say("a calm moment")
 	for range 1 + r.IntN(6) {
-		if err := h.round(); err != nil || h.failed() {
-			return err
+		if h.round(); h.failed() {
+			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return h.settle()
+	h.settle()
 }
 
-func (h *history) serveOne(r *rand.Rand) error {
+func (h *history) serveOne(r *rand.Rand) {
 	waiting := h.requests.inOrder()
 	picked := waiting[r.IntN(len(waiting))]
 	if r.IntN(8) > 0 {
-		return h.serve(picked, fate{name: "is served"})
+		h.serve(picked, fate{name: "is served"})
+		return
 	}
 	fates := picked.fates()
-	return h.serve(picked, fates[r.IntN(len(fates))])
+	h.serve(picked, fates[r.IntN(len(fates))])
 }
 
 // showCaches lets caches of a process catch up, one event or all of them, or
 // filled anew.
-func (h *history) showCaches(p *Process, r *rand.Rand) error {
+func (h *history) showCaches(p *Process, r *rand.Rand) {
 	resources := p.lagging()
 	if len(resources) == 0 {
 		for resource := range h.records {
 			p.replicas[resource].bookmark(h.version)
 		}
-		return nil
+		return
 	}
 	resource := resources[r.IntN(len(resources))]
 	behind := p.replicas[resource].behind()
 	switch n := r.IntN(8); {
 	case n == 0:
 		h.say("%s: the cache of %s is filled anew", p.Name, resource)
-		return p.relist(resource, h.version)
+		p.relist(resource, h.version)
 	case n < 3:
 		h.say("%s: the cache of %s sees the next event of %d", p.Name, resource, behind)
-		return p.advance(resource, 1)
+		p.advance(resource, 1)
 	case n < 5:
 		h.say("%s: the cache of %s sees all %d events", p.Name, resource, behind)
-		return p.advance(resource, behind)
+		p.advance(resource, behind)
+	default:
+		h.say("%s: all caches see everything", p.Name)
+		h.catchUp(p)
 	}
-	h.say("%s: all caches see everything", p.Name)
-	return h.catchUp(p)
 }
 
-func (h *history) catchUp(p *Process) error {
+func (h *history) catchUp(p *Process) {
 	for _, resource := range p.lagging() {
-		if err := p.advance(resource, p.replicas[resource].behind()); err != nil {
-			return err
-		}
+		p.advance(resource, p.replicas[resource].behind())
 	}
 	for _, replica := range p.replicas {
 		replica.bookmark(h.version)
 	}
-	return nil
 }
 
 // passTime lets time pass: little or much, or until a reconcile is due.
-func (h *history) passTime(r *rand.Rand) error {
+func (h *history) passTime(r *rand.Rand) {
 	d := []time.Duration{time.Millisecond, 30 * time.Millisecond, time.Second, 5 * time.Second, 20 * time.Second, 2 * time.Minute}[r.IntN(6)]
 	if due := h.nextDue(); !due.IsZero() && r.IntN(2) == 0 {
 		d = max(time.Until(due), 0)
 	}
 	h.say("%v pass", d)
 	time.Sleep(d)
-	if err := h.settle(); err != nil {
-		return err
-	}
-	if err := h.askProbes(); err != nil {
-		return err
-	}
+	h.settle()
+	h.askProbes()
 	for _, p := range h.processes {
 		h.checkTimely(p)
 	}
-	return nil
 }
 
 // checkTimely: a process that knows everything, and waits for a moment that is
@@ -173,7 +168,7 @@ func (h *history) nextDue() (next time.Time) {
 
 // crashOrStart crashes a process, and starts another, or starts one beside it,
 // as when a lease is lost and the loser has not noticed.
-func (h *history) crashOrStart(r *rand.Rand) error {
+func (h *history) crashOrStart(r *rand.Rand) {
 	k := h.anyKind(r)
 	running := h.processesOf(k)
 	n := r.IntN(4)
@@ -182,32 +177,20 @@ func (h *history) crashOrStart(r *rand.Rand) error {
 		i := r.IntN(2)
 		h.say("%s ends, %s goes on alone", running[i].Name, running[1-i].Name)
 		h.crash(running[i])
-		return h.settle()
+		h.settle()
 	case n == 0:
-		if err := h.start(k); err != nil {
-			return err
-		}
+		h.start(k)
 		h.say("%s starts beside %s", h.processesOf(k)[1].Name, running[0].Name)
 	case n == 1:
 		h.say("%s crashes", running[0].Name)
 		h.crash(running[0])
-		if err := h.settle(); err != nil {
-			return err
-		}
-		if err := h.start(k); err != nil {
-			return err
-		}
+		h.settle()
+		h.start(k)
 		h.say("%s starts", h.processesOf(k)[0].Name)
 	}
-	return nil
 }
 
 // processesOf are the processes of a kind that run, the older first.
-func (h *history) processesOf(k *kind) (running []*Process) {
-	for _, p := range h.processes {
-		if p.kind == k {
-			running = append(running, p)
-		}
-	}
-	return running
+func (h *history) processesOf(k *kind) []*Process {
+	return slices.DeleteFunc(slices.Clone(h.processes), func(p *Process) bool { return p.kind != k })
 }

@@ -93,19 +93,17 @@ func (h *history) claimNamed(name string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-func (h *history) actVolume(r *rand.Rand) error {
+func (h *history) actVolume(r *rand.Rand) {
 	list := sorted[*corev1.PersistentVolumeClaim](h.records[claims].objects)
 	if len(list) == 0 {
-		return nil
+		return
 	}
-	if err := h.drive(list[r.IntN(len(list))], r.IntN(3) > 0); err != nil {
-		return err
-	}
-	return h.settle()
+	h.drive(list[r.IntN(len(list))], r.IntN(3) > 0)
+	h.settle()
 }
 
 // drive has the driver act for a claim: it makes the volume, or grows it. It fails if it does not work, or the volume is to be too large.
-func (h *history) drive(claim *corev1.PersistentVolumeClaim, works bool) error {
+func (h *history) drive(claim *corev1.PersistentVolumeClaim, works bool) {
 	asks, has := claim.Spec.Resources.Requests.Storage(), claim.Status.Capacity.Storage()
 	pending := slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending
@@ -113,22 +111,21 @@ func (h *history) drive(claim *corev1.PersistentVolumeClaim, works bool) error {
 	status := corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: corev1.ResourceList{corev1.ResourceStorage: *asks}}
 	switch {
 	case claim.Status.Phase != corev1.ClaimBound:
-		return h.reportVolume(claim, "binds", status)
+		h.reportVolume(claim, "binds", status)
 	case asks.Cmp(*has) <= 0:
-		return nil
 	case !works || asks.Cmp(largest) > 0:
 		status.Capacity, status.Conditions = claim.Status.Capacity, []corev1.PersistentVolumeClaimCondition{{
 			Type: corev1.PersistentVolumeClaimControllerResizeError, Status: corev1.ConditionTrue, Message: "no room for " + asks.String()}}
-		return h.reportVolume(claim, "fails to grow", status)
+		h.reportVolume(claim, "fails to grow", status)
 	case ptr.Deref(claim.Spec.StorageClassName, "") == ClassOffline && !pending:
 		h.mounters[claim.UID] = h.mounterOf(claim)
 		status.Capacity, status.Conditions = claim.Status.Capacity, []corev1.PersistentVolumeClaimCondition{{
 			Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue, Message: "waiting for user to (re-)start a pod"}}
-		return h.reportVolume(claim, "grows but for the file system", status)
-	case pending && (h.mounterOf(claim) == "" || h.mounterOf(claim) == h.mounters[claim.UID]):
-		return nil // until another pod mounts it
+		h.reportVolume(claim, "grows but for the file system", status)
+	case pending && (h.mounterOf(claim) == "" || h.mounterOf(claim) == h.mounters[claim.UID]): // until another pod mounts it
+	default:
+		h.reportVolume(claim, "grows", status)
 	}
-	return h.reportVolume(claim, "grows", status)
 }
 
 // mounterOf is the UID of the pod on a node that mounts a claim; empty if none does.
@@ -144,15 +141,13 @@ func (h *history) mounterOf(claim *corev1.PersistentVolumeClaim) types.UID {
 }
 
 // reportVolume writes what the driver has come to, unless the claim says so already.
-func (h *history) reportVolume(claim *corev1.PersistentVolumeClaim, what string, status corev1.PersistentVolumeClaimStatus) error {
+func (h *history) reportVolume(claim *corev1.PersistentVolumeClaim, what string, status corev1.PersistentVolumeClaimStatus) {
 	data, err := json.Marshal(map[string]any{"status": map[string]any{"phase": status.Phase, "capacity": status.Capacity, "conditions": status.Conditions}})
-	if err != nil {
-		return err
-	}
+	h.must(err)
 	before := h.server.NewestVersion()
 	_, err = h.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Patch(context.Background(), claim.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 	if h.server.NewestVersion() != before {
 		h.say("driver: claim %s %s", claim.Name, what)
 	}
-	return err
+	h.must(err)
 }

@@ -42,12 +42,12 @@ func alike(claim, template *corev1.PersistentVolumeClaim) bool {
 	return (class == nil || ptr.Deref(claim.Spec.StorageClassName, "") == *class) && slices.Equal(claim.Spec.AccessModes, template.Spec.AccessModes)
 }
 
-// waitsForMount tells whether only a new pod is left to grow the file system of a claim, and driverFailed whether the driver failed to give
-// it what it asks for.
+// waitsForMount tells whether only a new pod is left to grow the file system of a claim.
 func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
 	return conditionIs(claim, corev1.PersistentVolumeClaimFileSystemResizePending)
 }
 
+// driverFailed tells whether the driver failed to give a claim what it asks for.
 func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
 	return conditionIs(claim, corev1.PersistentVolumeClaimControllerResizeError)
 }
