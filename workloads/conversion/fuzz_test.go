@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/internal/testing/conformance"
 )
 
 // DS-V3: whatever the bytes are, there is no panic, and what has been in both versions twice goes there and back unchanged. What a DaemonSet has
@@ -52,10 +54,10 @@ func FuzzConversions(f *testing.F) {
 			}
 		}
 		again, err := convert(inBeta, alpha)
-		if err != nil || !cmp.Equal(tree(t, inAlpha), tree(t, again)) {
+		if err != nil || !cmp.Equal(conformance.Tree(t, inAlpha), conformance.Tree(t, again)) {
 			t.Errorf("%s gave in v1alpha1\n%s and then\n%s, error %v", data, inAlpha, again, err)
 		}
-		if again, err = convert(again, beta); err != nil || !cmp.Equal(tree(t, inBeta), tree(t, again)) {
+		if again, err = convert(again, beta); err != nil || !cmp.Equal(conformance.Tree(t, inBeta), conformance.Tree(t, again)) {
 			t.Errorf("%s gave in v1beta1\n%s and then\n%s, error %v", data, inBeta, again, err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
 )
@@ -64,7 +65,7 @@ func TestHandler(t *testing.T) {
 	}
 	want := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"u-1","convertedObjects":[` +
 		set(alpha, `"metadata":{"name":"web","annotations":`+kept(`{"spec":{"reserveOrdinals":[1]}}`)+`},"spec":{}`) + `],"result":{"metadata":{},"status":"Success"}}}`
-	if diff := cmp.Diff(tree(t, []byte(want)), tree(t, got)); diff != "" {
+	if diff := cmp.Diff(conformance.Tree(t, []byte(want)), conformance.Tree(t, got)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 }
