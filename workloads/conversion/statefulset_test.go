@@ -16,11 +16,6 @@ const (
 	beta  = "apps.kruise.io/v1beta1"
 )
 
-// set is a StatefulSet in a version, with the given further fields.
-func set(version, fields string) string {
-	return `{"apiVersion":"` + version + `","kind":"StatefulSet",` + fields + `}`
-}
-
 // kept are the annotations of a v1alpha1 object with nothing but those that keep the given parts of fields. The key of one
 // names the place of the value in the part.
 func kept(parts ...string) string {
