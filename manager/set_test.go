@@ -218,8 +218,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// The kinds alone that are handed over have CRDs, webhooks and rules, each in one namespace if that is all the controller works in:
-// see testdata/namespace.txt.
+// The kinds alone that are handed over have CRDs, webhooks and rules, each in one namespace if that is all the controller works in.
+// testdata/namespace.txt shows them.
 func TestOneNamespace(t *testing.T) {
 	shop := podwright.ControllerOptions{Namespace: "shop"}
 	set, err := manager.New(manager.Options{Name: "prog", Namespace: "own"},

@@ -35,7 +35,7 @@ func whole(rule rollout.Rule, message string) rollout.Wait {
 
 // row is a line of testdata/rows. Times are how long something has lasted.
 type row struct {
-	// Holds are of pods that are not ready, or what else they are, perhaps on a node or for a reason, and of the workload, by a rule.
+	// Holds are those of pods that are not ready, or what else they are. They may have a node, and a reason. Those of the workload have a rule.
 	Holds []struct {
 		Pod, Is, On, Rule, Message string
 		For                        metav1.Duration

@@ -17,8 +17,8 @@ import (
 )
 
 // TestFits shows in testdata/fits.txt why pods do not fit on a node, and to which node they are pinned. A lack of resources keeps no daemon
-// pod off a node. If a node keeps only new pods away, a daemon pod that runs there stays. "unreachable" shows since when a node is, and "pin" what a
-// pod becomes that is pinned to the node n, and that its template stays as it is.
+// pod off a node. If a node keeps only new pods away, a daemon pod that runs there stays. "unreachable" shows since when a node is.
+// "pin" shows what becomes of a pod that is pinned to the node n, and of its template.
 func TestFits(t *testing.T) {
 	datadriven.RunTest(t, "testdata/fits.txt", func(t *testing.T, d *datadriven.TestData) string {
 		text, of, _ := strings.Cut(d.Input, "\n")

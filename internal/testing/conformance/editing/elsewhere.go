@@ -14,7 +14,7 @@ import (
 var (
 	// word is what a step of a path, an identifier or a part of a string is made of.
 	word = regexp.MustCompile(`[A-Za-z0-9]+`)
-	// begins is where a declaration of a file begins, and declares what it declares.
+	// begins matches the begin of a declaration of a file, and declares the names in it.
 	begins   = regexp.MustCompile(`(?m)^(?:func|var|const|type) `)
 	declares = regexp.MustCompile(`(?m)^(?:(?:func(?: \([^)]*\))?|var|const) (\w+)|\t(\w+)(?: [\w.*\[\]]+)? += )`)
 	comment  = regexp.MustCompile(`(?m)^\s*(?://|#).*$`)
