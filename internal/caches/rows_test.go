@@ -41,7 +41,8 @@ func TestRows(t *testing.T) {
 	blank := func() row { return row{Namespace: "x"} }
 	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		owner, label := types.UID(r.UID), strings.Split(r.Label+"=", "=")
-		pods := reading(t, caches.Pods, []podwright.Index{caches.ByOwner, caches.ByMember, caches.ByPullNode, caches.ByLabel("app"), caches.ByLabel("tier")}, r.Pods...)
+		indexes := []podwright.Index{caches.ByOwner, caches.ByMember, caches.ByPullNode, caches.ByLabel("app"), caches.ByLabel("tier")}
+		pods := reading(t, caches.Pods, indexes, r.Pods...)
 		jobs := reading(t, "imagepulljobs", []podwright.Index{caches.ByTarget}, r.Jobs...)
 		switch command {
 		case "owned":
@@ -117,7 +118,8 @@ func names[T metav1.Object](t *testing.T) func([]T, error) string {
 }
 
 func TestIndexErrors(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", Namespace: "x", Labels: map[string]string{"app": "web"}, OwnerReferences: []metav1.OwnerReference{{UID: "1"}}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", Namespace: "x", Labels: map[string]string{"app": "web"}}}
+	pod.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
 	in := reading(t, caches.Pods, []podwright.Index{caches.ByOwner, caches.ByMember, caches.ByLabel("app")}, pod)
 	_, owned := caches.OwnedBy[*corev1.Node](in, caches.Pods, "x", "1")
 	_, members := caches.Members[*corev1.Node](in, caches.Pods, "x", "web")

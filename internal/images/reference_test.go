@@ -14,8 +14,8 @@ import (
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// TestParse shows in testdata/references.txt what references mean, and what is wrong with them. It also shows which share one gets of so much, if some want
-// more than there is.
+// TestParse shows in testdata/references.txt what references mean, and what is wrong with them. It also shows which share one gets of so
+// much, if some want more than there is.
 func TestParse(t *testing.T) {
 	datadriven.RunTest(t, "testdata/references.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder

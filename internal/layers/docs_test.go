@@ -78,9 +78,10 @@ func named(word string, lines []string) bool {
 	begin := len(lines)
 	for begin > 0 && strings.TrimSpace(lines[begin-1]) != "" {
 		begin--
-		if isComment := strings.HasPrefix(strings.TrimSpace(lines[begin]), "//"); isComment && regexp.MustCompile(`\b`+word+`\b`).MatchString(lines[begin]) {
+		switch isComment := strings.HasPrefix(strings.TrimSpace(lines[begin]), "//"); {
+		case isComment && regexp.MustCompile(`\b`+word+`\b`).MatchString(lines[begin]):
 			return true
-		} else if isComment && begin > 0 && !strings.HasPrefix(strings.TrimSpace(lines[begin-1]), "//") {
+		case isComment && begin > 0 && !strings.HasPrefix(strings.TrimSpace(lines[begin-1]), "//"):
 			return false
 		}
 	}

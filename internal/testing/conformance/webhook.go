@@ -93,8 +93,8 @@ var judgements = map[string]error{
 	}),
 }
 
-// CheckWebhook checks, by the scripts in testdata/webhooks and testdata/claims, what webhooks of all workloads do the same way. They ask the API server
-// about templates that change, say what it says, and are served at both paths.
+// CheckWebhook checks, by the scripts in testdata/webhooks and testdata/claims, what webhooks of all workloads do the same way. They ask
+// the API server about templates that change, say what it says, and are served at both paths.
 func CheckWebhook(t *testing.T, k Webhook) {
 	about, asked := k.Request(admissionv1.Create, "", ""), ""
 	paths := slices.Sorted(maps.Keys(k.New(NoVerdict).Handlers()))
