@@ -159,19 +159,3 @@ func definitionAfter(t *testing.T, crd *unstructured.Unstructured, change func(*
 	}
 	return out.String()
 }
-
-func TestKindsConvert(t *testing.T) {
-	for _, test := range []struct{ name, object, want, wantError string }{
-		{"an object of the kinds", `{"apiVersion":"x.io/v1alpha1","kind":"Thing"}`, `{"apiVersion":"x.io/v1beta1","kind":"Thing"}`, ""},
-		{"a field that has the other name already", `{"apiVersion":"x.io/v1alpha1","kind":"Thing","status":{"hash":"a","revision":"b"}}`, `{"apiVersion":"x.io/v1beta1","kind":"Thing","status":{"revision":"a"}}`, ""},
-		{"another kind", `{"apiVersion":"x.io/v1alpha1","kind":"Other"}`, "", `kind: want Thing, got "Other"`},
-		{"no object", `[]`, "", "want an object as JSON: want an object, got an array"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := things.convert([]byte(test.object), "x.io/v1beta1")
-			if string(got) != test.want || (err == nil) != (test.wantError == "") || err != nil && !strings.Contains(err.Error(), test.wantError) {
-				t.Errorf("%s, error %v; want %s, %q", got, err, test.want, test.wantError)
-			}
-		})
-	}
-}

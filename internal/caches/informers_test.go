@@ -3,15 +3,12 @@
 package caches
 
 import (
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clientfeatures "k8s.io/client-go/features"
-	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -57,14 +54,4 @@ func TestInformers(t *testing.T) {
 		close(stop)
 		running.Wait()
 	})
-}
-
-func TestCheckVersions(t *testing.T) {
-	if err := CheckVersions(); err != nil {
-		t.Error(err)
-	}
-	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, false)
-	if err := CheckVersions(); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
-		t.Errorf("error %v, want one that names the feature", err)
-	}
 }

@@ -67,7 +67,7 @@ func (r random) fill(v reflect.Value) {
 	}
 }
 
-// walk visits what a value has in its exported fields, behind pointers, and in slices and maps, and then what is around it, but for structs.
+// walk visits what a value has in its exported fields, behind pointers, in slices and in maps. Then it visits what is around that, but for structs.
 func walk(v reflect.Value, at string, visit func(v reflect.Value, at string)) {
 	switch v.Kind() {
 	case reflect.Struct:

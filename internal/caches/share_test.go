@@ -28,6 +28,10 @@ type kindOfCrowd[T any] interface {
 	DeepCopy() *T
 }
 
+func owned(name, namespace string, owners ...metav1.OwnerReference) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, OwnerReferences: owners}}
+}
+
 func marshal(t *rapid.T, object any) []byte {
 	m, ok := object.(interface{ Marshal() ([]byte, error) })
 	if !ok {

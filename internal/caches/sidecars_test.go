@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package caches
+package caches_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -52,8 +53,8 @@ func TestSidecarSetsAndPods(t *testing.T) {
 			pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("pod-", i), Labels: of}})
 		}
 	}
-	reader := reading(t, "sidecarsets", []podwright.Index{BySelector}, sets...)
-	reader[Pods] = reading(t, Pods, []podwright.Index{ByLabelPair}, pods...)[Pods]
+	reader := reading(t, "sidecarsets", []podwright.Index{caches.BySelector}, sets...)
+	reader[caches.Pods] = reading(t, caches.Pods, []podwright.Index{caches.ByLabelPair}, pods...)[caches.Pods]
 	// once fails unless what should be found is found once, and all else at most once.
 	once := func(n int, set *v1alpha1.SidecarSet, pod *corev1.Pod) {
 		t.Helper()
@@ -64,13 +65,13 @@ func TestSidecarSetsAndPods(t *testing.T) {
 		}
 	}
 	for _, set := range sets {
-		ofSet, err := PodsFor(reader, set)
+		ofSet, err := caches.PodsFor(reader, set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, pod := range pods {
 			once(countOf(ofSet, pod), set, pod)
-			ofPod, err := SidecarSetsFor(reader, "sidecarsets", pod.Namespace, pod.Labels)
+			ofPod, err := caches.SidecarSetsFor(reader, "sidecarsets", pod.Namespace, pod.Labels)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,8 +82,7 @@ func TestSidecarSetsAndPods(t *testing.T) {
 		"labels": "pod-0 pod-0 pod-1 pod-1", "other-labels": "pod-2 pod-2", "shop-labels": "pod-0 pod-1", "in": "pod-0 pod-0 pod-1 pod-1 pod-2 pod-2", "empty": "", "without": "",
 	} {
 		at := slices.IndexFunc(sets, func(s *v1alpha1.SidecarSet) bool { return s.Name == name })
-		found, err := PodsFor(reader, sets[at])
-		if got := names(t, found, err); got != want {
+		if got := names[*corev1.Pod](t)(caches.PodsFor(reader, sets[at])); got != want {
 			t.Errorf("%s: looked at are the pods %s, want %s", name, got, want)
 		}
 	}

@@ -104,7 +104,8 @@ func TestLoop(t *testing.T) {
 			}
 			return 0, failure
 		})}, []time.Duration{0, 5 * ms, 15 * ms, 25 * ms, 30 * ms, 40 * ms}, 5},
-		{"a panic is a failure", 10 * ms, loopConfig{reconcile: counted(func(int) (time.Duration, error) { panic("broken") })}, []time.Duration{0, 5 * ms}, 2},
+		{"a panic is a failure", 10 * ms, loopConfig{reconcile: counted(func(int) (time.Duration, error) { panic("broken") })},
+			[]time.Duration{0, 5 * ms}, 2},
 		// A reconcile that only waits for a cache is no success.
 		{"CT-1: after a wait the back-off goes on", time.Second, loopConfig{waits: func(types.NamespacedName) bool { return true }, reconcile: waiting()},
 			[]time.Duration{0, 5 * ms, 15 * ms, 16 * ms, 36 * ms}, 3},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package heldup
+package heldup_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -29,81 +33,123 @@ func whole(rule rollout.Rule, message string) rollout.Wait {
 	return rollout.Wait{Subject: rollout.Subject{Name: string(rule)}, Reason: &rollout.Reason{Rule: rule, Message: message}}
 }
 
-// What has lasted for a minute is told: pods first, and what began first; and what waits for them.
-func TestTell(t *testing.T) {
-	crashing := of("web-7", start.Add(-3*time.Minute))
-	crashing.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "app:2", State: corev1.ContainerState{
-		Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: strings.Repeat("x", 600)}}}}
-	hooked := of("web-8", start)
-	hooked.Reason = &rollout.Reason{Rule: rollout.RuleInPlaceUpdateHook, Message: "label hold is there"}
-	ready := of("web-9", start.Add(-5*time.Minute))
-	ready.Pod.Status.Conditions[0].Status = corev1.ConditionTrue
-	paused, full := whole(rollout.RulePaused, "paused is true"), whole(rollout.RuleMaxUnavailable, "maxUnavailable 1: 1 pod is unavailable")
-	node := rollout.Wait{Subject: rollout.Subject{Kind: "node", Name: "n1"}, Pod: of("d-1", start.Add(-2*time.Minute)).Pod}
-	long := Since{paused.Subject: start.Add(-time.Hour), full.Subject: start.Add(-time.Hour), hooked.Subject: start.Add(-time.Minute), ready.Subject: start.Add(-5 * time.Minute)}
-	for _, test := range []struct {
-		name     string
-		holds    []rollout.Wait
-		known    Since
-		standing *Told
-		want     string // the reason, the age and the message; empty for none
-	}{
-		{"nothing", nil, long, nil, ""},
-		{"a pod for less than a minute", []rollout.Wait{of("web-1", start.Add(-59*time.Second))}, nil, nil, ""},
-		{"a pod for a minute", []rollout.Wait{of("web-1", start.Add(-time.Minute))}, nil, nil, "NotReady 1m0s pod web-1: the pod is not ready"},
-		{"a pod that comes and goes is remembered", []rollout.Wait{of("web-1", start)}, Since{of("web-1", start).Subject: start.Add(-2 * time.Minute)}, nil,
-			"NotReady 2m0s pod web-1: the pod is not ready"},
-		{"the first of several, the cause, and what follows", []rollout.Wait{of("web-1", start.Add(-2*time.Minute)), crashing, of("web-3", start), paused, full}, long, nil,
-			"CrashLoop 3m0s pod web-7 (and web-1): container main of image app:2: CrashLoopBackOff: " + strings.Repeat("x", 512-49) + " …; maxUnavailable 1: 1 pod is unavailable"},
-		{"no more than some are named", []rollout.Wait{crashing, of("a", start.Add(-time.Minute)), of("b", start.Add(-time.Minute)), of("c", start.Add(-time.Minute)), of("d", start.Add(-time.Minute))}, nil, nil,
-			"CrashLoop 3m0s pod web-7 (and a, b, c, and 1 more): container main of image app:2: CrashLoopBackOff: " + strings.Repeat("x", 512-49) + " …"},
-		{"what the workload waits for", []rollout.Wait{paused}, long, nil, "Paused 1h0m0s paused is true"},
-		{"what waits behind others is told of itself if there are none", []rollout.Wait{full}, long, nil, "MaxUnavailable 1h0m0s maxUnavailable 1: 1 pod is unavailable"},
-		{"but not if there are", []rollout.Wait{of("web-1", start), full}, long, nil, ""},
-		{"a pod that waits for something of its own", []rollout.Wait{hooked}, long, nil, "InPlaceUpdateHook 1m0s pod web-8: label hold is there"},
-		{"a pod that has become ready is held since now", []rollout.Wait{ready}, nil, nil, ""},
-		{"a pod that settles", []rollout.Wait{ready}, long, nil, "MinReadySeconds 5m0s pod web-9: the pod is ready, and minReadySeconds are not over"},
-		{"a node", []rollout.Wait{node}, nil, nil, "NotReady 2m0s node n1: pod d-1: the pod is not ready"},
-		{"what a condition tells already goes on", []rollout.Wait{paused}, nil, &Told{Reason: "Paused", Since: start.Add(-3 * time.Hour)}, "Paused 3h0m0s paused is true"},
-		{"of an object too", []rollout.Wait{of("web-1", start)}, nil, &Told{Reason: "CrashLoop", Message: "pod web-1 (and web-2): x", Since: start.Add(-time.Hour)},
-			"NotReady 1h0m0s pod web-1: the pod is not ready"},
-		{"another object begins anew", []rollout.Wait{of("web-11", start)}, nil, &Told{Reason: "NotReady", Message: "pod web-1: x", Since: start.Add(-time.Hour)}, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := ""
-			if told := Tell(test.holds, test.known, test.standing, start); told != nil {
-				got = told.Reason + " " + start.Sub(told.Since).String() + " " + told.Message
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+// row is a line of testdata/rows. Times are how long something has lasted.
+type row struct {
+	// Holds are those of pods that are not ready, or what else they are. They may have a node, and a reason. Those of the workload have a rule.
+	Holds []struct {
+		Pod, Is, On, Rule, Message string
+		For                        metav1.Duration
 	}
+	Known          map[string]metav1.Duration // by the name of what is held
+	Standing, Next *told                      // what a condition says, and is to say
+	Other          string                     // the type of another condition that comes
 }
 
-// What only says the same in other words is no reason to write.
-func TestSame(t *testing.T) {
-	for _, test := range []struct {
-		a, b Told
-		want bool
-	}{
-		{Told{Reason: "CrashLoop", Message: "pod web-1 (and web-2): x"}, Told{Reason: "NotReady", Message: "pod web-1: y"}, true},
-		{Told{Reason: "CrashLoop", Message: "pod web-1 (and web-2): x"}, Told{Reason: "Image", Message: "pod web-1: y"}, true},
-		{Told{Reason: "NotReady", Message: "pod web-1: x"}, Told{Reason: "CrashLoop", Message: "pod web-1: y"}, false},
-		{Told{Reason: "NotReady", Message: "pod web-1: x"}, Told{Reason: "PodMissing", Message: "pod web-1: y"}, true},
-		{Told{Reason: "NotReady", Message: "pod web-1: x"}, Told{Reason: "NotReady", Message: "pod web-2: x"}, false},
-		{Told{Reason: "MaxUnavailable", Message: "maxUnavailable 2: 2"}, Told{Reason: "MaxUnavailable", Message: "maxUnavailable 3: 3"}, true},
-		{Told{Reason: "Paused", Message: "x"}, Told{Reason: "Revision", Message: "x"}, false},
-		{Told{Reason: "NotReady", Message: "x"}, Told{Reason: "Revision", Message: "x"}, false},
-	} {
-		if same(&test.a, &test.b) != test.want {
-			t.Errorf("%+v and %+v: want %t", test.a, test.b, test.want)
+type told struct {
+	Reason, Message string
+	For             metav1.Duration
+}
+
+func (t *told) told() *heldup.Told {
+	if t == nil {
+		return nil
+	}
+	return &heldup.Told{Reason: t.Reason, Message: t.Message, Since: start.Add(-t.For.Duration)}
+}
+
+// TestRows plays the tables of what holds objects up, see fixture.PlayRows. They show:
+//
+//	tell      the reason, for how long, and the message. What has lasted for a minute is told: pods first, what began first, and what waits for them
+//	compare   whether a text stays, and whether conditions are written. What only says the same in other words is no reason to write
+func TestRows(t *testing.T) {
+	fixture.PlayRows(t, "testdata/rows", func() row { return row{} }, func(_ *testing.T, command string, r *row) string {
+		if command == "compare" {
+			return r.compare()
 		}
+		known := heldup.Since{}
+		if told := heldup.Tell(r.holds(known), known, r.Standing.told(), start); told != nil {
+			return strings.ReplaceAll(fmt.Sprint(told.Reason, " ", start.Sub(told.Since), " ", told.Message), strings.Repeat("x", 512-49)+" …", "cut")
+		}
+		return ""
+	})
+}
+
+// holds returns what is held up, and notes since when it is known.
+func (r *row) holds(known heldup.Since) (all []rollout.Wait) {
+	for _, h := range r.Holds {
+		w := of(h.Pod, start.Add(-h.For.Duration))
+		switch h.Is {
+		case "crashing":
+			w.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "app:2", State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: strings.Repeat("x", 600)}}}}
+		case "ready":
+			w.Pod.Status.Conditions[0].Status = corev1.ConditionTrue
+		}
+		if h.Pod == "" {
+			w = whole(rollout.Rule(h.Rule), h.Message)
+		} else if h.Rule != "" {
+			w.Reason = &rollout.Reason{Rule: rollout.Rule(h.Rule), Message: h.Message}
+		}
+		if h.On != "" {
+			w.Subject = rollout.Subject{Kind: "node", Name: h.On}
+		}
+		if age, is := r.Known[w.Name]; is {
+			known[w.Subject] = start.Add(-age.Duration)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+func (r *row) compare() string {
+	standing, next := r.Standing.told(), r.Next.told()
+	list := func(t *heldup.Told) (list []metav1.Condition) {
+		if t != nil {
+			list = append(list, heldup.Kubernetes.Make(*t))
+		}
+		return list
+	}
+	wanted := list(next)
+	if r.Other != "" {
+		wanted = append(wanted, metav1.Condition{Type: r.Other})
+	}
+	shown := "no text"
+	if standing != nil && next != nil {
+		shown = fmt.Sprintf("the text stays %t", heldup.Retell(heldup.Text(standing), next) == heldup.Text(standing))
+	}
+	before, after := heldup.Kubernetes.ToCompare(list(standing), wanted)
+	return fmt.Sprintf("%s, the conditions are equal %t", shown, slices.Equal(before, after))
+}
+
+// The condition replaces the one that stands and keeps its time, and it goes when nothing holds. Other conditions and the given list stay.
+func TestConditions(t *testing.T) {
+	other := metav1.Condition{Type: "Other", Status: metav1.ConditionTrue}
+	told := heldup.Told{Reason: "Paused", Message: "paused is true", Since: start.Add(-time.Hour)}
+	standing := []metav1.Condition{heldup.Kubernetes.Make(told), other}
+	before := slices.Clone(standing)
+	paused := []rollout.Wait{whole(rollout.RulePaused, "paused is still true")}
+
+	got := heldup.Kubernetes.Tell(standing, paused, nil, start)
+	want := []metav1.Condition{other, heldup.Kubernetes.Make(heldup.Told{Reason: "Paused", Message: "paused is still true", Since: told.Since})}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("while it lasts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]metav1.Condition{other}, heldup.Kubernetes.Tell(standing, nil, nil, start)); diff != "" {
+		t.Errorf("once it is over (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]metav1.Condition{other}, heldup.Kubernetes.Tell([]metav1.Condition{other}, paused, nil, start)); diff != "" {
+		t.Errorf("before a minute is over (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, standing); diff != "" {
+		t.Errorf("the list that was given has changed (-want +got):\n%s", diff)
+	}
+	if told := heldup.Kubernetes.Told([]metav1.Condition{other}); told != nil {
+		t.Errorf("told by another condition: %+v", told)
 	}
 }
 
 func TestTracker(t *testing.T) {
-	var tracker Tracker
+	var tracker heldup.Tracker
 	key := types.NamespacedName{Name: "web"}
 	paused, full := whole(rollout.RulePaused, ""), whole(rollout.RuleMaxUnavailable, "")
 	pod := of("web-1", start.Add(-20*time.Second))
@@ -116,13 +162,13 @@ func TestTracker(t *testing.T) {
 	if got := again(50*time.Second, paused, pod, full); got != 10*time.Second {
 		t.Errorf("again in %s, want 10s", got)
 	}
-	if diff := cmp.Diff(Since{paused.Subject: start, pod.Subject: start.Add(-20 * time.Second)}, tracker.Since(key)); diff != "" {
+	if diff := cmp.Diff(heldup.Since{paused.Subject: start, pod.Subject: start.Add(-20 * time.Second)}, tracker.Since(key)); diff != "" {
 		t.Errorf("what follows from others is not remembered (-want +got):\n%s", diff)
 	}
 	if got := again(2*time.Minute, paused); got != 0 {
 		t.Errorf("again in %s, though all is told", got)
 	}
-	if got := again(3*time.Minute, full); got != After {
+	if got := again(3*time.Minute, full); got != heldup.After {
 		t.Errorf("again in %s, want a minute for what begins to hold", got)
 	}
 	if again(4 * time.Minute); tracker.Since(key) != nil {
@@ -138,7 +184,7 @@ func TestTracker(t *testing.T) {
 	}
 	stuck := holds[50]
 	again(0, stuck)
-	if again(time.Second, holds...); len(tracker.Since(key)) != mostTracked || !tracker.Since(key)[stuck.Subject].Equal(start) {
+	if again(time.Second, holds...); len(tracker.Since(key)) != 100 || !tracker.Since(key)[stuck.Subject].Equal(start) {
 		t.Errorf("it remembers %d", len(tracker.Since(key)))
 	}
 	if tracker.Forget(key); tracker.Since(key) != nil {

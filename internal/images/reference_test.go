@@ -3,6 +3,7 @@
 package images
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,11 +14,23 @@ import (
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// TestParse shows in testdata/references.txt what references mean, and what is wrong with them.
+// TestParse shows in testdata/references.txt what references mean, and what is wrong with them. It also shows which share one gets of so
+// much, if some want more than there is.
 func TestParse(t *testing.T) {
 	datadriven.RunTest(t, "testdata/references.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder
 		for line := range strings.Lines(d.Input) {
+			if d.Cmd == "share" {
+				wants, total, text := map[string]int{}, 0, ""
+				if _, err := fmt.Sscanf(line, "%d of %s", &total, &text); err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal([]byte(text), &wants); err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintln(&out, Share(wants, total))
+				continue
+			}
 			image, err := strconv.Unquote(strings.TrimSpace(line))
 			if err != nil {
 				out.WriteString(line)

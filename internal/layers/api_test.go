@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// api is what a package exports, as it stands in the source, by name: functions and types, and fields and methods behind the name of their type. An
-// embedded field has the name of its type. Functions are written without the names of parameters, and types as in the source, or as "struct".
+// api is what a package exports, by name: functions and types, and fields and methods behind the name of their type. An embedded field
+// has the name of its type. Functions are written without the names of parameters, and types as in the source, or as "struct".
 type api map[string]string
 
 // apiOf reads what a package exports from its sources.

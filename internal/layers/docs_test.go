@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"maps"
 	"path"
 	"regexp"
@@ -25,31 +26,81 @@ func isPublic(name string) bool {
 	return !strings.HasPrefix(path.Base(name), "zz_generated")
 }
 
-// documents collects what a file exports without a word about it.
-type documents struct {
-	file    *token.FileSet
-	missing []string
-}
-
 // undocumented lists the exported identifiers of a file that no comment describes. A comment stands above an identifier or
-// behind it. One above the first of a group, which ends with an empty line, is also about the others that it names.
-func undocumented(name string, source []byte) ([]string, error) {
-	d := &documents{file: token.NewFileSet()}
-	file, err := parser.ParseFile(d.file, name, source, parser.ParseComments|parser.SkipObjectResolution)
+// behind it. One above lines that stand together is also about the others in them that it names.
+func undocumented(name string, source []byte) (missing []string, err error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil || ast.IsGenerated(file) {
 		return nil, err
+	}
+	lines := strings.Split(string(source), "\n")
+	line := func(at token.Pos) int { return set.Position(at).Line }
+	want := func(of string, from int, id *ast.Ident, comments ...*ast.CommentGroup) {
+		described := slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" })
+		if id.IsExported() && !described && !named(id.Name, lines[from:line(id.Pos())]) {
+			missing = append(missing, fmt.Sprintf("%s: %s%s", set.Position(id.Pos()), of, id.Name))
+		}
 	}
 	for _, declared := range file.Decls {
 		switch declared := declared.(type) {
 		case *ast.FuncDecl:
 			if receiver := receiverOf(declared); receiver == "" || ast.IsExported(receiver) {
-				d.want(declared.Name, "", declared.Doc)
+				want("", 0, declared.Name, declared.Doc)
 			}
 		case *ast.GenDecl:
-			d.declaration(declared)
+			for _, spec := range declared.Specs {
+				switch spec := spec.(type) {
+				case *ast.ValueSpec:
+					for _, id := range spec.Names {
+						want("", 0, id, spec.Doc, spec.Comment, declared.Doc)
+					}
+				case *ast.TypeSpec:
+					want("", 0, spec.Name, spec.Doc, spec.Comment, declared.Doc)
+					from := 0 // a struct of one line is described by its comment
+					if begin := line(spec.Type.Pos()); begin != line(spec.Type.End()) {
+						from = begin
+					}
+					for _, member := range members(spec) {
+						for _, id := range member.Names {
+							want(spec.Name.Name+".", from, id, member.Doc, member.Comment)
+						}
+					}
+				}
+			}
 		}
 	}
-	return d.missing, nil
+	return missing, nil
+}
+
+// named tells whether the comment above the last of some lines has a word. An empty line may not be between.
+func named(word string, lines []string) bool {
+	begin := len(lines)
+	for begin > 0 && strings.TrimSpace(lines[begin-1]) != "" {
+		begin--
+		switch isComment := strings.HasPrefix(strings.TrimSpace(lines[begin]), "//"); {
+		case isComment && regexp.MustCompile(`\b`+word+`\b`).MatchString(lines[begin]):
+			return true
+		case isComment && begin > 0 && !strings.HasPrefix(strings.TrimSpace(lines[begin-1]), "//"):
+			return false
+		}
+	}
+	return false
+}
+
+// members are the fields of a struct, or the methods of an interface, of an exported type.
+func members(spec *ast.TypeSpec) []*ast.Field {
+	switch of := spec.Type.(type) {
+	case *ast.StructType:
+		if spec.Name.IsExported() {
+			return of.Fields.List
+		}
+	case *ast.InterfaceType:
+		if spec.Name.IsExported() {
+			return of.Methods.List
+		}
+	}
+	return nil
 }
 
 // receiverOf is the name of the type that a function is a method of; empty for none.
@@ -57,78 +108,9 @@ func receiverOf(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""
 	}
-	of := f.Recv.List[0].Type
-	if pointer, ok := of.(*ast.StarExpr); ok {
-		of = pointer.X
-	}
-	switch generic := of.(type) {
-	case *ast.IndexExpr:
-		of = generic.X
-	case *ast.IndexListExpr:
-		of = generic.X
-	}
-	return of.(*ast.Ident).Name
-}
-
-// want notes an exported identifier that has none of the comments.
-func (d *documents) want(name *ast.Ident, of string, comments ...*ast.CommentGroup) {
-	described := slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" })
-	if name.IsExported() && !described {
-		d.missing = append(d.missing, fmt.Sprintf("%s: %s%s", d.file.Position(name.Pos()), of, name.Name))
-	}
-}
-
-func (d *documents) declaration(g *ast.GenDecl) {
-	values := group{of: d}
-	for _, spec := range g.Specs {
-		switch spec := spec.(type) {
-		case *ast.ValueSpec:
-			values.member(spec, spec.Names, "", spec.Doc, spec.Comment, g.Doc)
-		case *ast.TypeSpec:
-			d.want(spec.Name, "", spec.Doc, spec.Comment, g.Doc)
-			if spec.Name.IsExported() {
-				d.members(spec, g.Doc)
-			}
-		}
-	}
-}
-
-// members looks at the fields of a struct, and the methods of an interface.
-func (d *documents) members(spec *ast.TypeSpec, doc *ast.CommentGroup) {
-	list := &ast.FieldList{}
-	if of, ok := spec.Type.(*ast.StructType); ok {
-		list = of.Fields
-	} else if of, ok := spec.Type.(*ast.InterfaceType); ok {
-		list = of.Methods
-	}
-	group := group{of: d}
-	if d.line(spec.Type.Pos()) == d.line(spec.Type.End()) { // a struct of one line is described by its comment
-		group.doc, group.end = doc.Text(), d.line(spec.Type.Pos())
-	}
-	for _, f := range list.List {
-		group.member(f, f.Names, spec.Name.Name+".", f.Doc, f.Comment)
-	}
-}
-
-func (d *documents) line(at token.Pos) int { return d.file.Position(at).Line }
-
-// group is what stands together, without an empty line or another comment between.
-type group struct {
-	of  *documents
-	doc string // the comment of the first
-	end int    // the line of the last
-}
-
-func (g *group) member(n ast.Node, names []*ast.Ident, of string, doc *ast.CommentGroup, others ...*ast.CommentGroup) {
-	if doc != nil || g.of.line(n.Pos()) > g.end+1 {
-		g.doc = doc.Text()
-	}
-	g.end = g.of.line(n.End())
-	for _, name := range names {
-		if !regexp.MustCompile(`\b` + name.Name + `\b`).MatchString(g.doc) {
-			g.of.want(name, of, append(others, doc)...)
-		}
-	}
+	of := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+	of, _, _ = strings.Cut(of, "[")
+	return of
 }
 
 // TestAllIsDocumented wants a comment for all that users may call, set and read.

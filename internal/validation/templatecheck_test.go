@@ -44,11 +44,6 @@ func (v verdict) CheckTemplate(ctx context.Context, namespace string, template *
 
 func all(t *podtemplate.Templates) podtemplate.Templates { return *t }
 
-// confirm answers a request for new templates.
-func confirm(t *testing.T, templates podtemplate.Templates, checker verdict) *admissionv1.AdmissionResponse {
-	return validation.ConfirmTemplates(all, checker)(t.Context(), admission.Change[podtemplate.Templates]{Request: request(), Object: &templates})
-}
-
 func TestDryRun(t *testing.T) {
 	client := &fake.FakeCoreV1{Fake: &clienttesting.Fake{}}
 	var created []clienttesting.CreateActionImpl
@@ -72,34 +67,44 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestConfirmTemplates shows in testdata/confirmed.txt what comes of the statuses that an API server answers.
+// TestConfirmTemplates shows in testdata/confirmed.txt what comes of the statuses that an API server answers, and of changes of templates.
 func TestConfirmTemplates(t *testing.T) {
 	templates := podtemplate.Templates{
 		Pod:    podTemplate(corev1.Volume{Name: "scratch"}, corev1.Volume{Name: "data"}),
 		Claims: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}, {ObjectMeta: metav1.ObjectMeta{Name: "logs"}}},
 	}
 	datadriven.RunTest(t, "testdata/confirmed.txt", func(t *testing.T, d *datadriven.TestData) string {
+		change := admission.Change[podtemplate.Templates]{Request: request(), Object: &templates}
 		var answer error
 		switch d.Cmd {
 		case "refused":
 			answer = fmt.Errorf("check: %w", &apierrors.StatusError{ErrStatus: read[metav1.Status](t, d.Input)})
 		case "unanswered":
 			answer = errors.New("connection refused")
+		case "changed":
+			given := read[struct{ Old, New *podtemplate.Templates }](t, d.Input)
+			change.Object, change.Old = given.New, given.Old
 		}
-		got := confirm(t, templates, func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
-			if _, limited := ctx.Deadline(); !limited {
-				t.Error("the check has no time limit")
+		out := ""
+		checker := validation.TemplateChecker(verdict(func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+			if _, limited := ctx.Deadline(); !limited || namespace != "shop" {
+				t.Errorf("the check in namespace %s has a time limit: %t", namespace, limited)
 			}
-			var volumes []string
+			out += "asked about the volumes"
 			for _, v := range template.Spec.Volumes {
-				volumes = append(volumes, fmt.Sprint(v.Name, v.PersistentVolumeClaim != nil))
+				out += fmt.Sprintf(" %s", v.Name)
+				if v.PersistentVolumeClaim != nil {
+					out += " of a claim"
+				}
 			}
-			if diff := cmp.Diff([]string{"scratchfalse", "datatrue", "logstrue"}, volumes); diff != "" || namespace != "shop" {
-				t.Errorf("checked in namespace %s with volumes (-want +got):\n%s", namespace, diff)
-			}
+			out += "\n"
 			return answer
-		})
-		out := fmt.Sprintf("allowed: %t\n", got.Allowed)
+		}))
+		if d.HasArg("unchecked") {
+			checker = nil
+		}
+		got := validation.ConfirmTemplates(all, checker)(t.Context(), change)
+		out += fmt.Sprintf("allowed: %t\n", got.Allowed)
 		for _, warning := range got.Warnings {
 			out += fmt.Sprintln("warning:", warning)
 		}
@@ -132,47 +137,4 @@ func TestConfirmTemplatesInTime(t *testing.T) {
 			cancel()
 		}
 	})
-}
-
-func TestTemplatesAreCheckedWhenTheyChange(t *testing.T) {
-	one := &podtemplate.Templates{Pod: podTemplate()}
-	for name, tt := range map[string]struct {
-		object, old *podtemplate.Templates
-		want        int
-	}{
-		"new":            {one, nil, 1},
-		"the same":       {&podtemplate.Templates{Pod: podTemplate()}, one, 0},
-		"another pod":    {&podtemplate.Templates{Pod: podTemplate(corev1.Volume{Name: "data"})}, one, 1},
-		"another claim":  {&podtemplate.Templates{Pod: podTemplate(), Claims: make([]corev1.PersistentVolumeClaim, 1)}, one, 1},
-		"no claims left": {one, &podtemplate.Templates{Pod: podTemplate(), Claims: make([]corev1.PersistentVolumeClaim, 1)}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			asked := 0
-			checker := verdict(func(context.Context, string, *corev1.PodTemplateSpec) error { asked++; return nil })
-			got := validation.ConfirmTemplates(all, checker)(t.Context(), admission.Change[podtemplate.Templates]{Request: request(), Object: tt.object, Old: tt.old})
-			if asked != tt.want || !got.Allowed {
-				t.Errorf("asked %d times, want %d; allowed %t", asked, tt.want, got.Allowed)
-			}
-		})
-	}
-}
-
-// CT-7: a template with keys that no pod gets from it is admitted, with a warning for each.
-func TestConfirmTemplatesWarnsOfOwnedKeys(t *testing.T) {
-	copied := podTemplate()
-	copied.Labels = map[string]string{"app": "web", "apps.kruise.io/specified-delete": "true"}
-	copied.Annotations = map[string]string{"apps.kruise.io/inplace-update-state": "{}"}
-	const ending = ": controllers own this key in each pod; no pod gets it from the template"
-	want := []string{"spec.template.metadata.labels[apps.kruise.io/specified-delete]" + ending, "spec.template.metadata.annotations[apps.kruise.io/inplace-update-state]" + ending}
-	fine := verdict(func(context.Context, string, *corev1.PodTemplateSpec) error { return nil })
-	for _, checker := range []validation.TemplateChecker{nil, fine} {
-		change := admission.Change[podtemplate.Templates]{Request: request(), Object: &podtemplate.Templates{Pod: copied}}
-		if got := validation.ConfirmTemplates(all, checker)(t.Context(), change); !got.Allowed || !cmp.Equal(want, got.Warnings) {
-			t.Errorf("%+v", got)
-		}
-		change.Old = change.Object
-		if got := validation.ConfirmTemplates(all, checker)(t.Context(), change); !got.Allowed || got.Warnings != nil {
-			t.Errorf("nothing changes: %+v", got)
-		}
-	}
 }

@@ -48,6 +48,10 @@ func TestErrors(t *testing.T) {
 			errs = validation.InPlaceOnly(template, old, "updateStrategy.type", spec.Child("template"), inplace.CalculateOptions{})
 		case "priority":
 			errs = validation.Priority(read[*inplacev1alpha1.UpdatePriorityStrategy](t, d.Input), field.NewPath("p"))
+		case "name":
+			for _, name := range read[[]string](t, d.Input) {
+				errs = append(errs, validation.Name(name, field.NewPath("metadata", "name"), "a label")...)
+			}
 		case "enum":
 			for _, word := range read[[]corev1.PullPolicy](t, d.Input) {
 				errs = append(errs, validation.Enum(word, field.NewPath("p"), corev1.PullAlways, corev1.PullNever)...)

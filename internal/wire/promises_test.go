@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// promises are what is relied on in CRDs, by place: the name of a CRD, a version of it behind that, and the path of a field.
+// promises are what is relied on in CRDs, by place. A place is the name of a CRD, perhaps with a version of it, and with the path of a field.
 type promises map[string]attributes
 
 // attributes are what is said at a place. Of a field, that is what its schema says, and "required" if the object around it must have it.

@@ -35,7 +35,8 @@ const prioritised = `{"metadata":{"name":"web"},"spec":{"containers":[
 // TestAdmission plays what the webhook answers, in testdata/admission: see conformance.PlayAdmission. Its steps are named by steps=(launch,…).
 func TestAdmission(t *testing.T) {
 	conformance.PlayAdmission(t, "testdata/admission", conformance.Admission{
-		Kind: "Pod", Group: "core", Versions: []string{"v1"}, Resource: "pods", Object: "{metadata: {name: web}, spec: {containers: [{name: main}, {name: proxy}]}}",
+		Kind: "Pod", Group: "core", Versions: []string{"v1"}, Resource: "pods",
+		Object: "{metadata: {name: web}, spec: {containers: [{name: main}, {name: proxy}]}}",
 		New: func(args map[string][]string) conformance.Served {
 			w, sidecar, annotations := &podwebhook.Webhook{}, corev1.Container{Name: "sidecar"}, map[string]string(nil)
 			inject := func(_ context.Context, _ *admissionv1.AdmissionRequest, pod *corev1.Pod) error {

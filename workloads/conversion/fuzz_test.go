@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/internal/testing/conformance"
 )
 
 // DS-V3: whatever the bytes are, there is no panic, and what has been in both versions twice goes there and back unchanged. What a DaemonSet has
@@ -18,7 +20,8 @@ func FuzzConversions(f *testing.F) {
 			`"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":"30%"}}}`,
 			`"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":1e400}}}`,
 			`"spec":{"scaleStrategy":{"partitionedScaling":true}}`, `"spec":{"scaleStrategy":7}`,
-			`"metadata":{"annotations":` + former(`{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`) + `},"spec":{}`, `"metadata":{"annotations":` + former(`{"spec":{"scaleStrategy":7}}`) + `}`,
+			`"metadata":{"annotations":` + former(`{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`) + `},"spec":{}`,
+			`"metadata":{"annotations":` + former(`{"spec":{"scaleStrategy":7}}`) + `}`,
 			`"metadata":{"annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`, `{"spec":{"scaleStrategy":7}}`) + `}`,
 			`"metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{"}},"spec":{"scaleStrategy":null}`,
 			`"metadata":{"annotations":{}},"status":{"updatedReadyReplicas":1}`,
@@ -52,10 +55,10 @@ func FuzzConversions(f *testing.F) {
 			}
 		}
 		again, err := convert(inBeta, alpha)
-		if err != nil || !cmp.Equal(tree(t, inAlpha), tree(t, again)) {
+		if err != nil || !cmp.Equal(conformance.Tree(t, inAlpha), conformance.Tree(t, again)) {
 			t.Errorf("%s gave in v1alpha1\n%s and then\n%s, error %v", data, inAlpha, again, err)
 		}
-		if again, err = convert(again, beta); err != nil || !cmp.Equal(tree(t, inBeta), tree(t, again)) {
+		if again, err = convert(again, beta); err != nil || !cmp.Equal(conformance.Tree(t, inBeta), conformance.Tree(t, again)) {
 			t.Errorf("%s gave in v1beta1\n%s and then\n%s, error %v", data, inBeta, again, err)
 		}
 	})

@@ -3,7 +3,6 @@
 package conversion_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,32 +15,6 @@ const (
 	alpha = "apps.kruise.io/v1alpha1"
 	beta  = "apps.kruise.io/v1beta1"
 )
-
-// set is a StatefulSet in a version, with the given further fields.
-func set(version, fields string) string {
-	return `{"apiVersion":"` + version + `","kind":"StatefulSet",` + fields + `}`
-}
-
-// tree decodes JSON, numbers as they are written.
-func tree(t testing.TB, data []byte) any {
-	t.Helper()
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var out any
-	if err := decoder.Decode(&out); err != nil {
-		t.Fatalf("%s: %v", data, err)
-	}
-	return out
-}
-
-func convert(t testing.TB, object []byte, version string) []byte {
-	t.Helper()
-	out, err := conversion.StatefulSet(object, version)
-	if err != nil {
-		t.Fatalf("converting %s to %s: %v", object, version, err)
-	}
-	return out
-}
 
 // kept are the annotations of a v1alpha1 object with nothing but those that keep the given parts of fields. The key of one
 // names the place of the value in the part.

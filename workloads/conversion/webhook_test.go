@@ -13,6 +13,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
 )
@@ -50,7 +51,7 @@ func TestSetWebhook(t *testing.T) {
 
 func TestHandler(t *testing.T) {
 	body := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u-1","desiredAPIVersion":"apps.kruise.io/v1alpha1","objects":[` +
-		set(beta, `"metadata":{"name":"web"},"spec":{"reserveOrdinals":[1]}`) + `]}}`
+		ofKind("StatefulSet", beta, `"metadata":{"name":"web"},"spec":{"reserveOrdinals":[1]}`) + `]}}`
 	server := httptest.NewServer(conversion.Handler())
 	defer server.Close()
 	response, err := http.Post(server.URL+conversion.Path, "application/json", strings.NewReader(body))
@@ -63,8 +64,8 @@ func TestHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"u-1","convertedObjects":[` +
-		set(alpha, `"metadata":{"name":"web","annotations":`+kept(`{"spec":{"reserveOrdinals":[1]}}`)+`},"spec":{}`) + `],"result":{"metadata":{},"status":"Success"}}}`
-	if diff := cmp.Diff(tree(t, []byte(want)), tree(t, got)); diff != "" {
+		ofKind("StatefulSet", alpha, `"metadata":{"name":"web","annotations":`+kept(`{"spec":{"reserveOrdinals":[1]}}`)+`},"spec":{}`) + `],"result":{"metadata":{},"status":"Success"}}}`
+	if diff := cmp.Diff(conformance.Tree(t, []byte(want)), conformance.Tree(t, got)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 }

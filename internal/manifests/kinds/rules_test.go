@@ -62,8 +62,13 @@ var (
 // The example program for nodes is granted exactly what its controllers say they need. Tests on real clusters hold
 // their audit logs against that grant. The example manager holds its manifest to its table of kinds.
 func TestRulesAreThoseOfThePrograms(t *testing.T) {
-	needed := slices.Concat(containermeta.Rules(containermeta.Options{ControllerOptions: recorded}), noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded}),
-		nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded}), nodeagent.RuntimeOfRules())
+	needed := slices.Concat(
+		containermeta.Rules(containermeta.Options{ControllerOptions: recorded}),
+		noderecreate.Rules(noderecreate.Options{ControllerOptions: recorded}),
+		nodeimages.Rules(nodeimages.Options{ControllerOptions: recorded}),
+		nodeprobes.Rules(nodeprobes.Options{ControllerOptions: recorded}),
+		nodeagent.RuntimeOfRules(),
+	)
 	if diff := cmp.Diff(granted(t, "nodeagent/rbac/nodeagent.yaml"), allowed(needed)); diff != "" {
 		t.Errorf("verbs by resource (-granted to the program +needed by its controllers):\n%s", diff)
 	}
@@ -125,7 +130,8 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"SidecarTerminator": of(terminator.Rules), "PodUnavailableBudget": of(podunavailablebudget.Rules), "WorkloadSpread": of(workloadspread.Rules),
 		"PersistentPodState": of(persistentpodstate.Rules), "NodeImage": of(nodeimage.Rules), "ResourceDistribution": of(resource.Rules),
 		"PodProbeMarker": of(podprobemarker.Rules), "UnitedDeployment": of(uniteddeployment.Rules),
-		"AgentOfRestarts": of(containermeta.Rules), "AgentOfRequests": of(noderecreate.Rules), "AgentOfImages": of(nodeimages.Rules), "AgentOfProbes": of(nodeprobes.Rules),
+		"AgentOfRestarts": of(containermeta.Rules), "AgentOfRequests": of(noderecreate.Rules),
+		"AgentOfImages": of(nodeimages.Rules), "AgentOfProbes": of(nodeprobes.Rules),
 		"SidecarSetWebhook": ofPointer((*sidecarset.Webhook).Rules), "ResourceDistributionWebhook": ofPointer((*resource.Webhook).Rules),
 		"CloneSetWebhook": ofPointer((*cloneset.Webhook).Rules), "StatefulSetWebhook": ofPointer((*statefulset.Webhook).Rules),
 		"ContainerRecreateRequestWebhook": ofPointer((*recreate.Webhook).Rules),

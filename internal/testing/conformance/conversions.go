@@ -71,7 +71,7 @@ func converted(t *testing.T, d *datadriven.TestData, convert Convert, object str
 		if err != nil {
 			t.Fatalf("%s: %s does not come back: %v", d.Pos, got, err)
 		}
-		if diff := cmp.Diff(tree(t, []byte(object)), tree(t, back)); diff != "" {
+		if diff := cmp.Diff(Tree(t, []byte(object)), Tree(t, back)); diff != "" {
 			t.Errorf("%s: it comes back otherwise (-want +got):\n%s", d.Pos, diff)
 		}
 		if again, err := convert(back, to); err != nil || string(again) != string(got) {
@@ -81,8 +81,8 @@ func converted(t *testing.T, d *datadriven.TestData, convert Convert, object str
 	return string(got)
 }
 
-// tree decodes JSON, numbers as they are written.
-func tree(t *testing.T, data []byte) (out any) {
+// Tree decodes JSON, numbers as they are written.
+func Tree(t *testing.T, data []byte) (out any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

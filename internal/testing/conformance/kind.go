@@ -89,6 +89,16 @@ type Controller struct {
 	Next func(types.NamespacedName) (string, error)
 }
 
+// Made makes what the suite drives, by options and the rules that they take.
+func Made[O, S, P any](of fixture.Package[O, S, P], o O, rules []rbacv1.PolicyRule) (Controller, error) {
+	controller, err := of.New(o)
+	if err != nil {
+		return Controller{}, err
+	}
+	return Controller{Memory: controller, Rules: rules, Run: controller.Run,
+		Next: func(key types.NamespacedName) (string, error) { return of.Unfinished(controller, key) }}, nil
+}
+
 // Cluster is the fake cluster that a Subject works with.
 type Cluster struct {
 	*fixture.Cluster

@@ -18,6 +18,8 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -91,8 +93,8 @@ var judgements = map[string]error{
 	}),
 }
 
-// CheckWebhook checks, by the scripts in testdata/webhooks and testdata/claims, what webhooks of all workloads do the same way. They ask the API server
-// about templates that change, say what it says, and are served at both paths.
+// CheckWebhook checks, by the scripts in testdata/webhooks and testdata/claims, what webhooks of all workloads do the same way. They ask
+// the API server about templates that change, say what it says, and are served at both paths.
 func CheckWebhook(t *testing.T, k Webhook) {
 	about, asked := k.Request(admissionv1.Create, "", ""), ""
 	paths := slices.Sorted(maps.Keys(k.New(NoVerdict).Handlers()))
@@ -155,6 +157,18 @@ func CheckAnswers(t *testing.T, webhook AdmissionHandler, r *admissionv1.Admissi
 		}
 		if response.Patch != nil && !json.Valid(response.Patch) {
 			t.Errorf("%s: the patch is no JSON: %s", name, response.Patch)
+		}
+	}
+}
+
+// Requests returns what makes requests about the object demo in the namespace shop, of a kind of apps.kruise.io in a version.
+func Requests(version, kind, resource string) func(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
+	return func(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
+		return &admissionv1.AdmissionRequest{
+			UID: "r1", Operation: op, Namespace: "shop", Name: "demo",
+			Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: version, Kind: kind},
+			Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: version, Resource: resource},
+			Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
 		}
 	}
 }
