@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -223,7 +222,7 @@ func (c *cluster) down(words ...string) string {
 			}
 		}
 	}
-	judgeReady(pod, time.Now())
+	c.Kubelet.Judge(pod)
 	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
 	c.Must(err)
 	synctest.Wait()
