@@ -220,14 +220,10 @@ func (w *world) settle() {
 // imageOf is the image that the spec of a pod has for a container.
 func imageOf(pod *corev1.Pod, name string) string { return podstate.Container(pod, name).Image }
 
-// updates are the names of the pods whose update begins, in order; resets those that are
-// emptied.
-func updates(plan *Plan) (names []string) { return patched(plan, rollout.PatchUpdateInPlace) }
-func resets(plan *Plan) (names []string)  { return patched(plan, PatchReset) }
-
-func patched(plan *Plan, kind rollout.PatchKind) (names []string) {
+// updates are the names of the pods whose update begins, in order.
+func updates(plan *Plan) (names []string) {
 	for _, p := range plan.Patch {
-		if p.Kind == kind {
+		if p.Kind == rollout.PatchUpdateInPlace {
 			names = append(names, p.Pod.Name)
 		}
 	}

@@ -277,8 +277,6 @@ func (s *planScript) show(verb string, words []string) bool {
 		shown = []string{plan.String()}
 	case "updates": // in their order
 		shown = updates(plan)
-	case "resets":
-		shown = resets(plan)
 	case "taken":
 		shown = []string{fmt.Sprintf("%d pods are updated, %d wait, partition %d", len(updates(plan)), len(plan.Waiting), plan.Rollout.Partition)}
 	case "counts": // that the status has, too
@@ -313,19 +311,18 @@ func (s *planScript) show(verb string, words []string) bool {
 		for _, c := range s.set.Status.Conditions {
 			shown = append(shown, fmt.Sprintf("%s=%s since %s: %s", c.Type, c.Status, c.LastTransitionTime.UTC().Format(time.TimeOnly), c.Message))
 		}
-	case "deleted":
-		for _, r := range plan.Revisions.Delete {
-			shown = append(shown, fmt.Sprint(r.Revision))
-		}
 	case "patches":
 		for i := range plan.Patch {
 			shown = append(shown, plan.Patch[i].Patch.String())
 		}
-	case "annotation":
-		shown = []string{s.Pod(words[0]).Annotations[words[1]]}
-	case "annotations":
-		for _, key := range slices.Sorted(maps.Keys(s.Pod(words[0]).Annotations)) {
-			shown = append(shown, key+"="+s.Pod(words[0]).Annotations[key])
+	case "annotation": // one, or all
+		all := s.Pod(words[0]).Annotations
+		if len(words) > 1 {
+			s.print(all[words[1]])
+			return true
+		}
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			shown = append(shown, key+"="+all[key])
 		}
 		s.print(strings.Join(shown, "\n"))
 		return true

@@ -28,7 +28,7 @@ func TestSimulationOfWebhooks(t *testing.T) {
 // admitted is what a simulation needs to know of SidecarSets, whose controllers have a bug, and whose webhooks read spoilt caches.
 func admitted(bug bug, spoil func(AdmissionReader) AdmissionReader) *simulation.Subject {
 	w := simulated(bug)
-	inject := injecting{func(u *simulation.User, _ *v1alpha1.SidecarSet, pod *corev1.Pod) *corev1.Pod {
+	inject := injecting{func(u *simulation.User, pod *corev1.Pod) *corev1.Pod {
 		request := &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: simulation.Web.Namespace, Object: runtime.RawExtension{Object: pod}}
 		if !u.Admit(request).Allowed {
 			return nil
