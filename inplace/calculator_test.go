@@ -3,51 +3,34 @@
 package inplace_test
 
 import (
-	"strings"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
+// TestCalculator shows in testdata/calculator.txt which update brings pods with a revision label to demo-c, or what stands against one. The second
+// answer is as good as the first. (IP-3)
 func TestCalculator(t *testing.T) {
 	broken := rev(t, "demo-broken", template())
 	broken.Data.Raw = []byte("{")
 	history := []*appsv1.ControllerRevision{
 		nil, broken, rev(t, "demo-a", template()), rev(t, "demo-b", template("env-c1=A:metadata.name")), rev(t, "demo-c", template("c1=c1:2")),
 	}
-	for _, tt := range []struct {
-		name, label string
-		images      map[string]string // nil: no update
-		obstacle    string
-	}{
-		{"IP-3: another image", "demo-a", map[string]string{"c1": "c1:2"}, ""},
-		{"the label is the hash alone", "a", map[string]string{"c1": "c1:2"}, ""},
-		{"IP-3: more than the image", "demo-b", nil, "only the image can be replaced"},
-		{"at the revision already", "demo-c", map[string]string{}, ""},
-		{"a revision that is gone", "demo-z", nil, "does not exist any more"},
-		{"a pod without the label", "", nil, "does not exist any more"},
-		{"a revision that cannot be read", "demo-broken", nil, "ControllerRevision default/demo-broken"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c := inplace.Calculator{History: history, To: history[4]}
-			for range 2 { // the second answer is as good as the first
-				update, obstacles := c.For(tt.label)
-				if (update == nil) != (tt.images == nil) || (len(obstacles) == 0) != (tt.images != nil) {
-					t.Fatalf("update %+v, obstacles %v", update, obstacles)
-				}
-				if update != nil {
-					if diff := cmp.Diff(tt.images, update.Images); diff != "" || update.Revision != "demo-c" {
-						t.Errorf("update to %s, images (-want +got):\n%s", update.Revision, diff)
-					}
-				} else if !strings.Contains(obstacles[0].String(), tt.obstacle) {
-					t.Errorf("obstacles %v, want %q", obstacles, tt.obstacle)
-				}
-			}
-		})
-	}
+	patches.PlayRows(t, "testdata/calculator.txt", nil, func(t *testing.T, _ string, r *struct{ Label string }) string {
+		c := inplace.Calculator{History: history, To: history[4]}
+		update, obstacles := c.For(r.Label)
+		if again, why := c.For(r.Label); again != update || fmt.Sprint(why) != fmt.Sprint(obstacles) {
+			t.Errorf("%s: then update %v, obstacles %v", r.Label, again, why)
+		}
+		if update == nil {
+			return fmt.Sprint(obstacles)
+		}
+		return fmt.Sprintf("%v of %s, obstacles %v", update.Images, update.Revision, obstacles)
+	})
 }
 
 func TestCalculatorCalculatesOncePerRevision(t *testing.T) {

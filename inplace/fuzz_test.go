@@ -76,12 +76,13 @@ func updateLeadsTo(t *testing.T, a, b []byte, u *inplace.Update) {
 	if err := inplace.Begin(&p, pod, u, inplace.BeginOptions{Now: start()}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range old.Spec.Containers {
-		got := old.Spec.Containers[i].Image
-		if image, changes := p.Images[old.Spec.Containers[i].Name]; changes {
-			got = image
-		}
-		if got != wanted.Spec.Containers[i].Image && len(state(t, patched(p)).NextContainerImages) == 0 {
+	after, err := p.Apply(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range after.Spec.Containers {
+		got := after.Spec.Containers[i].Image
+		if got != wanted.Spec.Containers[i].Image && len(state(t, after).NextContainerImages) == 0 {
 			t.Fatalf("container %d: image %s, want %s", i, got, wanted.Spec.Containers[i].Image)
 		}
 	}
@@ -95,17 +96,6 @@ func uniqueNames(t *corev1.PodTemplateSpec, names map[string]bool) bool {
 		names[c.Name] = true
 	}
 	return true
-}
-
-// patched returns a pod that holds nothing but the annotations of the patch.
-func patched(p podpatch.Patch) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}}}
-	for key, value := range p.Annotations {
-		if value != nil {
-			pod.Annotations[key] = *value
-		}
-	}
-	return pod
 }
 
 // Whatever stands in the records, Refresh fails or leads somewhere: its

@@ -28,14 +28,3 @@ func TestUpdateString(t *testing.T) {
 		}
 	}
 }
-
-func TestProgressString(t *testing.T) {
-	for want, p := range map[string]inplace.Progress{
-		"complete":          {Complete: true},
-		"waiting: the node": {Waiting: "the node"},
-	} {
-		if got := p.String(); got != want {
-			t.Errorf("want %q, got %q", want, got)
-		}
-	}
-}

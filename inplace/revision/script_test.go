@@ -157,12 +157,7 @@ func TestBytes(t *testing.T) {
 			}
 			return revision.Hash(golden(t, values(d, "of")[0]), count) + "\n"
 		case "matches", "name", "short", "advance":
-			var out strings.Builder
-			for line := range strings.Lines(d.Input) {
-				line, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
-				fmt.Fprintln(&out, ofLine(t, d.Cmd, strings.Fields(line)), strings.TrimSpace(line+" "+name))
-			}
-			return out.String()
+			return patches.EachLine(d.Input, func(line string) string { return ofLine(t, d.Cmd, strings.Fields(line)) })
 		}
 		return dataOf(t, d)
 	})

@@ -18,16 +18,8 @@ import (
 func lettered(letters string) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for i, letter := range strings.Split(letters, "") {
-		pod := newPod(strconv.Itoa(i))
-		switch letter {
-		case "A", "B":
-			pod.Labels[letter] = "yes"
-		case "D":
-			pod.Labels["A"] = "no"
-		case "C":
-			pod.Labels["A"], pod.Labels["B"] = "yes", "yes"
-		}
-		pods = append(pods, pod)
+		words := map[string][]string{"A": {"A=yes"}, "B": {"B=yes"}, "C": {"A=yes", "B=yes"}, "D": {"A=no"}}
+		pods = append(pods, newPod(strconv.Itoa(i), words[letter]...))
 	}
 	return pods
 }

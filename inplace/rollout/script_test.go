@@ -162,11 +162,11 @@ func TestOrders(t *testing.T) {
 	datadriven.RunTest(t, "testdata/orders.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "scatter":
-			return eachLine(d.Input, scatterLine)
+			return patches.EachLine(d.Input, scatterLine)
 		case "integers":
-			return eachLine(d.Input, func(line string) string { return fmt.Sprint(trailingInteger(line)) })
+			return patches.EachLine(d.Input, func(line string) string { return fmt.Sprint(trailingInteger(line)) })
 		case "refused":
-			return eachLine(d.Input, func(line string) string {
+			return patches.EachLine(d.Input, func(line string) string {
 				return names(RefusedLast(patches.Object[given](t, line).refusals(), []*corev1.Pod{newPod("a"), newPod("b"), newPod("c"), newPod("d")}, itself))
 			})
 		}
@@ -195,16 +195,6 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// eachLine shows what comes of the lines of a script. Behind # stands what a line shows.
-func eachLine(text string, show func(line string) string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		line, name, _ := strings.Cut(line, "#")
-		fmt.Fprintf(&out, "%s: %s\n", strings.TrimSpace(name), show(strings.TrimSpace(line)))
-	}
-	return out.String()
-}
-
 // scatterLine scatters pods of a line.
 func scatterLine(line string) string {
 	letters, strategy, _ := strings.Cut(line, " by")
@@ -216,7 +206,7 @@ func scatterLine(line string) string {
 // TestWaits shows the subject of what waits, what it says, and the line of a plan.
 func TestWaits(t *testing.T) {
 	datadriven.RunTest(t, "testdata/waits.txt", func(t *testing.T, d *datadriven.TestData) string {
-		return eachLine(d.Input, func(line string) string {
+		return patches.EachLine(d.Input, func(line string) string {
 			w := *patches.Object[Wait](t, line)
 			if w.Subject.Kind == "pod" {
 				w = PodWaits(w.Pod, w.Reason)
@@ -239,7 +229,7 @@ func TestCounts(t *testing.T) {
 				return MaxUnavailable(v, replicas, int32(surge))
 			},
 		}[d.Cmd]
-		return eachLine(d.Input, func(line string) string {
+		return patches.EachLine(d.Input, func(line string) string {
 			text, of, _ := strings.Cut(line, " of ")
 			n, err := count(value(text), int32(patches.Number(t, of)))
 			if err != nil {

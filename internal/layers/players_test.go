@@ -23,7 +23,6 @@ const equipmentOfHistories = module + "/internal/testing/simulation"
 // than the controller, or give a judge what it is to know.
 var setups = map[string]string{
 	"createInjected": "the webhook is under test, too",
-	"createOfBoth":   "the webhook is under test, too",
 	"webhookOf":      "the webhook is under test, too",
 	"judgedAs":       "defaults and hashes, for which sidecar/injection has golden data",
 	"judgesSidecars": "defaults and hashes, for which sidecar/injection has golden data",

@@ -26,14 +26,11 @@ func TestDefaults(t *testing.T) {
 		case "claim":
 			return changes(t, d, podtemplate.DefaultClaim)
 		case "pull":
-			var out strings.Builder
-			for image := range strings.Lines(d.Input) {
-				image = strings.Trim(strings.TrimSpace(image), `"`)
-				template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Image: image}}}}
+			return patches.EachLine(d.Input, func(image string) string {
+				template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Image: strings.Trim(image, `"`)}}}}
 				podtemplate.Default(template)
-				fmt.Fprintf(&out, "%q: %s\n", image, template.Spec.InitContainers[0].ImagePullPolicy)
-			}
-			return out.String()
+				return string(template.Spec.InitContainers[0].ImagePullPolicy)
+			})
 		}
 		return changes(t, d, podtemplate.Default)
 	})

@@ -3,6 +3,7 @@
 package podtemplate_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 func claim(name string) corev1.PersistentVolumeClaim {
@@ -20,36 +22,25 @@ func image(image string) *corev1.PodTemplateSpec {
 	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}}}
 }
 
+// TestDefaultOfTemplates shows in testdata/templates.txt whether templates, of an image and a claim, are others than those stored, and which of them get
+// defaults. Those stored get none.
 func TestDefaultOfTemplates(t *testing.T) {
-	type claims = []corev1.PersistentVolumeClaim
-	for _, tt := range []struct {
-		name             string
-		templates        podtemplate.Templates
-		stored           podtemplate.Templates
-		wantPod, wantPVC bool
-	}{
-		{"new", podtemplate.Templates{Pod: image("a:1"), Claims: claims{claim("data")}}, podtemplate.Templates{}, true, true},
-		{"unchanged", podtemplate.Templates{Pod: image("a:1"), Claims: claims{claim("data")}}, podtemplate.Templates{Pod: image("a:1"), Claims: claims{claim("data")}}, false, false},
-		{"another image", podtemplate.Templates{Pod: image("a:2"), Claims: claims{claim("data")}}, podtemplate.Templates{Pod: image("a:1"), Claims: claims{claim("data")}}, true, false},
-		{"another claim", podtemplate.Templates{Pod: image("a:1"), Claims: claims{claim("logs")}}, podtemplate.Templates{Pod: image("a:1"), Claims: claims{claim("data")}}, false, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			changed := !tt.templates.Equal(tt.stored)
-			if want := tt.wantPod || tt.wantPVC; changed != want {
-				t.Errorf("changed: %t, want %t", changed, want)
-			}
-			tt.templates.Default(tt.stored)
-			if got := tt.templates.Pod.Spec.RestartPolicy != ""; got != tt.wantPod {
-				t.Errorf("the pod template got defaults: %t, want %t", got, tt.wantPod)
-			}
-			if stored := tt.stored.Pod; stored != nil && (stored.Spec.RestartPolicy != "" || tt.stored.Claims[0].Spec.VolumeMode != nil) {
-				t.Error("the stored templates got defaults")
-			}
-			if got := tt.templates.Claims[0].Spec.VolumeMode != nil; got != tt.wantPVC {
-				t.Errorf("the claim templates got defaults: %t, want %t", got, tt.wantPVC)
-			}
-		})
+	type of struct{ Image, Claim string }
+	templates := func(of *of) (made podtemplate.Templates) {
+		if of != nil {
+			made = podtemplate.Templates{Pod: image(of.Image), Claims: []corev1.PersistentVolumeClaim{claim(of.Claim)}}
+		}
+		return made
 	}
+	patches.PlayRows(t, "testdata/templates.txt", nil, func(t *testing.T, _ string, r *struct{ New, Stored *of }) string {
+		made, stored := templates(r.New), templates(r.Stored)
+		changed := !made.Equal(stored)
+		made.Default(stored)
+		if diff := cmp.Diff(templates(r.Stored), stored); diff != "" {
+			t.Errorf("the stored templates got defaults:\n%s", diff)
+		}
+		return fmt.Sprintf("changed %t, defaults of the pod %t, of the claim %t", changed, made.Pod.Spec.RestartPolicy != "", made.Claims[0].Spec.VolumeMode != nil)
+	})
 }
 
 func TestEqualOfTemplates(t *testing.T) {

@@ -96,12 +96,7 @@ func TestInject(t *testing.T) {
 				}
 			}
 			if d.Cmd != "inject" {
-				var out strings.Builder
-				for line := range strings.Lines(d.Input) {
-					spec, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
-					fmt.Fprintf(&out, "%s:\n    %s\n", name, shownOf(t, d.Cmd, features, spec))
-				}
-				return out.String()
+				return patches.EachLine(d.Input, func(spec string) string { return shownOf(t, d.Cmd, features, spec) })
 			}
 			in := patches.Object[injection.Input](t, d.Input)
 			if in.Pod.Namespace = "shop"; d.HasArg("unnamed") {
@@ -134,7 +129,7 @@ func shownOf(t *testing.T, what string, f injection.Features, spec string) strin
 		if diff := cmp.Diff(setOf(t, "demo", spec), set); diff != "" || err != nil {
 			t.Errorf("error %v, and the SidecarSet is changed:\n%s", err, diff)
 		}
-		return hashes.Containers + "\n    " + hashes.WithoutImage
+		return hashes.Containers + "\n" + hashes.WithoutImage
 	}
 	f.Default(set)
 	again := set.DeepCopy()

@@ -7,11 +7,18 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
+
+var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts, ClusterScoped: true}
+
+// acts tells whether a plan writes anything.
+func acts(p *Plan) bool {
+	return p.CreatePolicy != nil || p.UpdatePolicy != nil || p.CreateBinding != nil || p.UpdateBinding != nil || p.DeletePolicy != nil || p.DeleteBinding != nil
+}
 
 // TestConformance has the policy of a SidecarSet follow another revision, and both go while injection is paused. (SPC-1, SPC-3, SPC-5, SPC-7, SPC-11)
 func TestConformance(t *testing.T) {
@@ -29,16 +36,7 @@ func TestConformance(t *testing.T) {
 			for _, read := range o.reads() {
 				*read.Informer = c.Share(read.MakeInformer())
 			}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || plan.CreatePolicy == nil && plan.UpdatePolicy == nil && plan.CreateBinding == nil && plan.UpdateBinding == nil &&
-					plan.DeletePolicy == nil && plan.DeleteBinding == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(tested, o, rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			set := setOf(c.T, one)

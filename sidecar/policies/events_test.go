@@ -37,10 +37,6 @@ func TestEventsThatMatter(t *testing.T) {
 		change(&s)
 		return describe(NewPlan(&s))
 	}
-	enqueued := func(concern func(enqueue controller.Enqueue)) (is bool) {
-		concern(func(key types.NamespacedName) { is = is || key.Name == "web" })
-		return is
-	}
 	// What a spec holds counts in its generation.
 	can := regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Status`)
 	behind := base.SidecarSet.DeepCopy()
@@ -48,11 +44,8 @@ func TestEventsThatMatter(t *testing.T) {
 	for _, set := range []*v1alpha1.SidecarSet{base.SidecarSet, behind} {
 		mutation.Plan[v1alpha1.SidecarSet]{
 			What: "SidecarSet", Copy: (*v1alpha1.SidecarSet).DeepCopy, Can: can,
-			Of: func(set *v1alpha1.SidecarSet) string { return of(func(s *Snapshot) { s.SidecarSet = set }) },
-			Matters: func(before, after *v1alpha1.SidecarSet) bool {
-				return controller.Changed(before, after, controller.Generation|controller.Status) != 0 &&
-					enqueued(func(enqueue controller.Enqueue) { setChanged(before, after, enqueue) })
-			},
+			Of:      func(set *v1alpha1.SidecarSet) string { return of(func(s *Snapshot) { s.SidecarSet = set }) },
+			Matters: mutation.Concerned("web", controller.Generation|controller.Status, setChanged),
 		}.Check(t, reads, set)
 	}
 	mutation.Plan[admissionregistrationv1.MutatingAdmissionPolicy]{

@@ -112,19 +112,10 @@ func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", sets, func(c *fixture.Cluster) *fixture.Story {
 		o := optionsIn(c)
 		var running Controller
-		plan := func() string {
-			plan, err := running.Plan(c.T.Context(), types.NamespacedName{Name: "web"})
-			c.Must(err)
-			if plan == nil {
-				return ""
-			}
-			return plan.String()
-		}
 		c.Unfinished = func() string {
-			if left := plan(); strings.Contains(left, "create ") || strings.Contains(left, "update ") || strings.HasPrefix(left, "delete ") {
-				return left
-			}
-			return ""
+			left, err := tested.Unfinished(running, fixture.Web)
+			c.Must(err)
+			return left
 		}
 		user := func(verb, suffix, body string) func(...string) string {
 			return func(resource ...string) string {
@@ -168,7 +159,12 @@ func TestStories(t *testing.T) {
 						}
 					}
 					c.ForgetRequests()
-					return strings.TrimSpace(out+stands(c, "web")+"\n"+plan()) + "\n"
+					plan, err := running.Plan(c.T.Context(), types.NamespacedName{Name: "web"})
+					c.Must(err)
+					if plan == nil {
+						plan = &Plan{}
+					}
+					return strings.TrimSpace(fmt.Sprint(out, stands(c, "web"), "\n", plan)) + "\n"
 				},
 				"all-requests": func(...string) string { return fmt.Sprintln(c.Count(fixture.ControllerUser)) },
 			}}

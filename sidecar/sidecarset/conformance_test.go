@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"fmt"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
 )
 
 // suite is what the scenarios of a SidecarSet have in common: three pods, and a change.
@@ -31,7 +33,9 @@ func suite(spec, change string, writes ...string) conformance.Subject {
 		Create: func(c *conformance.Cluster, name string) {
 			set := newSet(c.T, name, spec, "updateStrategy: {maxUnavailable: 2}", "revisionHistoryLimit: 1")
 			c.Create(set, "")
-			addPods(c.Cluster, set, name+"-0", name+"-1", name+"-2")
+			for i := range 3 {
+				c.CreatePod(injectedPod(c.T, set, fixture.Web.Namespace, fmt.Sprint(name, "-", i), injection.Features{}))
+			}
 		},
 		Change:  func(c *conformance.Cluster, name string) { c.EditNamed(name, change) },
 		Outcome: func(c *conformance.Cluster, name string) string { return outcome(c.Cluster, name) },

@@ -62,22 +62,8 @@ func prepare(c *fixture.Cluster) {
 	}
 }
 
-// addPods creates pods as the webhook lets them through.
-func addPods(c *fixture.Cluster, set *v1alpha1.SidecarSet, names ...string) {
-	c.T.Helper()
-	for _, name := range names {
-		c.CreatePod(injectedPod(c.T, set, fixture.Web.Namespace, name))
-	}
-}
-
 // injectedPod is a pod with the label app, and with what a SidecarSet injects.
-func injectedPod(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string) *corev1.Pod {
-	t.Helper()
-	return injectedWith(t, set, namespace, name, injection.Features{})
-}
-
-// injectedWith is the same with features.
-func injectedWith(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string, features injection.Features) *corev1.Pod {
+func injectedPod(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string, features injection.Features) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": set.Name}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}

@@ -29,9 +29,9 @@ func BenchmarkPlan(b *testing.B) {
 		{"take-all", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 100%", n, 0, 0) }},
 		{"take-apart", func(b *testing.B, n int) *world {
 			w := many(b, "maxUnavailable: 100%", n, 0, 0)
-			for i, pod := range w.pods { // each was injected into at another time
-				at, text := w.now.Add(time.Duration(i)*time.Second).UTC().Format(time.RFC3339), pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
-				pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = strings.ReplaceAll(text, w.now.UTC().Format(time.RFC3339), at)
+			for i, pod := range w.Pods { // each was injected into at another time
+				at, text := w.Now.Add(time.Duration(i)*time.Second).UTC().Format(time.RFC3339), pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
+				pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = strings.ReplaceAll(text, w.Now.UTC().Format(time.RFC3339), at)
 			}
 			return w
 		}},
@@ -46,7 +46,7 @@ func BenchmarkPlan(b *testing.B) {
 	} {
 		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
 			w := test.setUp(b, n)
-			for _, pod := range w.pods {
+			for _, pod := range w.Pods {
 				if _, err := caches.Trim(pod); err != nil {
 					b.Fatal(err)
 				}
@@ -70,10 +70,10 @@ func TestAllocations(t *testing.T) {
 		w.settle()
 		w.image("mesh", "mesh:v2")
 		w.settle()
-		pod := w.pods[0]
+		pod := w.Pods[0]
 		for i := range n {
-			w.pods = append(w.pods, pod.DeepCopy())
-			w.pods[i+1].Name = fmt.Sprint("p", i)
+			w.Pods = append(w.Pods, pod.DeepCopy())
+			w.Pods[i+1].Name = fmt.Sprint("p", i)
 		}
 		w.sync()
 		s := w.snapshot()

@@ -34,7 +34,7 @@ func (s *planScript) changeOf(name string) change {
 // checkPlain tells whether the update of a pod is written without maps and encoding/json. Then it has the bytes of any other. (SCS-11, SCS-13)
 func (s *planScript) checkPlain(name string) string {
 	s.t.Helper()
-	fast, slow, since := s.changeOf(name), s.changeOf(name), notReadySince(s.pod(name))
+	fast, slow, since := s.changeOf(name), s.changeOf(name), notReadySince(s.Pod(name))
 	fast.since, slow.since = since, since
 	if !fast.replacePlainly() {
 		if !fast.Empty() {
@@ -54,9 +54,9 @@ func (s *planScript) checkPlain(name string) string {
 // are read, and stay. (SCS-12)
 func (s *planScript) checkRecords(name, text string) string {
 	s.t.Helper()
-	c, before := s.changeOf(name), s.pod(name).Annotations[v1alpha1.SidecarSetHashAnnotation]
-	s.pod(name).Annotations[v1alpha1.SidecarSetHashAnnotation] = text
-	defer func() { s.pod(name).Annotations[v1alpha1.SidecarSetHashAnnotation] = before }()
+	c, before := s.changeOf(name), s.Pod(name).Annotations[v1alpha1.SidecarSetHashAnnotation]
+	s.Pod(name).Annotations[v1alpha1.SidecarSetHashAnnotation] = text
+	defer func() { s.Pod(name).Annotations[v1alpha1.SidecarSetHashAnnotation] = before }()
 	alone := c.p.ownAlone(text)
 	read, err := c.recordsAfter(false)
 	s.must(err)

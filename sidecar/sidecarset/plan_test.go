@@ -20,7 +20,7 @@ func TestPlanOfNil(t *testing.T) {
 	w.settle()
 	w.image("log", "log:v2")
 	pods, revisions := w.snapshot(), w.snapshot()
-	pods.Pods, revisions.Revisions = append(w.pods, nil), append(w.revisions, nil)
+	pods.Pods, revisions.Revisions = append(w.Pods, nil), append(w.Revisions, nil)
 	for name, s := range map[string]*Snapshot{"pod": pods, "revision": revisions} {
 		plan := NewPlan(s)
 		if !strings.Contains(plan.String(), "problem FailedUpdatePod: Snapshot.Pods or Snapshot.Revisions: nil left out\n") || len(updates(plan)) != 1 ||

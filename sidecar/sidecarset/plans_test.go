@@ -188,7 +188,7 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		w.set.Name, w.set.UID = named, types.UID("uid-of-"+named)
 		s.others = append(s.others, w.set)
 	case "bare":
-		s.pods = append(s.pods, s.bare(named))
+		s.Pods = append(s.Pods, s.bare(named))
 	case "edit":
 		s.edit(rest)
 	case "image":
@@ -197,17 +197,17 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 	case "set":
 		patches.Strategic(s.t, s.set, rest)
 	case "pod":
-		patches.Strategic(s.t, s.pod(named), patch)
+		patches.Strategic(s.t, s.Pod(named), patch)
 	case "revision":
-		patches.Strategic(s.t, s.revisions[s.numbers([]string{named})[0]-1], patch)
+		patches.Strategic(s.t, s.Revisions[s.numbers([]string{named})[0]-1], patch)
 	case "data":
-		r := s.revisions[s.numbers([]string{named})[0]-1]
+		r := s.Revisions[s.numbers([]string{named})[0]-1]
 		if old, now, replaces := strings.Cut(patch, " => "); replaces {
 			patch = strings.Replace(string(r.Data.Raw), old, now, 1)
 		}
 		r.Data.Raw = []byte(patch)
 	case "forget":
-		s.revisions = nil
+		s.Revisions = nil
 	case "feature":
 		feature := reflect.ValueOf(&s.switched).Elem().FieldByName(named)
 		if !feature.IsValid() {
@@ -217,23 +217,23 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 	case "status":
 		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
 	case "gone":
-		s.pods = slices.DeleteFunc(s.pods, func(pod *corev1.Pod) bool { return pod.Name == named })
+		s.Gone(named)
 	case "down":
 		s.down(words[0], words[1])
 	case "workload":
 		beginWorkloadUpdate(s.world, s.at(named))
 	case "at":
-		s.now = s.at(named)
+		s.Now = s.at(named)
 	case "namespace":
 		s.namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: *patches.Object[map[string]string](s.t, patch)}}}
 	case "refused":
 		no := errors.New("no")
-		s.refusals = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.pod(named).UID: no}, Err: no}
+		s.refusals = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.Pod(named).UID: no}, Err: no}
 	case "denied":
 		if s.refusals.Denied == nil {
 			s.refusals.Denied = map[types.UID]rollout.Denial{}
 		}
-		s.refusals.Denied[s.pod(named).UID] = rollout.Denial{Budget: words[1], Since: s.at(words[2]), Asked: s.at(words[2])}
+		s.refusals.Denied[s.Pod(named).UID] = rollout.Denial{Budget: words[1], Since: s.at(words[2]), Asked: s.at(words[2])}
 	case "accepted":
 		s.refusals = rollout.Refusals{}
 	case "policies":
@@ -258,7 +258,7 @@ func (s *planScript) applyIfUnchanged(plan *Plan) {
 // status changes what the kubelet says of a container; without a patch it says nothing of it.
 func (s *planScript) status(pod, container, patch string) {
 	s.t.Helper()
-	statuses := &s.pod(pod).Status.ContainerStatuses
+	statuses := &s.Pod(pod).Status.ContainerStatuses
 	i := slices.IndexFunc(*statuses, func(status corev1.ContainerStatus) bool { return status.Name == container })
 	if patch == "" {
 		*statuses = slices.Delete(*statuses, i, i+1)
@@ -277,8 +277,6 @@ func (s *planScript) show(verb string, words []string) bool {
 		shown = []string{plan.String()}
 	case "updates": // in their order
 		shown = updates(plan)
-	case "resets":
-		shown = resets(plan)
 	case "taken":
 		shown = []string{fmt.Sprintf("%d pods are updated, %d wait, partition %d", len(updates(plan)), len(plan.Waiting), plan.Rollout.Partition)}
 	case "counts": // that the status has, too
@@ -292,7 +290,7 @@ func (s *planScript) show(verb string, words []string) bool {
 			s.t.Errorf("status %+v, want %s at %s", status, shown[0], plan.Revisions.Update.Name)
 		}
 	case "waits":
-		for _, pod := range s.pods {
+		for _, pod := range s.Pods {
 			if rules := waits(plan, pod.Name); rules != "" {
 				shown = append(shown, pod.Name+" "+rules)
 			}
@@ -306,26 +304,25 @@ func (s *planScript) show(verb string, words []string) bool {
 	case "history": // what becomes of revisions
 		shown = strings.Split(strings.TrimPrefix(plan.Revisions.String(), "update revision "), "\n")
 	case "hot":
-		shown = []string{hotState(s.t, s.pod(words[0]), words[1], s.versions)}
+		shown = []string{hotState(s.t, s.Pod(words[0]), words[1], s.versions)}
 	case "images":
-		shown = imagesOf(s.pod(words[0]))
+		shown = imagesOf(s.Pod(words[0]))
 	case "conditions":
 		for _, c := range s.set.Status.Conditions {
 			shown = append(shown, fmt.Sprintf("%s=%s since %s: %s", c.Type, c.Status, c.LastTransitionTime.UTC().Format(time.TimeOnly), c.Message))
-		}
-	case "deleted":
-		for _, r := range plan.Revisions.Delete {
-			shown = append(shown, fmt.Sprint(r.Revision))
 		}
 	case "patches":
 		for i := range plan.Patch {
 			shown = append(shown, plan.Patch[i].Patch.String())
 		}
-	case "annotation":
-		shown = []string{s.pod(words[0]).Annotations[words[1]]}
-	case "annotations":
-		for _, key := range slices.Sorted(maps.Keys(s.pod(words[0]).Annotations)) {
-			shown = append(shown, key+"="+s.pod(words[0]).Annotations[key])
+	case "annotation": // one, or all
+		all := s.Pod(words[0]).Annotations
+		if len(words) > 1 {
+			s.print(all[words[1]])
+			return true
+		}
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			shown = append(shown, key+"="+all[key])
 		}
 		s.print(strings.Join(shown, "\n"))
 		return true

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -52,7 +53,8 @@ func BenchmarkRestart(b *testing.B) {
 					if i >= 1000 {
 						break
 					}
-					if _, err := kube.CoreV1().Pods("shop").Create(b.Context(), injectedPod(b, set, "shop", fmt.Sprintf("pod-%d-%d", i, p)), metav1.CreateOptions{}); err != nil {
+					pod := injectedPod(b, set, "shop", fmt.Sprintf("pod-%d-%d", i, p), injection.Features{})
+					if _, err := kube.CoreV1().Pods("shop").Create(b.Context(), pod, metav1.CreateOptions{}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -36,7 +37,7 @@ func TestSimulationFindsBugsOfNatives(t *testing.T) {
 	plant("native sidecars are not waited for", invariants.Availability, 0, inPods(func(_ *Snapshot, pod *corev1.Pod) {
 		for i := range pod.Status.InitContainerStatuses {
 			status := &pod.Status.InitContainerStatuses[i]
-			status.Image, status.Ready = imageOfInit(pod, status.Name), true
+			status.Image, status.Ready = podstate.Lasting(pod, status.Name).Image, true
 		}
 	}).While(updateNatives))
 }
@@ -57,15 +58,6 @@ func forgetWhatRan(s *Snapshot, pod *corev1.Pod) {
 		records[s.Set.Name] = record
 		annotatePod(pod, v1alpha1.SidecarSetHashAnnotation, records)
 	}
-}
-
-func imageOfInit(pod *corev1.Pod, name string) string {
-	for i := range pod.Spec.InitContainers {
-		if pod.Spec.InitContainers[i].Name == name {
-			return pod.Spec.InitContainers[i].Image
-		}
-	}
-	return ""
 }
 
 // natives has native sidecars count as containers.

@@ -13,13 +13,11 @@ import (
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// injecting has those who create pods act. The webhook injects what the SidecarSet has for a pod, if there is one; nil: it refuses
-// the pod.
+// injecting has those who create pods act. The webhook injects what the SidecarSets have for a pod; nil: it refuses the pod.
 type injecting struct {
-	webhook func(*simulation.User, *v1alpha1.SidecarSet, *corev1.Pod) *corev1.Pod
+	webhook func(*simulation.User, *corev1.Pod) *corev1.Pod
 }
 
 // populate creates pods.
@@ -42,8 +40,7 @@ func (i injecting) createPod(u *simulation.User, r *rand.Rand, name string) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue}}
 	}
 	if missed := r.IntN(10) == 0; !missed {
-		set, _ := u.Workload().(*v1alpha1.SidecarSet)
-		pod = i.webhook(u, set, pod)
+		pod = i.webhook(u, pod)
 	}
 	if pod == nil {
 		return // the webhook refuses it

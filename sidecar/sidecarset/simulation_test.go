@@ -94,13 +94,14 @@ func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
 	}
 }
 
-// webhookOf injects into new pods with features. It is as much under test as the controller.
-func webhookOf(features injection.Features) func(*simulation.User, *v1alpha1.SidecarSet, *corev1.Pod) *corev1.Pod {
-	return func(u *simulation.User, set *v1alpha1.SidecarSet, pod *corev1.Pod) *corev1.Pod {
-		if set == nil {
-			return pod
+// webhookOf injects into new pods with features, of all SidecarSets. It is as much under test as the controller.
+func webhookOf(features injection.Features) func(*simulation.User, *corev1.Pod) *corev1.Pod {
+	return func(u *simulation.User, pod *corev1.Pod) *corev1.Pod {
+		var sets []*v1alpha1.SidecarSet
+		for _, object := range u.Objects(setResource.Name) {
+			sets = append(sets, object.(*v1alpha1.SidecarSet))
 		}
-		result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: []*v1alpha1.SidecarSet{set},
+		result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets,
 			Revisions: u.Revisions(), Features: features, Now: time.Now()})
 		if err != nil {
 			return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,7 +45,7 @@ const also = "also"
 // two is played with two SidecarSets of which some containers and volumes have the same names.
 func two(bug bug) *simulation.Subject {
 	w := simulated(bug)
-	start, populate, others := w.Start, w.Populate, w.Others
+	start, populate := w.Start, w.Populate
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
 		c, err := start(p)
 		c.Reconcile = simulation.ReconcileEach(c.Reconcile, types.NamespacedName{Name: simulation.Web.Name}, types.NamespacedName{Name: also})
@@ -55,13 +54,6 @@ func two(bug bug) *simulation.Subject {
 	w.Populate = func(u *simulation.User, r *rand.Rand) {
 		u.CreateObject(setResource.Name, anyAlso(r))
 		populate(u, r)
-	}
-	w.Others = func(u *simulation.User, r *rand.Rand) {
-		if r.IntN(2) == 0 {
-			createOfBoth(u, r)
-			return
-		}
-		others(u, r)
 	}
 	w.Act = bug.Act(func(u *simulation.User, r *rand.Rand) {
 		switch r.IntN(8) {
@@ -101,42 +93,17 @@ func anyAlso(r *rand.Rand) *v1alpha1.SidecarSet {
 	return set
 }
 
-// setNamed is a SidecarSet; nil if there is none.
-func setNamed(u *simulation.User, name string) *v1alpha1.SidecarSet {
-	for _, object := range u.Objects(setResource.Name) {
-		if set := object.(*v1alpha1.SidecarSet); set.Name == name {
-			return set.DeepCopy()
-		}
-	}
-	return nil
-}
-
 // editAlso gives containers of the second SidecarSet other images.
 func editAlso(u *simulation.User, r *rand.Rand) {
-	set := setNamed(u, also)
-	if set == nil {
-		return
-	}
-	for i := range set.Spec.Containers {
-		c := &set.Spec.Containers[i]
-		c.Image = fmt.Sprint(also, "-", c.Name, ":", 1+r.IntN(4))
-	}
-	u.Patch(setResource.Name, also, encoded(map[string]any{"spec": map[string]any{"containers": set.Spec.Containers}}))
-}
-
-// createOfBoth creates a pod into which a webhook injects both SidecarSets.
-func createOfBoth(u *simulation.User, r *rand.Rand) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: simulation.Web.Namespace, Name: fmt.Sprint("both-", r.IntN(5)),
-		Labels: map[string]string{"app": "web", "ring": []string{"a", "b"}[r.IntN(2)]}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
-	var sets []*v1alpha1.SidecarSet
-	for _, name := range []string{also, simulation.Web.Name} {
-		if set := setNamed(u, name); set != nil {
-			sets = append(sets, set)
+	for _, object := range u.Objects(setResource.Name) {
+		set := object.DeepCopyObject().(*v1alpha1.SidecarSet)
+		if set.Name != also {
+			continue
 		}
-	}
-	result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets, Revisions: u.Revisions(), Now: time.Now()})
-	if err == nil { // otherwise the webhook refuses it
-		u.CreatePod(result.Pod)
+		for i := range set.Spec.Containers {
+			c := &set.Spec.Containers[i]
+			c.Image = fmt.Sprint(also, "-", c.Name, ":", 1+r.IntN(4))
+		}
+		u.Patch(setResource.Name, also, encoded(map[string]any{"spec": map[string]any{"containers": set.Spec.Containers}}))
 	}
 }

@@ -28,7 +28,7 @@ func TestSimulationOfWebhooks(t *testing.T) {
 // admitted is what a simulation needs to know of SidecarSets, whose controllers have a bug, and whose webhooks read spoilt caches.
 func admitted(bug bug, spoil func(AdmissionReader) AdmissionReader) *simulation.Subject {
 	w := simulated(bug)
-	inject := injecting{func(u *simulation.User, _ *v1alpha1.SidecarSet, pod *corev1.Pod) *corev1.Pod {
+	inject := injecting{func(u *simulation.User, pod *corev1.Pod) *corev1.Pod {
 		request := &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: simulation.Web.Namespace, Object: runtime.RawExtension{Object: pod}}
 		if !u.Admit(request).Allowed {
 			return nil
@@ -75,38 +75,38 @@ func hashesOf(set *v1alpha1.SidecarSet) (containers, withoutImage string, err er
 	return hashes.Containers, hashes.WithoutImage, err
 }
 
-// remembering is a reader that goes on with what it read first of a SidecarSet.
-type remembering struct {
+// spoilt is a reader of SidecarSets that a bug changes.
+type spoilt struct {
 	AdmissionReader
-	first *v1alpha1.SidecarSet
+	change func([]*v1alpha1.SidecarSet)
 }
 
-func (r *remembering) SidecarSetsFor(ctx context.Context, namespace string, labels map[string]string) ([]*v1alpha1.SidecarSet, error) {
+func (r spoilt) SidecarSetsFor(ctx context.Context, namespace string, labels map[string]string) ([]*v1alpha1.SidecarSet, error) {
 	sets, err := r.AdmissionReader.SidecarSetsFor(ctx, namespace, labels)
-	if len(sets) == 0 {
-		return sets, err
-	}
-	if r.first == nil {
-		r.first = sets[0]
-	}
-	return []*v1alpha1.SidecarSet{r.first}, err
-}
-
-// forgetting is a reader that does not see which revision is the latest one.
-type forgetting struct{ AdmissionReader }
-
-func (r forgetting) SidecarSetsFor(ctx context.Context, namespace string, labels map[string]string) ([]*v1alpha1.SidecarSet, error) {
-	sets, err := r.AdmissionReader.SidecarSetsFor(ctx, namespace, labels)
-	for i, set := range sets {
-		sets[i] = set.DeepCopy()
-		sets[i].Status.LatestRevision = ""
-	}
+	r.change(sets)
 	return sets, err
 }
 
 // TestSimulationFindsBugsOfWebhooks plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfWebhooks(t *testing.T) {
 	plant := simulation.Plant(t, func(spoil func(AdmissionReader) AdmissionReader) *simulation.Subject { return admitted(bug{}, spoil) })
-	plant("a replica goes on with what it read first", invariants.InPlace, 0, func(r AdmissionReader) AdmissionReader { return &remembering{AdmissionReader: r} })
-	plant("a replica records no revision", invariants.History, 0, func(r AdmissionReader) AdmissionReader { return forgetting{r} })
+	plant("a replica goes on with what it read first", invariants.InPlace, 0, func(r AdmissionReader) AdmissionReader {
+		var first *v1alpha1.SidecarSet
+		return spoilt{r, func(sets []*v1alpha1.SidecarSet) {
+			if len(sets) > 0 {
+				if first == nil {
+					first = sets[0]
+				}
+				sets[0] = first
+			}
+		}}
+	})
+	plant("a replica records no revision", invariants.History, 0, func(r AdmissionReader) AdmissionReader {
+		return spoilt{r, func(sets []*v1alpha1.SidecarSet) {
+			for i, set := range sets {
+				sets[i] = set.DeepCopy()
+				sets[i].Status.LatestRevision = ""
+			}
+		}}
+	})
 }

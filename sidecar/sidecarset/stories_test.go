@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,7 +66,9 @@ func TestStories(t *testing.T) {
 		}
 		maps.Copy(story.Further, map[string]func(...string) string{
 			"inject": c.inject, "missed": act(c.missed), "mirror": c.mirror, "down": c.down, "forget": c.forget,
-			"inject-in":  act(func(namespace string) { c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a")) }),
+			"inject-in": act(func(namespace string) {
+				c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a", injection.Features{}))
+			}),
 			"kubelet-in": act(func(namespace string) { c.Must(c.Kubelet.SyncAll(c.T.Context(), namespace)) }),
 			"images-in":  c.imagesIn,
 			"metrics":    func(...string) string { return c.metrics.show() + "\n" },
@@ -152,7 +153,7 @@ func (c *cluster) inject(words ...string) string {
 		}
 	}
 	for _, name := range names {
-		pod := injectedWith(c.T, c.get("web"), fixture.Web.Namespace, name, c.Options.Injection)
+		pod := injectedPod(c.T, c.get("web"), fixture.Web.Namespace, name, c.Options.Injection)
 		maps.Copy(pod.Labels, labels)
 		c.CreatePod(pod)
 	}
@@ -223,7 +224,7 @@ func (c *cluster) down(words ...string) string {
 			}
 		}
 	}
-	judgeReady(pod, time.Now())
+	c.Kubelet.Judge(pod)
 	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
 	c.Must(err)
 	synctest.Wait()

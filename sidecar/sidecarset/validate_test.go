@@ -44,23 +44,17 @@ func setOf(t testing.TB, name, spec string) *v1alpha1.SidecarSet {
 func TestValidate(t *testing.T) {
 	datadriven.Walk(t, "testdata/validate", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var out strings.Builder
-			for line := range strings.Lines(d.Input) {
-				line, name, named := strings.Cut(strings.TrimSpace(line), " # ")
-				spec, by, _ := strings.Cut(line, " => ")
-				if !named {
-					name = spec
-				}
+			return patches.EachLine(d.Input, func(line string) string {
 				if d.Cmd == "match" {
-					fmt.Fprintf(&out, "%s: %s\n", name, matching(t, line))
-					continue
+					return matching(t, line)
 				}
-				out.WriteString(name + "\n")
+				spec, by, _ := strings.Cut(line+" ", " => ")
+				out := ""
 				for _, err := range judged(t, d, spec, by) {
-					out.WriteString("    " + err.Error() + "\n")
+					out += err.Error() + "\n"
 				}
-			}
-			return out.String()
+				return out
+			})
 		})
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,15 +59,6 @@ func setWith(fields string) string {
 		fields += ","
 	}
 	return `{"metadata":{"name":"demo","uid":"u1"},"spec":{` + fields + `"selector":{"matchLabels":{"app":"web"}},"containers":[{"name":"log","image":"busybox:1.0"}]}}`
-}
-
-func request(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
-	return &admissionv1.AdmissionRequest{
-		UID: "r1", Operation: op, Name: "demo",
-		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "SidecarSet"},
-		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "sidecarsets"},
-		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
-	}
 }
 
 // readers are what webhooks of scripts know, by their names.
@@ -155,6 +145,7 @@ func FuzzWebhook(f *testing.F) {
 	f.Add([]byte(`null`), []byte(`[]`), uint8(2))
 	f.Add([]byte(`{"spec":{"selector":{"matchExpressions":[{"key":"a","operator":"Is"}]},"containers":[{"name":"log"}]}}`), []byte(``), uint8(0))
 	webhook := &sidecarset.Webhook{Reader: &known{sets: []*v1alpha1.SidecarSet{setOf(f, "other", "{}"), nil}}}
+	request := conformance.Requests("v1alpha1", "SidecarSet", "sidecarsets")
 	f.Fuzz(func(t *testing.T, object, old []byte, operation uint8) {
 		r := request(conformance.Operations[int(operation)%len(conformance.Operations)], string(object), string(old))
 		conformance.CheckAnswers(t, webhook, r, 400, 500)

@@ -27,7 +27,7 @@ var requestResource = fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVe
 // cluster is a fake cluster whose node runs pods to their end. What a container exits with when
 // it is stopped is the tag of its image: log:0, or log:137.
 type cluster struct {
-	*fixture.Cluster
+	*fixture.Kind[Options, Snapshot, Plan]
 	requests client.ContainerRecreateRequestInterface
 	// noAgent has no agent serve requests.
 	noAgent bool
@@ -35,12 +35,13 @@ type cluster struct {
 	unpulled string
 	// late is how long the kubelet's own watch takes to show it what others write.
 	late time.Duration
-	// leavePhase has controllers leave the phase to kubelets.
-	leavePhase bool
 }
 
 func newCluster(f *fixture.Cluster) *cluster {
-	return &cluster{Cluster: f, requests: lifecycleClient(f, fixture.TestUser).ContainerRecreateRequests(fixture.Web.Namespace)}
+	o := Options{Kubernetes: f.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(f, fixture.ControllerUser),
+		ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of}}
+	return &cluster{Kind: &fixture.Kind[Options, Snapshot, Plan]{Cluster: f, Of: tested, Options: o},
+		requests: lifecycleClient(f, fixture.TestUser).ContainerRecreateRequests(fixture.Web.Namespace)}
 }
 
 func lifecycleClient(f *fixture.Cluster, user string) client.Interface {
@@ -55,17 +56,6 @@ func (c *cluster) createNodes() {
 		c.Must(err)
 	}
 	synctest.Wait()
-}
-
-// start runs a controller with informers of its own. The function it returns stops it.
-func (c *cluster) start(measured PodMetrics) (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser),
-		ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: reconciles}, PodMetrics: measured, Features: Features{LeavePhase: c.leavePhase}})
-	c.Must(err)
-	c.Reconcile = controller.Reconcile
-	return reconciles, c.Start(controller.Run)
 }
 
 // create creates a pod as podOf describes it, of which the kubelet runs all containers.

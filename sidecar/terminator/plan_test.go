@@ -31,12 +31,7 @@ import (
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var out strings.Builder
-			for line := range strings.Lines(d.Input) {
-				line, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
-				fmt.Fprintf(&out, "%s: %s\n", name, planOf(t, line))
-			}
-			return out.String()
+			return patches.EachLine(d.Input, func(line string) string { return planOf(t, line) })
 		})
 	})
 }
@@ -73,10 +68,10 @@ func planOf(t *testing.T, line string) string {
 	}
 	shown := describe(plan)
 	for _, w := range plan.Waiting {
-		shown += fmt.Sprintf("\n    %s: %s", w.Name, w.Reason)
+		shown += fmt.Sprintf("\n%s: %s", w.Name, w.Reason)
 	}
 	if plan.RequeueAfter > 0 {
-		shown += fmt.Sprint("\n    again after ", plan.RequeueAfter)
+		shown += fmt.Sprint("\nagain after ", plan.RequeueAfter)
 	}
 	return shown
 }

@@ -40,6 +40,13 @@ import (
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", requestResource, func(f *fixture.Cluster) *fixture.Story {
 		w := &world{cluster: newCluster(f)}
+		w.Options.PodMetrics = w
+		w.Of.New = func(o Options) (Controller, error) {
+			controller, err := New(o)
+			w.Must(err)
+			w.Reconcile = controller.Reconcile
+			return controller, nil
+		}
 		w.createNodes()
 		shown := func(act func(words []string)) func(...string) string {
 			return func(words ...string) string {
@@ -48,13 +55,9 @@ func TestStories(t *testing.T) {
 			}
 		}
 		return &fixture.Story{
-			Stable: true, Restart: func() {}, Option: func(string, string) { w.leavePhase = true },
-			Node: func(name string) *corev1.Node { return nodes[name].DeepCopy() },
-			Start: func() (*fixture.Reconciles, func()) {
-				reconciles, stop := w.start(w)
-				w.reconciles = reconciles
-				return reconciles, stop
-			},
+			Stable: true, Restart: func() {}, Option: w.Option,
+			Node:  func(name string) *corev1.Node { return nodes[name].DeepCopy() },
+			Start: func() (*fixture.Reconciles, func()) { return w.Run() },
 			Further: map[string]func(...string) string{
 				"state": shown(func([]string) {}),
 				"pod": shown(func(words []string) {
@@ -97,10 +100,9 @@ func TestStories(t *testing.T) {
 // world is a cluster with a controller, whose writes are shown.
 type world struct {
 	*cluster
-	took       []time.Duration
-	reconciles *fixture.Reconciles
-	counted    int // of them
-	known      int // requests that were shown
+	took    []time.Duration
+	counted int // reconciles
+	known   int // requests that were shown
 }
 
 // Ended is PodMetrics.
@@ -138,7 +140,7 @@ func (w *world) cost() string {
 	defer w.ForgetRequests()
 	w.known = 0
 	before := w.counted
-	if w.counted = w.reconciles.Count(); w.counted == before {
+	if w.counted = w.Reconciles.Count(); w.counted == before {
 		return fmt.Sprintf("%v, and no reconcile\n", w.Sent())
 	}
 	return fmt.Sprintf("%v, and reconciles\n", w.Sent())

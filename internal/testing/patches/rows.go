@@ -46,15 +46,32 @@ func PlayRows[R any](t *testing.T, folder string, blank func() R, show func(t *t
 				if err != nil {
 					d.Fatalf(t, "%s: %v", text, err)
 				}
-				said := cmp.Or(strings.TrimSpace(show(t, d.Cmd, &row)), "nothing")
-				if said = " " + said; strings.Contains(said, "\n") {
-					said = "\n" + said[1:]
-				}
-				fmt.Fprintf(&out, "%s:%s\n", name, strings.ReplaceAll(said, "\n", "\n    "))
+				out.WriteString(shown(name, show(t, d.Cmd, &row), false))
 			}
 			return out.String()
 		})
 	})
+}
+
+// EachLine shows what comes of each line of a text. What stands behind # is shown in place of the line.
+func EachLine(text string, show func(line string) string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line, name, _ := strings.Cut(" "+strings.TrimSpace(line), " # ")
+		line = strings.TrimSpace(line)
+		name = cmp.Or(name, line)
+		out.WriteString(shown(name, show(line), len(name) > 60))
+	}
+	return out.String()
+}
+
+// shown is a name and what is shown of it: on the same line, or indented below if that is too long, or has several lines.
+func shown(name, said string, below bool) string {
+	said = cmp.Or(strings.TrimSpace(said), "nothing")
+	if said = " " + said; below || strings.Contains(said, "\n") {
+		said = "\n" + said[1:]
+	}
+	return fmt.Sprintf("%s:%s\n", name, strings.ReplaceAll(said, "\n", "\n    "))
 }
 
 // over are fields over others: an object is merged into one that is there, and null takes the place of it.

@@ -55,36 +55,31 @@ func setOf(t *testing.T, spec string) *v1alpha1.SidecarSet {
 // wanted. To accept a change of behaviour, run the test with -rewrite and read the difference. (SCP-2, SCP-8 to SCP-10)
 func TestCompile(t *testing.T) {
 	datadriven.RunTest(t, "testdata/compiled.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var out strings.Builder
-		for line := range strings.Lines(d.Input) {
-			spec, name, _ := strings.Cut(strings.TrimSpace(line), " # ")
+		return patches.EachLine(d.Input, func(spec string) string {
 			set := setOf(t, strings.ReplaceAll(spec, "LONG", long))
 			in := policy.Input{SidecarSet: set, Revision: "log-1", Created: noon}
 			if d.HasArg("ignore") {
 				in.FailurePolicy = admissionregistrationv1.Ignore
 			}
 			got, err := policy.Compile(in)
-			out.WriteString(name + ": ")
 			switch {
 			case err != nil:
-				fmt.Fprintln(&out, err)
+				return err.Error()
 			case got.Skipped != "":
-				fmt.Fprintln(&out, "skipped,", got.Skipped)
 				if diff := cmp.Diff(&policy.Compiled{Skipped: got.Skipped}, got); diff != "" {
-					t.Errorf("%s: compiled nevertheless:\n%s", line, diff)
+					t.Errorf("%s: compiled nevertheless:\n%s", spec, diff)
 				}
-			default:
-				p, b := got.Policy, got.Binding
-				asked, err := yaml.Marshal(p.Spec.MatchConstraints)
-				if err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(&out, "%s of %v, failure policy %s, reinvocation %s, controlled %t\n%s", p.Name, p.Annotations[policy.RevisionAnnotation],
-					*p.Spec.FailurePolicy, p.Spec.ReinvocationPolicy, metav1.IsControlledBy(p, set), asked)
-				fmt.Fprintf(&out, "binding %s of %s, controlled %t\n", b.Name, b.Spec.PolicyName, metav1.IsControlledBy(b, set))
+				return "skipped, " + got.Skipped
 			}
-		}
-		return out.String()
+			p, b := got.Policy, got.Binding
+			asked, err := yaml.Marshal(p.Spec.MatchConstraints)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("%s of %v, failure policy %s, reinvocation %s, controlled %t\n%sbinding %s of %s, controlled %t\n",
+				p.Name, p.Annotations[policy.RevisionAnnotation], *p.Spec.FailurePolicy, p.Spec.ReinvocationPolicy, metav1.IsControlledBy(p, set),
+				asked, b.Name, b.Spec.PolicyName, metav1.IsControlledBy(b, set))
+		})
 	})
 }
 

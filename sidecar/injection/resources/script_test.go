@@ -21,7 +21,7 @@ import (
 // The quantity is that of memory if the variable is.
 func TestExpressions(t *testing.T) {
 	datadriven.RunTest(t, "testdata/expressions.txt", func(t *testing.T, d *datadriven.TestData) string {
-		return eachLine(d.Input, func(line string) string {
+		return patches.EachLine(d.Input, func(line string) string {
 			given, quoted, _ := strings.Cut(line, ": ")
 			variable, value, _ := strings.Cut(given, "=")
 			text, err := strconv.Unquote(quoted)
@@ -41,16 +41,6 @@ func TestExpressions(t *testing.T) {
 	})
 }
 
-// eachLine shows what comes of each line.
-func eachLine(text string, show func(line string) string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		fmt.Fprintf(&out, "%.100s -> %s\n", line, show(line))
-	}
-	return out.String()
-}
-
 // TestPolicies shows in testdata/policies.txt what policies come to.
 func TestPolicies(t *testing.T) {
 	spec := patches.Object[corev1.PodSpec](t, `{initContainers: [{name: app-native, restartPolicy: Always}, {name: app-init}, {name: log-native, restartPolicy: Always}],
@@ -63,9 +53,9 @@ func TestPolicies(t *testing.T) {
 			return fmt.Sprintf("sum: requests %s, limits %s\nmax: requests %s, limits %s\n",
 				patches.JSON(t, sum.Requests), patches.JSON(t, sum.Limits), patches.JSON(t, largest.Requests), patches.JSON(t, largest.Limits))
 		case "targets":
-			return eachLine(d.Input, func(line string) string { return targets(t, spec, strings.Trim(line, `"`)) })
+			return patches.EachLine(d.Input, func(line string) string { return targets(t, spec, strings.Trim(line, `"`)) })
 		case "try":
-			return eachLine(d.Input, func(line string) string { return try(t, line) })
+			return patches.EachLine(d.Input, func(line string) string { return try(t, line) })
 		}
 		return compute(t, d.Input)
 	})
