@@ -87,9 +87,8 @@ func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error)
 		Reconcile: simulation.ReconcileEach(r.Reconcile, keys...),
 		Unfinished: func() (string, error) {
 			for _, key := range keys {
-				plan, err := r.Plan(context.Background(), key)
-				if err != nil || plan != nil && (plan.Status != nil || len(plan.Link)+len(plan.Untell) > 0) {
-					return fmt.Sprint(key.Name, ": ", plan), err
+				if left, err := tested.Unfinished(r, key); err != nil || left != "" {
+					return key.Name + ": " + left, err
 				}
 			}
 			return "", nil
