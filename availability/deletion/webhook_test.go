@@ -48,22 +48,25 @@ func (c *cluster) List(_ context.Context, r schema.GroupVersionResource, namespa
 	if c.broken == len(c.asked) {
 		return nil, errors.New("no connection")
 	}
-	from := 0
-	if o.Continue != "" {
-		_, _ = fmt.Sscan(o.Continue, &from)
-	}
-	list := &metav1.PartialObjectMetadataList{}
-	for i := from; i < c.objects && i < from+int(o.Limit); i++ {
+	from, to, next := page(c.objects, o)
+	list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{Continue: next}}
+	for i := from; i < to; i++ {
 		item := metav1.PartialObjectMetadata{}
 		if i < c.leaving {
 			item.DeletionTimestamp = &metav1.Time{}
 		}
 		list.Items = append(list.Items, item)
 	}
-	if next := from + len(list.Items); next < c.objects {
-		list.Continue = fmt.Sprint(next)
-	}
 	return list, nil
+}
+
+// page is the part of so many objects that is listed, and what the next part continues.
+func page(all int, o metav1.ListOptions) (from, to int, next string) {
+	_, _ = fmt.Sscan(o.Continue, &from) // the first page continues none
+	if to = min(from+int(o.Limit), all); to < all {
+		next = fmt.Sprint(to)
+	}
+	return from, to, next
 }
 
 // claims is an API server that lists claims: a letter each, of Bound, Pending, and Deleted ones that are Bound.
@@ -78,12 +81,9 @@ func (c *claims) List(_ context.Context, namespace string, o metav1.ListOptions)
 	if c.broken {
 		return nil, errors.New("no connection")
 	}
-	from := 0
-	if o.Continue != "" {
-		_, _ = fmt.Sscan(o.Continue, &from)
-	}
-	list := &corev1.PersistentVolumeClaimList{}
-	for _, phase := range c.phases[from:min(from+int(o.Limit), len(c.phases))] {
+	from, to, next := page(len(c.phases), o)
+	list := &corev1.PersistentVolumeClaimList{ListMeta: metav1.ListMeta{Continue: next}}
+	for _, phase := range c.phases[from:to] {
 		claim := corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
 		switch phase {
 		case 'P':
@@ -92,9 +92,6 @@ func (c *claims) List(_ context.Context, namespace string, o metav1.ListOptions)
 			claim.DeletionTimestamp = &metav1.Time{}
 		}
 		list.Items = append(list.Items, claim)
-	}
-	if next := from + len(list.Items); next < len(c.phases) {
-		list.Continue = fmt.Sprint(next)
 	}
 	return list, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -19,6 +18,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
+
+var tested = fixture.Package[evictionresponder.Options, evictionresponder.Snapshot, evictionresponder.Plan]{New: evictionresponder.New,
+	NewReconciler: evictionresponder.NewReconciler, Acts: func(p *evictionresponder.Plan) bool { return shown(p) != "" }}
 
 // TestConformance has a CloneSet make room for its only pod, and evicts that.
 func TestConformance(t *testing.T) {
@@ -34,15 +36,7 @@ func TestConformance(t *testing.T) {
 			o.Evictions = c.Share(evictionresponder.NewEvictionInformer(o.EvictionClient, "", 0, cache.Indexers{}))
 			o.Pods = c.Share(caches.NewInformers(o.Kubernetes, "").Pods())
 			o.CloneSets = c.Share(workloadsclient.NewCloneSetInformer(o.Workloads, "", 0, cache.Indexers{}))
-			controller, err := evictionresponder.New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: evictionresponder.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil {
-					return "", err
-				}
-				return shown(plan), nil
-			}}, nil
+			return conformance.Made(tested, o, evictionresponder.Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			o := newOthers(c.Cluster)
@@ -57,34 +51,6 @@ func TestConformance(t *testing.T) {
 			_, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 			return fmt.Sprint("gone ", apierrors.IsNotFound(err), ", ", newOthers(c.Cluster).reported(name))
 		},
-	})
-}
-
-// CT-12: another writer replaces the message of each report and removes its time. The responder answers it less and less often. Heartbeats do not
-// wait.
-func TestReportsAreContested(t *testing.T) {
-	play(t, func(o *others) {
-		o.pod("web", 1)
-		o.evictAs("web", "web")
-		o.Sleep("1s")
-		reports := func() int { return o.Count(fixture.ControllerUser)["patch evictions/status"] }
-		for i, answered := 0, 0; i < 3600; i++ {
-			if n := reports(); n > answered {
-				o.status("web", map[string]any{"status": map[string]any{"responders": []any{map[string]any{"name": "imperative-eviction.k8s.io/evictor"},
-					map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now(), "message": fmt.Sprint("nonsense ", i)}}}})
-				answered = n
-			}
-			o.Sleep("1s")
-		}
-		if n := reports(); n < 10 || n > 50 {
-			t.Errorf("%d reports in an hour", n)
-		}
-		o.Sleep("20m")
-		before := reports()
-		o.Sleep("20m")
-		if n := reports() - before; n != 4 {
-			t.Errorf("%d heartbeats in 20 minutes, want 4", n)
-		}
 	})
 }
 

@@ -142,13 +142,3 @@ func options(t *testing.T, c *fixture.Cluster) evictionresponder.Options {
 		Workloads:      fixture.Connect(t, c.Server, fixture.ControllerUser, workloadsclient.NewForConfig),
 	}
 }
-
-// play plays a story with the responder.
-func play(t *testing.T, story func(*others)) {
-	t.Helper()
-	var o *others
-	fixture.Play(t, evictionResource, func(c *fixture.Cluster) { o = newOthers(c) }, func(*testing.T) {
-		defer fixture.StartNew(o.Cluster, evictionresponder.New, options(t, o.Cluster))()
-		story(o)
-	}, cloneSetResource)
-}

@@ -30,16 +30,17 @@ import (
 // the name that follows or the pod's. "turn" changes the state of the responder, and "gone" deletes an Eviction. "answer" is what the
 // API server says to evictions from now on. Before the next report, "before-report" has the entries of an Eviction change places, or
 // another one take its name. "state" shows pods and reports, and "whole" the whole status of the Eviction web.
-// "asked" shows when the responder has asked for evictions since "answer", and "count" how often.
+// "contest" has another writer take back each report for an hour. "asked" shows when the responder has asked for evictions since "answer", and "count" how often.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", evictionResource, func(c *fixture.Cluster) *fixture.Story {
 		o := newOthers(c)
 		roomTimeout := time.Duration(0)
 		acts := map[string]func(words ...string) string{
-			"state": func(...string) string { return o.state() },
-			"asked": func(...string) string { return strings.Join(o.asked, " ") + "\n" },
-			"count": func(...string) string { return fmt.Sprintln(len(o.asked)) },
-			"whole": func(...string) string { return o.whole() },
+			"state":   func(...string) string { return o.state() },
+			"asked":   func(...string) string { return strings.Join(o.asked, " ") + "\n" },
+			"count":   func(...string) string { return fmt.Sprintln(len(o.asked)) },
+			"whole":   func(...string) string { return o.whole() },
+			"contest": func(...string) string { return o.contest() },
 		}
 		for name, act := range o.acts() {
 			acts[name] = func(words ...string) string { act(words...); synctest.Wait(); return "" }
@@ -155,6 +156,20 @@ func (o *others) beforeReport(what string) {
 		o.evictAs("web", "other")
 		return nil
 	})
+}
+
+// contest has another writer replace the message of each report, and remove its time, for an hour. It shows how many reports there were.
+func (o *others) contest() string {
+	reports, answered := 0, 0
+	for i := range 3600 {
+		if reports = o.Count(fixture.ControllerUser)["patch evictions/status"]; reports > answered {
+			o.status("web", map[string]any{"status": map[string]any{"responders": []any{map[string]any{"name": "imperative-eviction.k8s.io/evictor"},
+				map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now(), "message": fmt.Sprint("nonsense ", i)}}}})
+			answered = reports
+		}
+		o.Sleep("1s")
+	}
+	return fmt.Sprintln(reports)
 }
 
 // whole is the whole status of the Eviction web, with fields that the responder does not know.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -17,6 +16,9 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
+
+var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler,
+	Acts: func(p *Plan) bool { return len(p.Link)+len(p.Untell) > 0 || p.Status != nil }}
 
 // TestConformance counts three pods without a controller, of which one becomes not ready.
 func TestConformance(t *testing.T) {
@@ -37,15 +39,7 @@ func TestConformance(t *testing.T) {
 			core := informers.NewSharedInformerFactory(o.Kubernetes, 0)
 			o.Pods, o.ReplicaSets = c.Share(core.Core().V1().Pods().Informer()), c.Share(core.Apps().V1().ReplicaSets().Informer())
 			o.Budgets = c.Share(client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, cache.Indexers{}))
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || len(plan.Link)+len(plan.Untell) == 0 && plan.Status == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			clusterOf(c).createBudget(newBudget(name, "1", annotated("pub.kruise.io/protect-total-replicas", "3"), selecting(name)))

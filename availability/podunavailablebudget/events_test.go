@@ -126,34 +126,24 @@ func TestWorkloadsThatMatter(t *testing.T) {
 		newBudget("deployment", "1", targeting("apps/v1", "Deployment", "web")), newBudget("replicaset", "1", targeting("apps/v1", "ReplicaSet", "web-1")),
 		newBudget("selector", "1", bySelector), newBudget("other", "1", targeting("apps/v1", "Deployment", "other")),
 	}}}}
-	rs := func(replicas int32, changes ...func(*appsv1.ReplicaSet)) *appsv1.ReplicaSet {
-		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
-			OwnerReferences: []metav1.OwnerReference{ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas}}
-		for _, change := range changes {
-			change(rs)
-		}
+	rs := func(change func(*appsv1.ReplicaSet)) metav1.Object {
+		_, rs := webWorkloads()
+		change(rs)
 		return rs
 	}
-	all := "deployment replicaset selector "
-	for _, tt := range []struct {
-		name          string
-		before, after metav1.Object
-		want          string
-	}{
-		{"it comes", nil, rs(1), all},
-		{"it goes", rs(1), nil, all},
-		{"it is scaled", rs(1), rs(2), all},
-		{"it is being deleted", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), all},
-		{"it is orphaned", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), all},
-		{"its template changes", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""},
-		{"nobody's comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, "selector "},
-	} {
-		got := ""
-		o.workloadChanged(controller.Event{Before: tt.before, After: tt.after}, func(key types.NamespacedName) { got += key.Name + " " })
-		if got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
-	}
+	is := rs(func(*appsv1.ReplicaSet) {})
+	all := "default/deployment default/replicaset default/selector"
+	mutation.CheckEvents(t, func(before, after metav1.Object, enqueue controller.Enqueue) {
+		o.workloadChanged(controller.Event{Before: before, After: after}, enqueue)
+	},
+		mutation.On("it comes", nil, is, all),
+		mutation.On("it goes", is, nil, all),
+		mutation.On("it is scaled", is, rs(func(rs *appsv1.ReplicaSet) { rs.Spec.Replicas = new(int32(2)) }), all),
+		mutation.On("it is being deleted", is, rs(func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), all),
+		mutation.On("it is orphaned", is, rs(func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), all),
+		mutation.On("its template changes", is, rs(func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""),
+		mutation.On[metav1.Object]("one without an owner comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, "default/selector"),
+	)
 }
 
 // A cluster has many pods in namespaces without budgets, and they change often.

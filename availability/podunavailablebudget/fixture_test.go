@@ -149,16 +149,6 @@ func (c *cluster) ready(name string) {
 	c.Must(err)
 }
 
-// webPods creates ready pods of the CloneSet web.
-func (c *cluster) webPods(names ...string) {
-	c.T.Helper()
-	owner := c.owner()
-	for _, name := range names {
-		c.pod(name, owner)
-	}
-	synctest.Wait()
-}
-
 func (c *cluster) owner() metav1.OwnerReference {
 	c.T.Helper()
 	return ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "web", c.uid("/apis/"+webPath))

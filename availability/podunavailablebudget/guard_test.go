@@ -22,11 +22,7 @@ func (c *cluster) guard() *Guard {
 	c.T.Helper()
 	budgets := connect(c.Cluster, fixture.ControllerUser, client.NewForConfig)
 	informer := client.NewPodUnavailableBudgetInformer(budgets, "", 0, byNamespace)
-	ctx, cancel := context.WithCancel(c.T.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); informer.RunWithContext(ctx) }()
-	c.T.Cleanup(func() { cancel(); <-done })
-	synctest.Wait()
+	c.T.Cleanup(c.Start(fixture.Informing(informer)))
 	g, err := NewGuard(GuardOptions{Availability: budgets, Budgets: client.NewPodUnavailableBudgetLister(informer.GetIndexer())})
 	c.Must(err)
 	return g

@@ -40,10 +40,7 @@ func (w *world) cached(words []string) (shown string, known bool) {
 	case "shares":
 		c.SharePods(c.shared)
 	case "shared-runs":
-		c.stopsSharing = w.Start(func(ctx context.Context) error {
-			c.shared.RunWithContext(ctx)
-			return nil
-		})
+		c.stopsSharing = w.Start(fixture.Informing(c.shared))
 	case "shared-stops":
 		c.stopsSharing()
 	case "watches":

@@ -4,14 +4,16 @@ package podunavailablebudget
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
@@ -29,12 +31,16 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("records expire a second too early", invariants.Status, 3, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(time.Second) }))
 	plant("records expire a second too late", invariants.Status, 4, always(countAsRecordsEnd, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(-time.Second) })))
 	plant("records are about names", invariants.Identity, 0, bug{guardWrites: simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "status", "podUIDs")})
-	plant("pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady})
+	plant("pods that are not ready are booked", invariants.Needless, 0, changing(asIfReady))
 	plant("a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "metadata", "resourceVersion")})
 	plant("the controller counts on an old state", invariants.Availability, 276,
 		onWire(simulation.Forgetting(http.MethodPatch, "podunavailablebudgets", "metadata", "resourceVersion")))
-	plant("a dry run books", invariants.Needless, 22, bug{answer: really})
-	plant("a denied deletion is booked", invariants.Needless, 0, bug{answer: denyLater})
+	plant("a dry run books", invariants.Needless, 22, changing(really))
+	plant("a denied deletion is booked", invariants.Needless, 0, answering(func(r *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) {
+		if response.Allowed && r.Operation == admissionv1.Delete {
+			*response = *admission.Errored(apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("too late")))
+		}
+	}))
 	plant("percentages are rounded down", invariants.Status, 1, inSnapshot(roundDown))
 	plant("denied evictions are not seen", invariants.Settled, 47, bug{cloneSetSees: func(pod *corev1.Pod) {
 		delete(pod.Annotations, lifecyclev1alpha1.EvictionDeniedAnnotation)
@@ -44,12 +50,18 @@ func TestSimulationFindsBugs(t *testing.T) {
 		inSnapshot(planted.EachPod[Snapshot](func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })))
 	plant("pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked))
 	plant("what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = readers.Changing{Reader: o.Reader, Change: byStatus} }}})
-	plant("pods go before anybody has counted", invariants.Availability, 36, bug{answer: asCounted})
-	plant("drains are answered with 403", invariants.Status, 0, bug{answer: forbid})
-	plant("an old cache says that a pod is not protected", invariants.Availability, 47, bug{answer: asCached})
-	plant("evictions of pods that are not ready are not recorded", invariants.Availability, 4, bug{answer: asNow})
+	plant("pods go before anybody has counted", invariants.Availability, 36, allowing(uncounted))
+	plant("drains are answered with 403", invariants.Status, 0, answering(func(_ *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) {
+		if response.Result != nil && response.Result.Code == http.StatusTooManyRequests { // on which a client does not end with an error
+			response.Result.Code = http.StatusForbidden
+		}
+	}))
+	plant("an old cache says that a pod is not protected", invariants.Availability, 47, allowing(unprotectedInCache))
+	plant("evictions of pods that are not ready are not recorded", invariants.Availability, 4, allowing(unready))
 	plant("a CloneSet does not ask before it updates", invariants.Availability, 0, bug{budget: func(workloads.Budget) workloads.Budget { return generous{} }})
-	plant("all users are taken for the garbage collector", invariants.Availability, 0, bug{answer: asGarbageCollector})
+	plant("all users are taken for the garbage collector", invariants.Availability, 0, changing(func(r *admissionv1.AdmissionRequest) {
+		r.UserInfo.Username = cleaners[0]
+	}))
 	plant("what is scaled to 0 is protected", invariants.Status, 0, often(keepTwo, inSnapshot(func(s *Snapshot) {
 		for uid, w := range s.Workloads {
 			if s.Budget.Spec.Selector != nil && w.Wants() == 0 {
@@ -57,7 +69,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		}
 	})))
-	plant("resizes are let through at pods/resize", invariants.Availability, 13, often(resizeAny, bug{answer: asStatus}))
+	plant("resizes are let through at pods/resize", invariants.Availability, 13, often(resizeAny, allowing(func(_ *Webhook, r *admissionv1.AdmissionRequest) bool {
+		return r.SubResource == "resize"
+	})))
 	plant("a container is thought to run nothing but the image that it was given", invariants.Status, 5, inSnapshot(distrustMirrors))
 	plant("a conflict is taken for success", invariants.Availability, 0, bug{guardWrites: ignoreConflicts})
 	plant("pods that are being deleted stay in the records", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
@@ -102,6 +116,31 @@ func inSnapshot(change func(*Snapshot)) bug {
 
 func onWire(wrap func(http.RoundTripper) http.RoundTripper) bug {
 	return bug{controller: simulation.OnWire[Options, Reconciler](wrap)}
+}
+
+// changing has the webhook see other requests, answering has it give other answers, and allowing has it allow some requests.
+func changing(change func(*admissionv1.AdmissionRequest)) bug {
+	return bug{answer: func(ctx context.Context, w *Webhook, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		change(r)
+		return w.ValidatePod(ctx, r)
+	}}
+}
+
+func answering(change func(*admissionv1.AdmissionRequest, *admissionv1.AdmissionResponse)) bug {
+	return bug{answer: func(ctx context.Context, w *Webhook, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		response := w.ValidatePod(ctx, r)
+		change(r, response)
+		return response
+	}}
+}
+
+func allowing(some func(*Webhook, *admissionv1.AdmissionRequest) bool) bug {
+	return bug{answer: func(ctx context.Context, w *Webhook, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		if some(w, r) {
+			return admission.Allowed()
+		}
+		return w.ValidatePod(ctx, r)
+	}}
 }
 
 // often has users do something half of the time.
@@ -169,45 +208,4 @@ func resizeAny(u *simulation.User, r *rand.Rand) {
 		return
 	}
 	u.Edit(`{"metadata":{"annotations":{"kruise.io/pub-protect-operations":"DELETE,EVICT,RESIZE"}}}`)
-}
-
-// asStatus takes a resize for a change of the status, which takes no pod down.
-func asStatus(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if request.SubResource == "resize" {
-		return admission.Allowed()
-	}
-	return w.ValidatePod(ctx, request)
-}
-
-// forbid answers on which a client ends with an error.
-func forbid(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	response := w.ValidatePod(ctx, request)
-	if response.Result != nil && response.Result.Code == http.StatusTooManyRequests {
-		response.Result.Code = http.StatusForbidden
-	}
-	return response
-}
-
-// really takes no notice of dry runs.
-func really(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	request.DryRun = nil
-	for _, raw := range []*[]byte{&request.Options.Raw, &request.Object.Raw} {
-		*raw = []byte(strings.ReplaceAll(string(*raw), `"dryRun":["All"]`, `"dryRun":[]`))
-	}
-	return w.ValidatePod(ctx, request)
-}
-
-// denyLater denies some of what is allowed.
-func denyLater(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	response := w.ValidatePod(ctx, request)
-	if response.Allowed && request.Operation == admissionv1.Delete {
-		return forbidden()
-	}
-	return response
-}
-
-// asGarbageCollector takes every user for the garbage collector.
-func asGarbageCollector(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	request.UserInfo.Username = cleaners[0]
-	return w.ValidatePod(ctx, request)
 }

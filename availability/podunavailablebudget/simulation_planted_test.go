@@ -6,15 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/budget"
@@ -26,20 +23,21 @@ import (
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-func forbidden() *admissionv1.AdmissionResponse {
-	return admission.Errored(apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("too late")))
-}
-
 // asIfReady takes pods that are to be deleted for ready ones.
-func asIfReady(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if pod, err := admission.OldObject[corev1.Pod](request); err == nil && pod != nil && request.Operation == admissionv1.Delete && pod.DeletionTimestamp == nil {
+func asIfReady(r *admissionv1.AdmissionRequest) {
+	if pod, err := admission.OldObject[corev1.Pod](r); err == nil && pod != nil && r.Operation == admissionv1.Delete && pod.DeletionTimestamp == nil {
 		pod.Status.Phase = corev1.PodRunning
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-		if request.OldObject.Raw, err = json.Marshal(pod); err != nil {
-			panic(err)
-		}
+		r.OldObject.Raw = raw(pod)
 	}
-	return w.ValidatePod(ctx, request)
+}
+
+// really takes no notice of dry runs.
+func really(r *admissionv1.AdmissionRequest) {
+	r.DryRun = nil
+	for _, raw := range []*[]byte{&r.Options.Raw, &r.Object.Raw} {
+		*raw = bytes.ReplaceAll(*raw, []byte(`"dryRun":["All"]`), []byte(`"dryRun":[]`))
+	}
 }
 
 // roundDown reads percentages as the number of pods that they are at least.
@@ -101,26 +99,22 @@ type generous struct{}
 
 func (generous) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return true, nil }
 
-// asCached allows evictions of pods that the cache has as unprotected or as not ready.
-func asCached(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if request.SubResource == "eviction" && w.Pods != nil {
-		pod, err := w.Pods.Pods(request.Namespace).Get(request.Name)
-		if err == nil && (relatedTo(pod) == "" || !budget.Ready(pod)) {
-			return admission.Allowed()
-		}
+// unprotectedInCache are evictions of pods that the cache has as unprotected or as not ready.
+func unprotectedInCache(w *Webhook, r *admissionv1.AdmissionRequest) bool {
+	if r.SubResource != "eviction" || w.Pods == nil {
+		return false
 	}
-	return w.ValidatePod(ctx, request)
+	pod, err := w.Pods.Pods(r.Namespace).Get(r.Name)
+	return err == nil && (relatedTo(pod) == "" || !budget.Ready(pod))
 }
 
-// asNow allows evictions of pods that are not ready now, and says nothing of it.
-func asNow(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if request.SubResource == "eviction" {
-		pod, err := w.readPod(ctx, request, &metav1.DeleteOptions{})
-		if err == nil && pod != nil && !budget.Ready(pod) {
-			return admission.Allowed()
-		}
+// unready are evictions of pods that are not ready now: nothing is said of them.
+func unready(w *Webhook, r *admissionv1.AdmissionRequest) bool {
+	if r.SubResource != "eviction" {
+		return false
 	}
-	return w.ValidatePod(ctx, request)
+	pod, err := w.readPod(context.Background(), r, &metav1.DeleteOptions{})
+	return err == nil && pod != nil && !budget.Ready(pod)
 }
 
 // ignoreConflicts answers a patch of a budget that meets a conflict as if it had been made.
@@ -136,12 +130,10 @@ func ignoreConflicts(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// asCounted allows what is asked before the budget web has been counted for the first time.
-func asCounted(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if b, err := w.Guard.options.Budgets.Namespace(request.Namespace).Get(simulation.Web.Name); err == nil && b.Status.ObservedGeneration == 0 {
-		return admission.Allowed()
-	}
-	return w.ValidatePod(ctx, request)
+// uncounted is what is asked before the budget web has been counted for the first time.
+func uncounted(w *Webhook, r *admissionv1.AdmissionRequest) bool {
+	b, err := w.Guard.options.Budgets.Namespace(r.Namespace).Get(simulation.Web.Name)
+	return err == nil && b.Status.ObservedGeneration == 0
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -21,7 +21,6 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -87,9 +86,8 @@ func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error)
 		Reconcile: simulation.ReconcileEach(r.Reconcile, keys...),
 		Unfinished: func() (string, error) {
 			for _, key := range keys {
-				plan, err := r.Plan(context.Background(), key)
-				if err != nil || plan != nil && (plan.Status != nil || len(plan.Link)+len(plan.Untell) > 0) {
-					return fmt.Sprint(key.Name, ": ", plan), err
+				if left, err := tested.Unfinished(r, key); err != nil || left != "" {
+					return key.Name + ": " + left, err
 				}
 			}
 			return "", nil
@@ -221,7 +219,9 @@ func TestSimulationFindsBugsOfShared(t *testing.T) {
 		}
 	}))
 	plant("a budget keeps pods that come from another kind", invariants.Settled, 16, inSnapshot(underUnknown))
-	plant("evictions are not judged", invariants.Availability, 0, bug{answer: unjudged})
+	plant("evictions are not judged", invariants.Availability, 0, allowing(func(_ *Webhook, r *admissionv1.AdmissionRequest) bool {
+		return r.SubResource == "eviction"
+	}))
 }
 
 // shareDeployment has other budgets be about the same pods, and go again.
@@ -273,14 +273,6 @@ func withoutScaledDown(s *Snapshot) {
 		ref := metav1.GetControllerOfNoCopy(pod)
 		return ref != nil && s.Workloads[ref.UID] != nil && s.Workloads[ref.UID].Controller != nil && s.Workloads[ref.UID].Wants() == 0
 	})
-}
-
-// unjudged allows all evictions.
-func unjudged(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if request.SubResource == "eviction" {
-		return admission.Allowed()
-	}
-	return w.ValidatePod(ctx, request)
 }
 
 // withoutUnknown takes workloads that are not known for ones that are gone.

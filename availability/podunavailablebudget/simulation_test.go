@@ -93,17 +93,9 @@ func simulated(bug *bug) *simulation.Subject {
 }
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	r, err := bug.controller.Start(p, simulatedOptions, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{OnTime: true, Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil || plan.Status == nil && len(plan.Link)+len(plan.Untell) == 0 {
-			return "", err
-		}
-		return plan.String(), nil
-	}}, nil
+	c, err := planted.Start(tested, bug.controller, simulatedOptions)(p)
+	c.OnTime = true
+	return c, err
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {

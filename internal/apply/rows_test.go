@@ -30,6 +30,7 @@ type row struct {
 	By         []string        // what an update changes in a pod
 	Shared     bool            // other writers write the status, too
 	Patch      json.RawMessage // what is sent
+	Text       string          // part of what is sent
 	Noted      string          // two notes of a pod have this value
 	Before     json.RawMessage // a status as it is
 	After      json.RawMessage // and as it is to be
@@ -71,6 +72,8 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s is no JSON", Wanted(r.Patch))
 			}
 			return Wanted(r.Patch)
+		case "passes":
+			return Wanted([]byte(r.Text))
 		case "wanted-of-pod":
 			return (&Writer{Keeps: []string{"found"}}).wantedOfPod(r.Patch)
 		case "changed":

@@ -21,7 +21,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // failure is what the API server, or the network, answers. It is nil for a name that is none.
@@ -64,8 +63,8 @@ func (w *world) ours(decide func(fakecluster.Request) error) {
 
 // others plays a step of others.
 func (w *world) others(s step) bool {
-	kube, ctx, rest := w.user, w.t.Context(), w.user.CoreV1().RESTClient()
-	claims, revisions := kube.CoreV1().PersistentVolumeClaims("shop"), kube.AppsV1().ControllerRevisions("shop")
+	kube, ctx := w.c.Kube, w.c.T.Context()
+	claims, revisions := kube.CoreV1().PersistentVolumeClaims("default"), kube.AppsV1().ControllerRevisions("default")
 	var err error
 	switch s.name {
 	case "pod":
@@ -73,12 +72,12 @@ func (w *world) others(s step) bool {
 			w.pods[pod.Name] = pod
 		}
 	case "remove":
-		w.remove(s.words[0])
+		w.c.RemovePod(s.words[0])
 	case "replace":
-		w.remove(s.words[0])
+		w.c.RemovePod(s.words[0])
 		w.existing(s.words[0])
 	case "label":
-		_, err = kube.CoreV1().Pods("shop").Patch(ctx, s.words[0], types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+		w.c.PatchPod(s.words[0], `{"metadata":{"labels":{"a":"b"}}}`)
 	case "claim":
 		w.existingClaim(s.words[0], func(c *corev1.PersistentVolumeClaim) {
 			if s.has("held") {
@@ -95,7 +94,7 @@ func (w *world) others(s step) bool {
 	case "remove-claim":
 		err = claims.Delete(ctx, s.words[0], metav1.DeleteOptions{})
 	case "replace-claim":
-		w.must(claims.Delete(ctx, s.words[0], metav1.DeleteOptions{}))
+		w.c.Must(claims.Delete(ctx, s.words[0], metav1.DeleteOptions{}))
 		w.existingClaim(s.words[0], nil)
 	case "share-claim":
 		_, err = claims.Patch(ctx, s.words[0], types.StrategicMergePatchType,
@@ -110,18 +109,18 @@ func (w *world) others(s step) bool {
 	case "raise-revision":
 		_, err = revisions.Patch(ctx, s.words[0], types.MergePatchType, []byte(`{"revision":9}`), metav1.PatchOptions{})
 	case "remove-set":
-		err = rest.Delete().AbsPath(setPath + "/web").Do(ctx).Error()
+		w.c.Delete()
 	case "finalize-set":
-		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web").Body([]byte(`{"metadata":{"finalizers":["example.com/other"]}}`)).Do(ctx).Error()
+		w.c.Edit(`{"metadata":{"finalizers":["example.com/other"]}}`)
 	case "edit-set":
 		w.set.Generation++
 	case "recreate-set":
-		w.must(rest.Delete().AbsPath(setPath + "/web").Do(ctx).Error())
-		err = rest.Post().AbsPath(setPath).Body(&v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}).Do(ctx).Error()
+		w.c.Delete()
+		w.c.Create(newSet(), "")
 	case "label-set":
-		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web").Body([]byte(`{"metadata":{"labels":{"a":"b"}}}`)).Do(ctx).Error()
+		w.c.Edit(`{"metadata":{"labels":{"a":"b"}}}`)
 	case "report-set":
-		err = rest.Patch(types.MergePatchType).AbsPath(setPath + "/web/status").Body([]byte(`{"status":{"readyReplicas":7}}`)).Do(ctx).Error()
+		w.c.Edit(`{"status":{"readyReplicas":7}}`, "status")
 	case "admission":
 		w.Mutate(func(r fakecluster.Request, object *unstructured.Unstructured) {
 			if r.Verb == "create" {
@@ -150,7 +149,7 @@ func (w *world) others(s step) bool {
 	default:
 		return false
 	}
-	w.must(err)
+	w.c.Must(err)
 	return true
 }
 
@@ -196,8 +195,8 @@ func (w *world) meanwhile(s step) {
 			return nil
 		}
 		times--
-		pod, err := w.user.CoreV1().Pods("shop").Get(w.t.Context(), "web-0", metav1.GetOptions{})
-		w.must(err)
+		pod, err := w.c.Kube.CoreV1().Pods("default").Get(w.c.T.Context(), "web-0", metav1.GetOptions{})
+		w.c.Must(err)
 		switch s.words[0] {
 		case "reports":
 			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: "False", Reason: pod.ResourceVersion})
@@ -206,8 +205,8 @@ func (w *world) meanwhile(s step) {
 		case "puts-back":
 			pod.Status.Conditions = nil
 		}
-		_, err = w.user.CoreV1().Pods("shop").UpdateStatus(w.t.Context(), pod, metav1.UpdateOptions{})
-		w.must(err)
+		_, err = w.c.Kube.CoreV1().Pods("default").UpdateStatus(w.c.T.Context(), pod, metav1.UpdateOptions{})
+		w.c.Must(err)
 		return nil
 	})
 }

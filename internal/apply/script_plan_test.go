@@ -28,7 +28,7 @@ import (
 //	change-claims NAME UID…
 //	apply-pods, apply-deletion
 func (w *world) planned(s step) bool {
-	ctx := w.t.Context()
+	ctx := w.c.T.Context()
 	switch s.name {
 	case "plan":
 		w.a = w.plan(s)
@@ -172,7 +172,7 @@ func (w *world) applyPods() {
 		})
 	}
 	control := kindControl{w.a, make(chan string, 9)}
-	err := w.a.ApplyPods(w.t.Context(), control)
+	err := w.a.ApplyPods(w.c.T.Context(), control)
 	close(control.called)
 	for call := range control.called {
 		fmt.Fprintln(&w.out, "calls", call)

@@ -31,7 +31,7 @@ func (w *world) came(err error) {
 	if err != nil && WorthRetrying(err) == nil {
 		fmt.Fprintln(&w.out, "not worth retrying")
 	}
-	events := slices.Sorted(slices.Values(w.events.All()))
+	events := slices.Sorted(slices.Values(w.c.Events.All()))
 	if len(events) > 20 { // of which some are not told
 		events = []string{fmt.Sprint(len(events), " events")}
 	}
@@ -39,7 +39,7 @@ func (w *world) came(err error) {
 		fmt.Fprintln(&w.out, line)
 	}
 	w.ForgetRequests()
-	w.events.Forget()
+	w.c.Events.Forget()
 	written := map[podwright.Resource]string{}
 	for {
 		missing, err := w.Own.Pending(w.Key, func(resource podwright.Resource) string {
@@ -48,7 +48,7 @@ func (w *world) came(err error) {
 			}
 			return "1"
 		}, time.Now())
-		if w.must(err); missing == (apiwriter.Missing{}) {
+		if w.c.Must(err); missing == (apiwriter.Missing{}) {
 			break
 		}
 		written[missing.Resource] = missing.Wrote
@@ -64,7 +64,7 @@ func (w *world) came(err error) {
 
 // show shows what there is.
 func (w *world) show(s step) bool {
-	ctx := w.t.Context()
+	ctx := w.c.T.Context()
 	owners := func(o metav1.Object) (uids []string) {
 		for _, r := range o.GetOwnerReferences() {
 			uids = append(uids, string(r.UID))
@@ -75,7 +75,7 @@ func (w *world) show(s step) bool {
 	switch s.name {
 	case "set":
 		var set v1beta1.StatefulSet
-		if err := w.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(ctx).Into(&set); apierrors.IsNotFound(err) {
+		if err := w.read(&set); apierrors.IsNotFound(err) {
 			fmt.Fprintln(&w.out, "no set")
 			return true
 		}
@@ -87,14 +87,14 @@ func (w *world) show(s step) bool {
 			fmt.Fprintf(&w.out, "condition %s: %s\n", c.Type, c.Message)
 		}
 	case "claims":
-		list, err := w.user.CoreV1().PersistentVolumeClaims("shop").List(ctx, metav1.ListOptions{})
-		w.must(err)
+		list, err := w.c.Kube.CoreV1().PersistentVolumeClaims("default").List(ctx, metav1.ListOptions{})
+		w.c.Must(err)
 		for i := range list.Items {
 			fmt.Fprintln(&w.out, list.Items[i].Name, "owners", owners(&list.Items[i]))
 		}
 	case "revisions":
-		list, err := w.user.AppsV1().ControllerRevisions(cmp.Or(w.RevisionNamespace, "shop")).List(ctx, metav1.ListOptions{})
-		w.must(err)
+		list, err := w.c.Kube.AppsV1().ControllerRevisions(cmp.Or(w.RevisionNamespace, "default")).List(ctx, metav1.ListOptions{})
+		w.c.Must(err)
 		for i := range list.Items {
 			fmt.Fprintln(&w.out, list.Items[i].Name, "revision", list.Items[i].Revision, "owners", owners(&list.Items[i]))
 		}

@@ -60,15 +60,8 @@ func TestScripts(t *testing.T) {
 			if d.Cmd != "play" {
 				d.Fatalf(t, "unknown directive %s", d.Cmd)
 			}
-			w := &world{fixture: newFixture(t), pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{},
-				revisions: map[string]*appsv1.ControllerRevision{}}
-			w.Records = map[rollout.PatchKind]Action{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
-			for line := range strings.Lines(d.Input) {
-				step := readStep(line)
-				if !w.others(step) && !w.settings(step) && !w.writes(step) && !w.planned(step) && !w.show(step) {
-					d.Fatalf(t, "unknown step %s", line)
-				}
-			}
+			var w *world
+			fakefixture.Play(t, setResource, func(c *fakefixture.Cluster) { w = &world{fixture: &fixture{c: c}} }, func(*testing.T) { w.play(d) })
 			return w.out.String()
 		})
 	})
@@ -84,6 +77,19 @@ type world struct {
 	recreates bool
 	a         *Applier[v1beta1.StatefulSetStatus]
 	out       strings.Builder
+}
+
+// play plays steps, a line each.
+func (w *world) play(d *datadriven.TestData) {
+	w.fixture = newFixture(w.c)
+	w.pods, w.claims, w.revisions = map[string]*corev1.Pod{}, map[string]*corev1.PersistentVolumeClaim{}, map[string]*appsv1.ControllerRevision{}
+	w.Records = map[rollout.PatchKind]Action{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
+	for line := range strings.Lines(d.Input) {
+		step := readStep(line)
+		if !w.others(step) && !w.settings(step) && !w.writes(step) && !w.planned(step) && !w.show(step) {
+			d.Fatalf(w.c.T, "unknown step %s", line)
+		}
+	}
 }
 
 // placement changes pods that are to be created.
@@ -161,11 +167,11 @@ func (w *world) settings(s step) bool {
 	case "budget":
 		w.budget = s.words[0]
 	case "begin":
-		w.must(w.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(w.t.Context()).Into(w.set))
+		w.c.Must(w.read(w.set))
 		w.Sync = w.Begin(w.set)
 	case "begin-unseen":
 		var set v1beta1.StatefulSet
-		w.must(w.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(w.t.Context()).Into(&set))
+		w.c.Must(w.read(&set))
 		w.Sync = w.Begin(&v1beta1.StatefulSet{ObjectMeta: set.ObjectMeta, Status: w.set.Status})
 	case "begin-edited":
 		w.Sync = w.Begin(w.set)
@@ -201,7 +207,7 @@ func (w *world) known(name string) *corev1.Pod {
 //	change-claim NAME UID…                  gives it these owners
 //	prepare [create=NAME] [missing=NAME] [raise=NAME] [no-selector], adopt-revisions NAME…, delete-revisions NAME…
 func (w *world) writes(s step) bool {
-	ctx := w.t.Context()
+	ctx := w.c.T.Context()
 	var err error
 	switch s.name {
 	case "create":
@@ -237,10 +243,10 @@ func (w *world) writes(s step) bool {
 	case "write":
 		marked := w.patch(step{words: []string{s.words[0], "label"}})
 		writes, writesErr := marked.Patch.Writes(marked.Pod)
-		w.must(writesErr)
+		w.c.Must(writesErr)
 		err = w.WritePod(ctx, w.known(s.words[0]), writes[0], "the mark")
 	case "find":
-		version, gone, failed := w.live().Find(ctx, podwright.Resource(s.words[0]), "shop", s.words[1], func() (bool, error) {
+		version, gone, failed := w.live().Find(ctx, podwright.Resource(s.words[0]), "default", s.words[1], func() (bool, error) {
 			return s.has("shown"), map[bool]error{true: fakefixture.ErrLost}[s.has("unknown")]
 		})
 		fmt.Fprintf(&w.out, "found %t, gone %t\n", version != "", gone)
@@ -310,7 +316,7 @@ func (w *world) tries(s step) {
 		w.ForgetRequests()
 		now.Step(time.Second)
 	}
-	w.events.Forget()
+	w.c.Events.Forget()
 	fmt.Fprintln(&w.out, "tried after", strings.Join(after, ", "))
 }
 
@@ -344,8 +350,8 @@ func (w *world) knownRevisions(names []string) (known []*appsv1.ControllerRevisi
 		r := w.revisions[name]
 		if r == nil {
 			var err error
-			r, err = w.user.AppsV1().ControllerRevisions(cmp.Or(w.RevisionNamespace, "shop")).Get(w.t.Context(), name, metav1.GetOptions{})
-			w.must(err)
+			r, err = w.c.Kube.AppsV1().ControllerRevisions(cmp.Or(w.RevisionNamespace, "default")).Get(w.c.T.Context(), name, metav1.GetOptions{})
+			w.c.Must(err)
 		}
 		known = append(known, r)
 	}
@@ -360,9 +366,9 @@ func (w *world) prepare(s step) error {
 	changes := &revision.Changes{Missing: s.values["missing"], Raise: w.revisions[s.values["raise"]], RaiseTo: 7}
 	if name := s.values["create"]; name != "" {
 		changes.Create = history(name, "nginx:2")
-		changes.Create.Namespace = cmp.Or(w.RevisionNamespace, "shop")
+		changes.Create.Namespace = cmp.Or(w.RevisionNamespace, "default")
 	}
-	state, err := w.PrepareRevisions(w.t.Context(), changes, selector, sameTemplate)
+	state, err := w.PrepareRevisions(w.c.T.Context(), changes, selector, sameTemplate)
 	fmt.Fprintln(&w.out, map[RevisionState]string{Unsettled: "unsettled", Settled: "settled", Collided: "collided"}[state])
 	return err
 }

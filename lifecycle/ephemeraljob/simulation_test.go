@@ -64,7 +64,7 @@ func simulated(bug *spoil) *simulation.Subject {
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceEphemeralJobs)),
 		Empty:    func() simulation.Object { return &v1alpha1.EphemeralJob{} },
 		Create:   func(r *rand.Rand) simulation.Object { return anyJob(r) },
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:    planted.Start(tested, *bug, simulatedOptions),
 		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(resourcePods)}},
 		Patience: 20 * time.Minute, // refusals are tried again every five
 		Populate: func(u *simulation.User, r *rand.Rand) {
@@ -92,18 +92,12 @@ func simulated(bug *spoil) *simulation.Subject {
 	}
 }
 
-func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
-	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
-		o.Reader = planted.Read(p, resourceEphemeralJobs, resourcePods)
-		if o.Kubernetes, err = p.Kubernetes(); err == nil {
-			o.Lifecycle, err = client.NewForConfig(p.Config)
-		}
-		return o, err
-	}, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o.Reader = planted.Read(p, resourceEphemeralJobs, resourcePods)
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
+		o.Lifecycle, err = client.NewForConfig(p.Config)
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return tested.Unfinished(r, simulation.Web) }}, nil
+	return o, err
 }
 
 // nextStates are those of ephemeral containers, as kubelets report them: see stateNamed.

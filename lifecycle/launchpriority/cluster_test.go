@@ -20,47 +20,30 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
+var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler,
+	Acts: func(p *Plan) bool { return p.Create != nil || len(p.Add) > 0 }}
+
 // cluster is a fake cluster with pods with barriers. Containers whose image is bad start,
 // and do not become ready.
 type cluster struct {
-	*fixture.Cluster
-	options Options // for a controller that shares the informer
+	*fixture.Kind[Options, Snapshot, Plan]
 }
 
 var configMaps = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
 
-// setUp connects the controller to the cluster.
-func (c *cluster) setUp(s *fixture.Cluster) {
-	c.Cluster = s
-	c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer(), ControllerOptions: podwright.ControllerOptions{
-		Recorders: c.Events.Of, Reader: caches.Reader{caches.Pods: c.PodInformer().GetIndexer()}}}
-	r, err := NewReconciler(c.options)
-	c.Must(err)
-	c.Reconcile = r.Reconcile
-	asked := c.options
-	asked.Kubernetes = c.Kube // so that what it costs is not counted
-	user, err := NewReconciler(asked)
+func newCluster(f *fixture.Cluster) *cluster {
+	o := Options{Kubernetes: f.Client(fixture.ControllerUser), Pods: f.PodInformer(), ControllerOptions: podwright.ControllerOptions{
+		Recorders: f.Events.Of, Reader: caches.Reader{caches.Pods: f.PodInformer().GetIndexer()}}}
+	c := &cluster{fixture.NewKind(f, tested, o)}
+	o.Kubernetes = c.Kube // so that what it costs is not counted
+	user, err := NewReconciler(o)
 	c.Must(err)
 	c.Unfinished = func() string {
-		plan, err := user.Plan(c.T.Context(), fixture.Web)
+		left, err := tested.Unfinished(user, fixture.Web)
 		c.Must(err)
-		if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
-			return ""
-		}
-		return describe(plan)
+		return left
 	}
-}
-
-// start runs a controller that shares the informer. The function it returns
-// stops the controller and waits for it.
-func (c *cluster) start() (reconciles *fixture.Reconciles, stop func()) {
-	c.T.Helper()
-	reconciles = &fixture.Reconciles{}
-	o := c.options
-	o.Reader, o.Metrics = nil, reconciles
-	controller, err := New(o)
-	c.Must(err)
-	return reconciles, c.Start(controller.Run)
+	return c
 }
 
 // create creates the pod web as the webhook makes it, of containers with

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
@@ -31,15 +30,7 @@ func TestConformance(t *testing.T) {
 			kube := c.Client(fixture.ControllerUser)
 			o := Options{Kubernetes: kube, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
-					return "", err
-				}
-				return describe(plan), nil
-			}}, nil
+			return conformance.Made(tested, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{

@@ -50,16 +50,16 @@ func TestHistories(t *testing.T) {
 // playHistory plays the history of a seed with a controller whose requests a bug may change. It returns what the history violates.
 func playHistory(t *testing.T, seed uint64, bug func(http.RoundTripper) http.RoundTripper) []string {
 	t.Helper()
-	h := &history{cluster: &cluster{}, Rand: rand.New(rand.NewPCG(seed, 0))}
+	h := &history{Rand: rand.New(rand.NewPCG(seed, 0))}
 	h.pods, h.ready = map[types.UID]*corev1.Pod{}, map[types.UID]map[string]bool{}
 	fixture.Play(t, configMaps, func(c *fixture.Cluster) {
-		h.setUp(c)
+		h.cluster = newCluster(c)
 		config := c.Config(fixture.ControllerUser)
 		config.Wrap(bug)
 		var err error
-		h.options.Kubernetes, err = kubernetes.NewForConfig(config)
+		h.Options.Kubernetes, err = kubernetes.NewForConfig(config)
 		h.Must(err)
-		h.options.Features = FeaturesOf([]podwright.Release{podwright.Release14, podwright.Release19}[h.IntN(2)])
+		h.Options.Features = FeaturesOf([]podwright.Release{podwright.Release14, podwright.Release19}[h.IntN(2)])
 		h.Kubelet.Server = nil // it sends requests
 	}, func(*testing.T) {
 		h.begin(nil)
@@ -80,7 +80,7 @@ func (h *history) violate(rule, format string, args ...any) {
 
 // begin starts the controller, whose requests may fail from now on.
 func (h *history) begin(fail func(fakecluster.Request) error) {
-	_, h.stop = h.start()
+	_, h.stop = h.Run()
 	h.faults(fail)
 }
 
@@ -123,7 +123,7 @@ func (h *history) act() {
 		h.faults([]func(fakecluster.Request) error{nil, fixture.Sometimes(h.Uint64())}[h.IntN(2)])
 	default:
 		h.stop()
-		_, h.stop = h.start()
+		_, h.stop = h.Run()
 	}
 }
 
@@ -228,7 +228,7 @@ func (h *history) calm() {
 	if left := h.Unfinished(); left != "" {
 		h.violate("LP-12", "this is left to do: %s", left)
 	}
-	if h.marked() != h.options.Features.MarkCompleted {
+	if h.marked() != h.Options.Features.MarkCompleted {
 		h.violate("LP-18", "all keys are written, and the pod is marked: %t", h.marked())
 	}
 }

@@ -20,14 +20,13 @@ import (
 // deletes it. "state" shows containers and keys.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", configMaps, func(s *fixture.Cluster) *fixture.Story {
-		c := &cluster{}
-		c.setUp(s)
+		c := newCluster(s)
 		pods := map[types.UID]int{}
 		quiet := func(act func(words []string)) func(...string) string {
 			return func(words ...string) string { act(words); synctest.Wait(); return "" }
 		}
-		return &fixture.Story{Stable: true, Restart: func() {}, Start: c.start,
-			Option: func(_, release string) { c.options.Features = FeaturesOf(podwright.Release(release)) },
+		return &fixture.Story{Stable: true, Restart: c.Restart, Start: func() (*fixture.Reconciles, func()) { return c.Run() },
+			Option: func(_, release string) { c.Options.Features = FeaturesOf(podwright.Release(release)) },
 			Further: map[string]func(...string) string{
 				"pod":           quiet(func(words []string) { pods[c.create(words).UID] = len(pods) + 1 }),
 				"ready":         quiet(func(words []string) { c.image(words, "good") }),

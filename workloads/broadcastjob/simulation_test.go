@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -46,7 +47,7 @@ func simulated(bug bug) *simulation.Subject {
 		PodsEnd:     true,
 		KubeletsDie: true,
 		Create:      anyJob,
-		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:       planted.Start(tested, bug, simulatedOptions),
 		Act:         bug.Act(act),
 		Rare:        simulation.Rarely(simulation.Pick(`{"spec":{"failurePolicy":{"restartLimit":%v}}}`, 0, 1, 2, 3)),
 		Push: func(u *simulation.User) {
@@ -57,14 +58,6 @@ func simulated(bug bug) *simulation.Subject {
 			return simulation.Judge{Write: (&invariants.JobMoves{}).BroadcastJob, Settled: invariants.BroadcastJobSettled}
 		},
 	}
-}
-
-func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
-	r, err := bug.Start(p, simulatedOptions, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return tested.Unfinished(r, web) }}, nil
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
