@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -20,6 +19,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
+
+var controllers = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: func(p *Plan) bool { return p.String() != "" }}
 
 // TestConformance records two pods of a StatefulSet that asks for it. Then it asks for something else, and a third pod is
 // sent to a node that does not exist.
@@ -42,15 +43,7 @@ func TestConformance(t *testing.T) {
 			o.Pods, o.Nodes = c.Share(core.Core().V1().Pods().Informer()), c.Share(core.Core().V1().Nodes().Informer())
 			o.StatefulSets = c.Share(core.Apps().V1().StatefulSets().Informer())
 			o.States = c.Share(client.NewPersistentPodStateInformer(o.Distribution, "", 0, cache.Indexers{}))
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(controllers, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			in := clusterOf(c)

@@ -287,14 +287,17 @@ func showStatus(s *v1alpha1.PersistentPodState) string {
 		words = append(words, name+" on "+s.Status.PodStates[name].NodeName)
 	}
 	text := strings.Join(words, ", ")
-	if text == "" {
+	switch {
+	case len(words) > 99:
+		text = fmt.Sprint(len(words), " recorded")
+	case text == "":
 		text = "nothing recorded"
 	}
 	if s.Status.Lost > 0 || meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.TopologyLostCondition) {
 		text += fmt.Sprintf("; %d lost", s.Status.Lost)
 	}
-	if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.StateTooLargeCondition) {
-		text += "; too large"
+	if large := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.StateTooLargeCondition); large != nil && large.Status == metav1.ConditionTrue {
+		text += "; too large: " + large.Message
 	}
 	if s.Status.ObservedGeneration != s.Generation {
 		text += "; of another generation"

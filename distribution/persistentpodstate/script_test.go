@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ import (
 // test with -rewrite and read the difference.
 //
 //	nodes a1 b1          creates nodes, of the zones zone-a and zone-b
+//	many 5000            creates that many pods of the StatefulSet, each ready on a node of its own with a long name
 //	lose a1              deletes a node, and its pods
 //	web 2                creates the StatefulSet web, or scales it; "web gone" deletes it
 //	workload PATH        creates the workload web at a path, with the spec that follows
@@ -126,6 +128,13 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 	switch d.Cmd {
 	case "nodes":
 		w.nodes(args...)
+	case "many":
+		count, err := strconv.Atoi(args[0])
+		w.Must(err)
+		owner := w.owner(webPath, "web")
+		for i := range count {
+			w.runningPod(fmt.Sprint("web-", i), fmt.Sprintf("ip-10-0-255-%d.eu-central-1.compute.internal", i), owner)
+		}
 	case "lose":
 		w.loseNode(args[0])
 	case "web":
@@ -237,6 +246,17 @@ func (w *world) kubelet(period string) {
 			w.trace.Note(fmt.Sprintf("%s runs %s on %s", pod.Name, pod.Spec.Containers[0].Image, pod.Spec.NodeName))
 		}
 	}
+}
+
+// runningPod creates a node, and a pod that is ready on it.
+func (w *world) runningPod(name, node string, owner metav1.OwnerReference) {
+	w.AddNodes(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{host: node}}})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{owner}}, Spec: corev1.PodSpec{NodeName: node}}
+	pod, err := w.Kube.CoreV1().Pods("default").Create(w.T.Context(), pod, metav1.CreateOptions{})
+	w.Must(err)
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	_, err = w.Kube.CoreV1().Pods("default").UpdateStatus(w.T.Context(), pod, metav1.UpdateOptions{})
+	w.Must(err)
 }
 
 // update changes the PersistentPodState web.
