@@ -125,3 +125,9 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+func TestPlanOfNothing(t *testing.T) {
+	if p := NewPlan(nil); len(p.Problems) == 0 || (&Plan{}).String() != "" {
+		t.Errorf("a plan of nothing has problems %v, and an empty one says %q", p.Problems, &Plan{})
+	}
+}
