@@ -36,9 +36,8 @@ import (
 //	                        informer has only the jobs of the namespace
 //	wait 30s                lets time pass
 //	job NAME                creates a job for nginx:1 with the spec that follows
-//	node NAME [label=x]     adds a node that is ready from now on; "ready NAME" and "unready NAME" change that
+//	node NAME [label=x]     adds a node that is ready from now on
 //	secret NAME WORD        adds a pull secret
-//	foreign-copy NAME JOBS  adds a copy of the secret s as OpenKruise 1.9 leaves it
 //	create, patch, delete   a kind and a name, and for patch perhaps a subresource. COPY is the copy of the secret s, and POD the only
 //	                        pod. UID in what follows is that of the last job, and NOW the time.
 //	heartbeat               has all nodes report that they are as they were

@@ -48,8 +48,8 @@ func TestConformance(t *testing.T) {
 		Create: func(c *conformance.Cluster, name string) {
 			in := clusterOf(c)
 			in.nodes(name+"-node-1", name+"-node-2")
-			in.workload(webPath, name, `{"replicas":3,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`,
-				`"kruise.io/auto-generate-persistent-pod-state":"true","kruise.io/required-persistent-topology":"`+host+`"`)
+			in.Object("create", webPath, fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":%q,"annotations":{
+				"kruise.io/auto-generate-persistent-pod-state":"true","kruise.io/required-persistent-topology":%q}},"spec":{"replicas":3}}`, name, host))
 			for i := range 2 {
 				pod := fmt.Sprintf("%s-%d", name, i)
 				in.create(pod, in.owner(webPath, name))
@@ -61,7 +61,7 @@ func TestConformance(t *testing.T) {
 			in := clusterOf(c)
 			for _, pod := range c.Pods() {
 				if pod.DeletionTimestamp != nil {
-					in.removePod(pod.Name)
+					in.RemovePod(pod.Name)
 				}
 			}
 		},
@@ -78,7 +78,7 @@ func TestConformance(t *testing.T) {
 		},
 		Strangers: func(c *conformance.Cluster, name string) {
 			in := clusterOf(c)
-			in.workload(webPath, "strange", `{"replicas":1,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
+			in.Object("create", webPath, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"strange"},"spec":{"replicas":1}}`)
 			in.create("strange-0", in.owner(webPath, "strange"), sent(name))
 		},
 	})
@@ -88,7 +88,7 @@ func TestConformance(t *testing.T) {
 func (c *cluster) change(name string) {
 	c.T.Helper()
 	c.create(name+"-2", c.owner(webPath, name), sent(name))
-	c.edit(webPath, name, `{"metadata":{"annotations":{"kruise.io/preferred-persistent-topology":"`+zone+`"}}}`)
+	c.Object("patch", webPath+"/"+name, `{"metadata":{"annotations":{"kruise.io/preferred-persistent-topology":"`+zone+`"}}}`)
 	c.Sleep("40s")
 }
 

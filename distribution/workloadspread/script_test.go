@@ -4,7 +4,6 @@ package workloadspread
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -126,7 +125,7 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 	case "replicaset":
 		w.sets[words[0]] = w.replicaSet("web", number(0), number(1))
 	case "workload":
-		w.workload(words[0], d.Input)
+		w.sets["0"] = owns(w.Object("create", words[0], d.Input))
 	case "node":
 		_, err := w.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": strings.Join(words, "")}}}, metav1.CreateOptions{})
 		w.Must(err)
@@ -265,14 +264,6 @@ func (w *world) createOf(name, spec string) {
 	_, err := w.spreads.WorkloadSpreads("default").Create(w.T.Context(), ws, metav1.CreateOptions{})
 	w.Must(err)
 	synctest.Wait()
-}
-
-// workload creates a workload without ReplicaSets.
-func (w *world) workload(path, object string) {
-	var created metav1.PartialObjectMetadata
-	w.Must(json.Unmarshal([]byte(object), &created))
-	uid := w.object(path, object)
-	w.sets["0"] = metav1.OwnerReference{APIVersion: created.APIVersion, Kind: created.Kind, Name: created.Name, UID: uid, Controller: new(true)}
 }
 
 // pods plays a command about pods.

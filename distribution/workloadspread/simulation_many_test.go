@@ -71,22 +71,8 @@ func many(b bug) *simulation.Subject {
 
 var anyScale = simulation.Pick(`{"spec":{"replicas":%v}}`, 12, 18, 24, 30)
 
-// anyAffinity is what a template requires of nodes: of the zone c there is none.
-var anyAffinity = simulation.Pick(`{"spec":{"template":{"spec":{"affinity":%v}}}}`, "null", terms(`{"key":"zone","operator":"In","values":["a"]}`),
-	terms(`{"key":"zone","operator":"In","values":["c"]}`), terms(`{"key":"ring","operator":"NotIn","values":["b"]}`),
-	terms(`{"key":"zone","operator":"In","values":["b"]}`, `{"key":"ring","operator":"In","values":["a"]}`))
-
-// terms are a node affinity with terms of one expression each.
-func terms(expressions ...string) string {
-	all := ""
-	for _, e := range expressions {
-		if all != "" {
-			all += ","
-		}
-		all += `{"matchExpressions":[` + e + `]}`
-	}
-	return `{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` + all + `]}}}`
-}
+// anyAffinity is what a template requires of nodes.
+var anyAffinity = simulation.ReadEdits("affinity")[0]
 
 var limits = regexp.MustCompile(`("maxReplicas":)(\d+)`)
 
