@@ -122,7 +122,8 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 	case "start":
 		p.jobOptions.ReferToSourceSecrets = d.HasArg("refer")
 		p.share()
-		p.start()
+		p.startNodes()
+		p.startJobs()
 		return "done"
 	case "workload":
 		p.startWorkload(args[0], d.Input)
@@ -137,7 +138,7 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 		p.Must(err)
 		p.Sleep(period)
 	case "agents":
-		p.agents(func(node, _, _ string) v1alpha1.ImagePullPhase {
+		p.agents(func(node string) v1alpha1.ImagePullPhase {
 			if len(args) == 1 || args[1] == node {
 				return v1alpha1.ImagePullPhase(args[0])
 			}

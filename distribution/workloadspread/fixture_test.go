@@ -5,7 +5,6 @@ package workloadspread
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -180,9 +179,7 @@ func (c *cluster) show(name string) string {
 	if status.VersionedSubsetStatuses != nil {
 		lines = append(lines, "it counts by versions")
 	}
-	pods := c.Pods()
-	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	for _, pod := range pods {
+	for _, pod := range c.Pods() {
 		matched, readable := spread.Matched(&pod)
 		if !strings.HasPrefix(pod.OwnerReferences[0].Name, name+"-") {
 			continue
