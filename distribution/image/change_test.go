@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -28,14 +26,8 @@ func (p *player) change(command string, args []string, input string) {
 			labels[key] = value
 		}
 		p.addNode(args[0], labels)
-	case "ready":
-		p.setReady(args[0], corev1.ConditionTrue)
-	case "unready":
-		p.setReady(args[0], corev1.ConditionUnknown)
 	case "secret":
 		p.addSecret(args[0], args[1])
-	case "foreign-copy":
-		p.addForeignCopy(args[0], args[1])
 	case "fill":
 		images := map[string]any{}
 		for i := range v1alpha1.MaxNodeImageImages {
@@ -81,25 +73,4 @@ func (p *player) write(verb string, args []string, input []byte) {
 		err = rest.Delete().AbsPath(path, name).Do(p.Context()).Error()
 	}
 	p.Must(err)
-}
-
-// addForeignCopy adds a copy of the secret s as OpenKruise 1.9 leaves it.
-func (c *cluster) addForeignCopy(name, references string) {
-	c.Helper()
-	_, err := c.kube.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace).Create(c.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{
-			v1alpha1.PullSecretSourceAnnotation: namespace + "/s", v1alpha1.PullSecretReferencesAnnotation: references, "imagepulljobs.kruise.io/mode": "batch"}},
-		Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("one")},
-	}, metav1.CreateOptions{})
-	c.Must(err)
-}
-
-// setReady has the node be ready, or not, from now on.
-func (c *cluster) setReady(name string, status corev1.ConditionStatus) {
-	c.Helper()
-	node, err := c.kube.CoreV1().Nodes().Get(c.Context(), name, metav1.GetOptions{})
-	c.Must(err)
-	node.Status.Conditions[0].Status, node.Status.Conditions[0].LastTransitionTime = status, metav1.Now()
-	_, err = c.kube.CoreV1().Nodes().UpdateStatus(c.Context(), node, metav1.UpdateOptions{})
-	c.Must(err)
 }

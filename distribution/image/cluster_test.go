@@ -69,18 +69,6 @@ type cluster struct {
 	nodeReconciler nodeimage.Reconciler
 }
 
-// play plays a story. The controllers are started by it.
-func play(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		t.Helper()
-		c := newCluster(t)
-		defer c.Stop()
-		story(t, c)
-		c.expectSettled()
-	})
-}
-
 // newCluster is a cluster of a bubble, whose controllers are to be started.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
@@ -103,13 +91,6 @@ func (c *cluster) distribution(user string) client.Interface {
 func (c *cluster) workloads(user string) workloadsclient.Interface {
 	c.Helper()
 	return fixture.Connect(c.T, c.Server, user, workloadsclient.NewForConfig)
-}
-
-// start starts both controllers.
-func (c *cluster) start() {
-	c.Helper()
-	c.startNodes()
-	c.startJobs()
 }
 
 func (c *cluster) startJobs() {
@@ -233,13 +214,6 @@ func (c *cluster) addJob(name, spec string) *v1alpha1.ImagePullJob {
 	return created
 }
 
-func (c *cluster) job(name string) *v1alpha1.ImagePullJob {
-	c.Helper()
-	job, err := c.jobs.Get(c.Context(), name, metav1.GetOptions{})
-	c.Must(err)
-	return job
-}
-
 func (c *cluster) nodeImages() []v1alpha1.NodeImage {
 	c.Helper()
 	list, err := c.images.List(c.Context(), metav1.ListOptions{})
@@ -273,11 +247,11 @@ func (c *cluster) tasks() []string {
 	return out
 }
 
-// report is what an agent says about a task; empty stands for nothing.
-type report func(node, image, tag string) v1alpha1.ImagePullPhase
+// report is what the agent of a node says about its tasks; empty stands for nothing.
+type report func(node string) v1alpha1.ImagePullPhase
 
 func always(phase v1alpha1.ImagePullPhase) report {
-	return func(string, string, string) v1alpha1.ImagePullPhase { return phase }
+	return func(string) v1alpha1.ImagePullPhase { return phase }
 }
 
 // agents has the agents of all nodes write the status once, as they do: whole,
@@ -312,7 +286,7 @@ func answer(n *v1alpha1.NodeImage, says report) bool {
 				states = append(states, old[name].Tags[i])
 				continue
 			}
-			phase := says(n.Name, name, task.Tag)
+			phase := says(n.Name)
 			if phase == "" {
 				continue
 			}

@@ -36,9 +36,8 @@ import (
 //	                        informer has only the jobs of the namespace
 //	wait 30s                lets time pass
 //	job NAME                creates a job for nginx:1 with the spec that follows
-//	node NAME [label=x]     adds a node that is ready from now on; "ready NAME" and "unready NAME" change that
+//	node NAME [label=x]     adds a node that is ready from now on
 //	secret NAME WORD        adds a pull secret
-//	foreign-copy NAME JOBS  adds a copy of the secret s as OpenKruise 1.9 leaves it
 //	create, patch, delete   a kind and a name, and for patch perhaps a subresource. COPY is the copy of the secret s, and POD the only
 //	                        pod. UID in what follows is that of the last job, and NOW the time.
 //	heartbeat               has all nodes report that they are as they were
@@ -123,7 +122,8 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 	case "start":
 		p.jobOptions.ReferToSourceSecrets = d.HasArg("refer")
 		p.share()
-		p.start()
+		p.startNodes()
+		p.startJobs()
 		return "done"
 	case "workload":
 		p.startWorkload(args[0], d.Input)
@@ -138,7 +138,7 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 		p.Must(err)
 		p.Sleep(period)
 	case "agents":
-		p.agents(func(node, _, _ string) v1alpha1.ImagePullPhase {
+		p.agents(func(node string) v1alpha1.ImagePullPhase {
 			if len(args) == 1 || args[1] == node {
 				return v1alpha1.ImagePullPhase(args[0])
 			}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -20,6 +19,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
+
+var controllers = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: func(p *Plan) bool { return p.String() != "" }}
 
 // TestConformance records two pods of a StatefulSet that asks for it. Then it asks for something else, and a third pod is
 // sent to a node that does not exist.
@@ -42,21 +43,13 @@ func TestConformance(t *testing.T) {
 			o.Pods, o.Nodes = c.Share(core.Core().V1().Pods().Informer()), c.Share(core.Core().V1().Nodes().Informer())
 			o.StatefulSets = c.Share(core.Apps().V1().StatefulSets().Informer())
 			o.States = c.Share(client.NewPersistentPodStateInformer(o.Distribution, "", 0, cache.Indexers{}))
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(controllers, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			in := clusterOf(c)
 			in.nodes(name+"-node-1", name+"-node-2")
-			in.workload(webPath, name, `{"replicas":3,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`,
-				`"kruise.io/auto-generate-persistent-pod-state":"true","kruise.io/required-persistent-topology":"`+host+`"`)
+			in.Object("create", webPath, fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":%q,"annotations":{
+				"kruise.io/auto-generate-persistent-pod-state":"true","kruise.io/required-persistent-topology":%q}},"spec":{"replicas":3}}`, name, host))
 			for i := range 2 {
 				pod := fmt.Sprintf("%s-%d", name, i)
 				in.create(pod, in.owner(webPath, name))
@@ -68,7 +61,7 @@ func TestConformance(t *testing.T) {
 			in := clusterOf(c)
 			for _, pod := range c.Pods() {
 				if pod.DeletionTimestamp != nil {
-					in.removePod(pod.Name)
+					in.RemovePod(pod.Name)
 				}
 			}
 		},
@@ -85,7 +78,7 @@ func TestConformance(t *testing.T) {
 		},
 		Strangers: func(c *conformance.Cluster, name string) {
 			in := clusterOf(c)
-			in.workload(webPath, "strange", `{"replicas":1,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
+			in.Object("create", webPath, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"strange"},"spec":{"replicas":1}}`)
 			in.create("strange-0", in.owner(webPath, "strange"), sent(name))
 		},
 	})
@@ -95,7 +88,7 @@ func TestConformance(t *testing.T) {
 func (c *cluster) change(name string) {
 	c.T.Helper()
 	c.create(name+"-2", c.owner(webPath, name), sent(name))
-	c.edit(webPath, name, `{"metadata":{"annotations":{"kruise.io/preferred-persistent-topology":"`+zone+`"}}}`)
+	c.Object("patch", webPath+"/"+name, `{"metadata":{"annotations":{"kruise.io/preferred-persistent-topology":"`+zone+`"}}}`)
 	c.Sleep("40s")
 }
 
@@ -130,5 +123,11 @@ func TestOptions(t *testing.T) {
 		if _, err := New(o); err == nil || err.Error() != test.want {
 			t.Errorf("error %v, want %s", err, test.want)
 		}
+	}
+}
+
+func TestPlanOfNothing(t *testing.T) {
+	if p := NewPlan(nil); len(p.Problems) == 0 || (&Plan{}).String() != "" {
+		t.Errorf("a plan of nothing has problems %v, and an empty one says %q", p.Problems, &Plan{})
 	}
 }

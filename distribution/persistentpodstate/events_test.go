@@ -129,32 +129,26 @@ func TestWorkloadsThatMatter(t *testing.T) {
 	asking := func(s *workloadsv1beta1.StatefulSet) {
 		s.Annotations[v1alpha1.AutoGeneratePersistentPodStateAnnotation] = "true"
 	}
-	for _, test := range []struct {
-		name          string
-		before, after metav1.Object
-		want          string
-	}{
-		{"it appears", nil, set(), "by-name "},
-		{"it goes", set(), nil, "by-name "},
-		{"it asks for one", nil, set(asking), "web by-name "},
-		{"it asks for none any more", set(asking), set(), "web by-name by-name "},
-		{"another template", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Generation++ }), ""},
-		{"other annotations", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Annotations["a"] = "b" }), ""},
-		{"it is scaled", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(3)) }), "by-name by-name "},
-		{"nil replicas are 1", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(1)) }), ""},
-		{"ordinals are reserved", set(), set(func(s *workloadsv1beta1.StatefulSet) {
-			s.Spec.ReserveOrdinals = []int{1}
-		}), "by-name by-name "},
-		{"it is being deleted", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.DeletionTimestamp = &metav1.Time{Time: at} }), "by-name by-name "},
-		{"another one of its name", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.UID = "2" }), "by-name by-name "},
-		{"another topology", set(asking), set(asking, func(s *workloadsv1beta1.StatefulSet) {
-			s.Annotations[v1alpha1.RequiredPersistentTopologyAnnotation] = zone
-		}), "web by-name web by-name "},
-	} {
-		got := ""
-		o.workloadChanged(controller.Event{Before: test.before, After: test.after}, func(key types.NamespacedName) { got += key.Name + " " })
-		if got != test.want {
-			t.Errorf("PPS-25: %s: %q are enqueued, want %q", test.name, got, test.want)
-		}
+	on := mutation.On[metav1.Object]
+	concern := func(before, after metav1.Object, enqueue controller.Enqueue) {
+		o.workloadChanged(controller.Event{Before: before, After: after}, enqueue)
 	}
+	mutation.CheckEvents(t, concern,
+		on("it appears", nil, set(), "default/by-name"),
+		on("it goes", set(), nil, "default/by-name"),
+		on("it asks for one", nil, set(asking), "default/by-name default/web"),
+		on("it asks for none any more", set(asking), set(), "default/by-name default/by-name default/web"),
+		on("another template", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Generation++ }), ""),
+		on("other annotations", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Annotations["a"] = "b" }), ""),
+		on("it is scaled", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(3)) }), "default/by-name default/by-name"),
+		on("nil replicas are 1", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(1)) }), ""),
+		on("ordinals are reserved", set(), set(func(s *workloadsv1beta1.StatefulSet) {
+			s.Spec.ReserveOrdinals = []int{1}
+		}), "default/by-name default/by-name"),
+		on("it is being deleted", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.DeletionTimestamp = &metav1.Time{Time: at} }), "default/by-name default/by-name"),
+		on("another one of its name", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.UID = "2" }), "default/by-name default/by-name"),
+		on("another topology", set(asking), set(asking, func(s *workloadsv1beta1.StatefulSet) {
+			s.Annotations[v1alpha1.RequiredPersistentTopologyAnnotation] = zone
+		}), "default/by-name default/by-name default/web default/web"),
+	)
 }

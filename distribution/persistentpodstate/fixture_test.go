@@ -3,7 +3,6 @@
 package persistentpodstate
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -85,58 +83,22 @@ func (c *cluster) start(edits ...func(*Options)) (reconciles *fixture.Reconciles
 	return reconciles, fixture.StartNew(c.Cluster, New, o, edits...)
 }
 
-// The workloads of the tests, by their paths.
-const (
-	webPath    = "apps/v1/namespaces/default/statefulsets"
-	astsPath   = "apps.kruise.io/v1beta1/namespaces/default/statefulsets"
-	customPath = "game.kruise.io/v1alpha1/namespaces/default/gameserversets"
-)
-
-// workload creates a workload, with this spec and these annotations, both as JSON.
-func (c *cluster) workload(path, name, spec, annotations string) {
-	c.T.Helper()
-	version, _, _ := strings.Cut(path, "/namespaces")
-	kind := "StatefulSet"
-	if path == customPath {
-		kind = games.Kind
-	}
-	object := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"default","annotations":{%s}},"spec":%s}`, version, kind, name, annotations, spec)
-	c.Must(c.Kube.CoreV1().RESTClient().Post().AbsPath("/apis/"+path).SetHeader("Content-Type", "application/json").Body([]byte(object)).Do(c.T.Context()).Error())
-	synctest.Wait()
-}
-
-// edit changes a workload.
-func (c *cluster) edit(path, name, patch string) {
-	c.T.Helper()
-	c.Must(c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath("/apis/" + path + "/" + name).Body([]byte(patch)).Do(c.T.Context()).Error())
-	synctest.Wait()
-}
-
-func (c *cluster) remove(path, name string) {
-	c.T.Helper()
-	c.Must(c.Kube.CoreV1().RESTClient().Delete().AbsPath("/apis/" + path + "/" + name).Do(c.T.Context()).Error())
-	synctest.Wait()
-}
+// webPath is the path of StatefulSets of Kubernetes.
+const webPath = "apps/v1/statefulsets"
 
 // owner refers to a workload as the controller of its pods.
 func (c *cluster) owner(path, name string) metav1.OwnerReference {
 	c.T.Helper()
-	var object metav1.PartialObjectMetadata
-	data, err := c.Kube.CoreV1().RESTClient().Get().AbsPath("/apis/" + path + "/" + name).DoRaw(c.T.Context())
-	c.Must(err)
-	c.Must(json.Unmarshal(data, &object))
-	return metav1.OwnerReference{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name, UID: object.UID, Controller: new(true)}
+	of := c.Object("get", path+"/"+name, "")
+	return metav1.OwnerReference{APIVersion: of.APIVersion, Kind: of.Kind, Name: of.Name, UID: of.UID, Controller: new(true)}
 }
 
 // nodes creates nodes whose zones are named after the first letter of their names.
 func (c *cluster) nodes(names ...string) {
 	c.T.Helper()
 	for _, name := range names {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{host: name, zone: "zone-" + name[:1]}}}
-		_, err := c.Kube.CoreV1().Nodes().Create(c.T.Context(), node, metav1.CreateOptions{})
-		c.Must(err)
+		c.AddNodes(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{host: name, zone: "zone-" + name[:1]}}})
 	}
-	synctest.Wait()
 }
 
 // loseNode deletes a node, and the pods on it as the garbage collector of pods does.
@@ -146,15 +108,9 @@ func (c *cluster) loseNode(name string) {
 	synctest.Wait()
 	for _, pod := range c.Pods() {
 		if pod.Spec.NodeName == name {
-			c.removePod(pod.Name)
+			c.RemovePod(pod.Name)
 		}
 	}
-}
-
-func (c *cluster) removePod(name string) {
-	c.T.Helper()
-	c.Must(c.Kube.CoreV1().Pods("default").Delete(c.T.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
-	synctest.Wait()
 }
 
 // create creates a pod of a workload, placed as a webhook or a workload places it.
@@ -248,13 +204,6 @@ func targeting(version, kind, name string) func(*v1alpha1.PersistentPodState) {
 	}
 }
 
-func (c *cluster) createState(s *v1alpha1.PersistentPodState) {
-	c.T.Helper()
-	_, err := c.states.PersistentPodStates("default").Create(c.T.Context(), s, metav1.CreateOptions{})
-	c.Must(err)
-	synctest.Wait()
-}
-
 // state reads a PersistentPodState; nil if there is none.
 func (c *cluster) state(name string) *v1alpha1.PersistentPodState {
 	c.T.Helper()
@@ -287,14 +236,17 @@ func showStatus(s *v1alpha1.PersistentPodState) string {
 		words = append(words, name+" on "+s.Status.PodStates[name].NodeName)
 	}
 	text := strings.Join(words, ", ")
-	if text == "" {
+	switch {
+	case len(words) > 99:
+		text = fmt.Sprint(len(words), " recorded")
+	case text == "":
 		text = "nothing recorded"
 	}
 	if s.Status.Lost > 0 || meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.TopologyLostCondition) {
 		text += fmt.Sprintf("; %d lost", s.Status.Lost)
 	}
-	if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.StateTooLargeCondition) {
-		text += "; too large"
+	if large := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.StateTooLargeCondition); large != nil && large.Status == metav1.ConditionTrue {
+		text += "; too large: " + large.Message
 	}
 	if s.Status.ObservedGeneration != s.Generation {
 		text += "; of another generation"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -32,23 +32,16 @@ import (
 // test with -rewrite and read the difference.
 //
 //	nodes a1 b1          creates nodes, of the zones zone-a and zone-b
+//	many 5000            creates that many pods of the StatefulSet, each ready on a node of its own with a long name
 //	lose a1              deletes a node, and its pods
-//	web 2                creates the StatefulSet web, or scales it; "web gone" deletes it
-//	workload PATH        creates the workload web at a path, with the spec that follows
-//	patch                changes the workload by the merge patch that follows
-//	annotate KEY VALUE   annotates it, with keys of kruise.io
-//	required KEY [of=apps/v1/StatefulSet/db]
-//	                     creates the PersistentPodState web, with that required key, of the StatefulSet web or another workload
+//	create PATH          creates an object, such as a workload or a PersistentPodState; patch and delete change one
 //	spec                 shows what a PersistentPodState asks for, and of which workload it is
-//	create web-0         creates a pod of the workload, as it does with a placement
+//	pod web-0            creates a pod of the workload, as it does with a placement
 //	run a1 web-0 web-1   creates pods of it that run on a node
 //	schedule             has pods that wait run on nodes that fit, if there are any
 //	bind web-0 a1        has a pod run on a node
 //	unready web-0        has it not be ready
-//	delete web-0 web-1   deletes pods
-//	state NAME           creates a PersistentPodState as the YAML that follows says, with its status
-//	retarget VERSION KIND
-//	                     changes of which kind the PersistentPodState web is, and "require KEY" its required key; "unstate NAME" deletes one
+//	remove web-0 web-1   deletes pods
 //	webhook [own] [games] [restores] [placed-by-workloads]
 //	                     starts a webhook, with the white list of the namespace own or of the kind of games, which gives annotations back, or for which
 //	                     workloads place their pods themselves. From then on is shown about which pods it is asked, if that changes
@@ -76,8 +69,7 @@ type world struct {
 	*cluster
 	trace   *fixture.Trace
 	path    string // of the workload
-	made    bool
-	events  int // that were shown
+	events  int    // that were shown
 	webhook *Placer
 	asks    bool // the webhook has noticed that it is asked about others
 	// Of the controller.
@@ -126,44 +118,21 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 	switch d.Cmd {
 	case "nodes":
 		w.nodes(args...)
+	case "many":
+		count, err := strconv.Atoi(args[0])
+		w.Must(err)
+		owner := w.owner(webPath, "web")
+		for i := range count {
+			w.runningPod(fmt.Sprint("web-", i), fmt.Sprintf("ip-10-0-255-%d.eu-central-1.compute.internal", i), owner)
+		}
 	case "lose":
 		w.loseNode(args[0])
-	case "web":
-		if args[0] == "gone" {
-			w.made = false
-			w.remove(webPath, "web")
-			return
+	case "create":
+		if w.Object("create", args[0], d.Input).Kind != kind {
+			w.path = args[0]
 		}
-		if w.made {
-			w.edit(webPath, "web", fmt.Sprintf(`{"spec":{"replicas":%s}}`, args[0]))
-			return
-		}
-		w.made = true
-		w.workload(webPath, "web", `{"replicas":`+args[0]+`,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
-	case "patch":
-		w.edit(w.path, "web", d.Input)
-	case "annotate":
-		w.edit(webPath, "web", fmt.Sprintf(`{"metadata":{"annotations":{"kruise.io/%s":%q}}}`, args[0], args[1]))
-	case "workload":
-		w.path = args[0]
-		w.workload(w.path, "web", d.Input, "")
-	case "required":
-		w.createState(newState("web", requires(args[0]), targetOf(t, d)))
-	case "state":
-		s := newState(args[0])
-		w.Must(yaml.UnmarshalStrict([]byte(d.Input), s))
-		status := s.Status
-		w.createState(s)
-		s = w.state(args[0])
-		s.Status = status
-		_, err := w.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
-		w.Must(err)
-	case "retarget":
-		w.update(targeting(args[0], args[1], "web"))
-	case "require":
-		w.update(requires(args[0]))
-	case "unstate":
-		w.Must(w.states.PersistentPodStates("default").Delete(t.Context(), args[0], metav1.DeleteOptions{}))
+	case "patch", "delete":
+		w.Object(d.Cmd, strings.Join(args, ""), d.Input)
 	case "webhook":
 		w.startWebhook(args)
 	case "sets":
@@ -180,7 +149,7 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.Release(args[0])
 	case "place":
 		w.place(args, d.Input)
-	case "create":
+	case "pod":
 		p := w.create(args[0], w.owner(w.path, "web"))
 		w.trace.Note(fmt.Sprintf("%s is placed by %v%s", args[0], p.Required, strings.TrimSuffix(": "+p.Reason, ": ")))
 	case "spec":
@@ -212,9 +181,9 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		before := w.reconciles.Count()
 		w.Sleep(args[0])
 		w.trace.Note(fmt.Sprint(w.reconciles.Count()-before, " reconciles"))
-	case "delete":
+	case "remove":
 		for _, name := range args {
-			w.removePod(name)
+			w.RemovePod(name)
 		}
 	case "wait":
 		w.Sleep(args[0])
@@ -239,11 +208,14 @@ func (w *world) kubelet(period string) {
 	}
 }
 
-// update changes the PersistentPodState web.
-func (w *world) update(change func(*v1alpha1.PersistentPodState)) {
-	s := w.state("web")
-	change(s)
-	_, err := w.states.PersistentPodStates("default").Update(w.T.Context(), s, metav1.UpdateOptions{})
+// runningPod creates a node, and a pod that is ready on it.
+func (w *world) runningPod(name, node string, owner metav1.OwnerReference) {
+	w.AddNodes(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{host: node}}})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{owner}}, Spec: corev1.PodSpec{NodeName: node}}
+	pod, err := w.Kube.CoreV1().Pods("default").Create(w.T.Context(), pod, metav1.CreateOptions{})
+	w.Must(err)
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	_, err = w.Kube.CoreV1().Pods("default").UpdateStatus(w.T.Context(), pod, metav1.UpdateOptions{})
 	w.Must(err)
 }
 
@@ -290,14 +262,4 @@ func (w *world) place(args []string, change string) {
 	for how, got := range map[string]*corev1.Pod{"the webhook": mutated, "the workload": placed} {
 		w.trace.Note(strings.TrimSpace(fmt.Sprintf("by %s: %q by %q %s", how, got.Spec.NodeSelector[host], placedBy(got), got.Annotations["ip"])))
 	}
-}
-
-// targetOf says of which workload a PersistentPodState is.
-func targetOf(t *testing.T, d *datadriven.TestData) func(*v1alpha1.PersistentPodState) {
-	of := "apps/v1/StatefulSet/web"
-	if d.HasArg("of") {
-		d.ScanArgs(t, "of", &of)
-	}
-	parts := strings.Split(of, "/")
-	return targeting(parts[0]+"/"+parts[1], parts[2], parts[3])
 }

@@ -45,6 +45,8 @@ type row struct {
 	Nodes map[string]json.RawMessage
 	// States are others.
 	States []*v1alpha1.PersistentPodState
+	// Data are those of the ConfigMap of the white list.
+	Data map[string]string
 	// After is how many seconds ago the pods were created.
 	After int
 }
@@ -57,6 +59,7 @@ type row struct {
 //	stuck       for how long a pod waits that waits for a node which does not exist
 //	generate    what annotations of a workload ask for
 //	for         which of several PersistentPodStates is that of the pod
+//	whitelist   what is read of a white list
 //	conflicts   which of them conflict
 func TestRows(t *testing.T) {
 	blank := func() row { return row{State: newState(), Workload: newWorkload(3), Pod: newPod("web-0", "")} }
@@ -72,6 +75,9 @@ func TestRows(t *testing.T) {
 				return s.Name
 			}
 			return "none"
+		case "whitelist":
+			list, err := podstate.ReadWhitelist(r.Data)
+			return fmt.Sprint(list, err != nil)
 		case "conflicts":
 			return conflicts(r.States)
 		case "stuck":

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -91,14 +90,11 @@ func TestConformance(t *testing.T) {
 		},
 		Prepare: func(c *conformance.Cluster) { createNamespaces(c.Cluster, "ns-1", "ns-2", "ns-3", "kube-system") },
 		Create: func(c *conformance.Cluster, name string) {
-			d := newDistribution(c.T, strings.Replace(secretYAML, "pull", name, 1), all)
-			d.Name, d.UID, d.Generation = name, "", 0
-			c.Create(d, "")
+			c.Create(newDistribution(c.T, strings.Replace(secretYAML, "pull", name, 1), all), `{"metadata":{"name":"`+name+`","uid":null,"generation":null}}`)
 		},
 		Change: func(c *conformance.Cluster, name string) { c.EditNamed(name, two) },
 		Outcome: func(c *conformance.Cluster, name string) string {
-			d, err := connect(c.Cluster, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), name, metav1.GetOptions{})
-			c.Must(err)
+			d := distributed(c.Cluster, name)
 			return fmt.Sprintf("%s\n%d desired, %d succeeded, %d failed, generation %d", strings.Join(copies(c.Cluster, name), "\n"), d.Status.Desired, d.Status.Succeeded, d.Status.Failed, d.Status.ObservedGeneration)
 		},
 	})
@@ -127,17 +123,21 @@ func inWith(t *testing.T, names []string, change func(*Options), scenario func(t
 
 func create(c *fixture.Cluster, targets string) {
 	c.T.Helper()
-	d := newDistribution(c.T, secretYAML, targets)
-	d.UID, d.Generation = "", 0
-	_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(c.T.Context(), d, metav1.CreateOptions{})
+	c.Create(newDistribution(c.T, secretYAML, targets), `{"metadata":{"uid":null,"generation":null}}`)
+}
+
+// distributed is the ResourceDistribution of a name.
+func distributed(c *fixture.Cluster, name string) *v1alpha1.ResourceDistribution {
+	c.T.Helper()
+	d, err := connect(c, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), name, metav1.GetOptions{})
 	c.Must(err)
+	return d
 }
 
 // status is the status, in one line.
 func status(c *fixture.Cluster) string {
 	c.T.Helper()
-	d, err := connect(c, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), "pull", metav1.GetOptions{})
-	c.Must(err)
+	d := distributed(c, "pull")
 	line := fmt.Sprintf("%d/%d", d.Status.Succeeded, d.Status.Desired)
 	for _, condition := range d.Status.Conditions {
 		if condition.Status == "True" && condition.Type != v1alpha1.ResourceDistributionHeldUp {
@@ -169,10 +169,4 @@ func TestForeignSecretsAreNotCached(t *testing.T) {
 			t.Errorf("cached Secrets (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func edit(c *fixture.Cluster, patch string) {
-	c.T.Helper()
-	_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(c.T.Context(), "pull", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	c.Must(err)
 }

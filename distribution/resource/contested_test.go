@@ -56,9 +56,7 @@ func TestContested(t *testing.T) {
 				if writes > 30 || writes-before > 5 || writes == before {
 					t.Errorf("%d writes in an hour, %d of them in its last 20 minutes", writes, writes-before)
 				}
-				d, err := connect(c, fixture.TestUser).ResourceDistributions().Get(t.Context(), "pull", metav1.GetOptions{})
-				c.Must(err)
-				conditions := fmt.Sprint(d.Status.Conditions)
+				conditions := fmt.Sprint(distributed(c, "pull").Status.Conditions)
 				if status(c) != "1/2 UpdateResourceFailed [ns-1]" || !strings.Contains(conditions, test.by) {
 					t.Errorf("status %s, which does not name %s: %s", status(c), test.by, conditions)
 				}

@@ -90,12 +90,10 @@ func play(t *testing.T, c *fixture.Cluster, d *datadriven.TestData) {
 		create(c, d.Input)
 	case "distribute-source":
 		sourced := newSourced(t, shellYAML)
-		sourced.UID, sourced.Generation = "", 0
 		c.Must(yaml.UnmarshalStrict([]byte(d.Input), &sourced.Spec.Targets))
-		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), sourced, metav1.CreateOptions{})
-		c.Must(err)
+		c.Create(sourced, `{"metadata":{"uid":null,"generation":null}}`)
 	case "edit":
-		edit(c, d.Input)
+		c.EditNamed("pull", d.Input)
 	case "refuse", "terminating":
 		refuse(c, d.Cmd, strings.ReplaceAll(args[0], "-", " "), strings.Join(args[1:], ""))
 	case "meanwhile":
@@ -155,9 +153,7 @@ func changeSecret(t *testing.T, c *fixture.Cluster, command string, args []strin
 // heldUp is the condition HeldUp of the ResourceDistribution pull.
 func heldUp(c *fixture.Cluster) (condition v1alpha1.ResourceDistributionCondition) {
 	c.T.Helper()
-	d, err := connect(c, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), "pull", metav1.GetOptions{})
-	c.Must(err)
-	for _, condition := range d.Status.Conditions {
+	for _, condition := range distributed(c, "pull").Status.Conditions {
 		if condition.Type == v1alpha1.ResourceDistributionHeldUp {
 			return condition
 		}

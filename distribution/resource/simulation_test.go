@@ -4,7 +4,6 @@ package resource
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -162,17 +161,9 @@ func anyDistribution(r *rand.Rand) *v1alpha1.ResourceDistribution {
 	return d
 }
 
-// edits are what users change about a ResourceDistribution.
-var edits = append(simulation.ReadEdits("edits"),
-	func(r *rand.Rand) string {
-		return fmt.Sprintf(`{"spec":{"targets":{"includedNamespaces":{"list":[{"name":%q}]}}}}`, anyName(r))
-	},
-	simulation.Pick(`{"spec":{"targets":{"includedNamespaces":%v}}}`, "null"),
-	func(r *rand.Rand) string {
-		return fmt.Sprintf(`{"spec":{"targets":{"excludedNamespaces":{"list":[{"name":%q}]}}}}`, anyName(r))
-	},
-	simulation.Pick(`{"spec":{"targets":{"excludedNamespaces":%v}}}`, "null"),
-)
+// edits are what users change about a ResourceDistribution, and drift what others change about Secrets and their metadata, also to take copies
+// for themselves.
+var edits, drift = simulation.ReadEdits("edits"), simulation.ReadEdits("drift")
 
 // act is what users do in a step, to the ResourceDistribution, to namespaces or to Secrets.
 func act(u *simulation.User, r *rand.Rand) {
@@ -193,14 +184,6 @@ func act(u *simulation.User, r *rand.Rand) {
 	default:
 		u.Patch(secrets, pathOf(secret), simulation.AnyEdit(r, drift))
 	}
-}
-
-// drift is what becomes of Secrets: others change what is in them and their metadata, and take copies for themselves.
-var drift = []simulation.Edit{
-	simulation.Pick(`{"data":{"key":"%v"}}`, "Zm91bA==", "b25l"),
-	simulation.Pick(`{"metadata":{"labels":{"mine":%v}}}`, `"yes"`, "null"),
-	simulation.Pick(`{"metadata":{"labels":{"`+v1alpha1.ResourceCopyLabel+`":%v}}}`, "null"),
-	simulation.Pick(`{"metadata":{"ownerReferences":%v}}`, "null"),
 }
 
 // pathOf names an object of any namespace.

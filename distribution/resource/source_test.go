@@ -78,14 +78,6 @@ func (a access) Create(_ context.Context, review *authorizationv1.SubjectAccessR
 	return review, nil
 }
 
-// A Reader without sources is told so. (RD-17)
-func TestReaderWithoutSources(t *testing.T) {
-	r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{}}, Features: Features{Sources: true}}}
-	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "no cache of sourcesecrets") {
-		t.Error(err)
-	}
-}
-
 // broken is a Reader of a cache that cannot be read.
 type broken struct{ podwright.Reader }
 
@@ -100,15 +92,16 @@ func TestSourcesHaveTheLabel(t *testing.T) {
 	for name, test := range map[string]struct {
 		reader podwright.Reader
 		want   Object
-		fails  bool
+		fails  string
 	}{
-		"with the label":    {readers.Memory{resourceSourceSecrets: {labelled}}, labelled, false},
-		"without":           {readers.Memory{resourceSourceSecrets: {plain}}, nil, false},
-		"it is not there":   {readers.Memory{resourceSourceSecrets: nil}, nil, false},
-		"it cannot be read": {broken{}, nil, true},
+		"with the label":    {readers.Memory{resourceSourceSecrets: {labelled}}, labelled, ""},
+		"without":           {readers.Memory{resourceSourceSecrets: {plain}}, nil, ""},
+		"it is not there":   {readers.Memory{resourceSourceSecrets: nil}, nil, ""},
+		"it cannot be read": {broken{}, nil, "injected"},
+		"sources are not":   {readers.Memory{}, nil, "no cache of sourcesecrets"},
 	} {
 		r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: test.reader}}}
-		if got, err := r.source(newSourced(t, shellYAML)); got != test.want || (err != nil) != test.fails {
+		if got, err := r.source(newSourced(t, shellYAML)); got != test.want || (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}
 	}

@@ -3,38 +3,10 @@
 package spread
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/podwright/podwright/distribution/v1alpha1"
 )
-
-// WS-35: the list is read as OpenKruise reads it.
-func TestReadWhitelist(t *testing.T) {
-	rollout, job := schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout"}, schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "TFJob"}
-	for _, test := range []struct {
-		text, err string
-		want      Whitelist
-	}{
-		{"", "", nil},
-		{`{"workloads":[{"Group":"argoproj.io","Version":"v1alpha1","Kind":"Rollout"}]}`, "", Whitelist{{GroupVersionKind: rollout}}},
-		{`{"WORKLOADS":[{"group":"kubeflow.org","VERSION":"v1","kind":"TFJob","SubResources":[{"group":"argoproj.io","version":"v1alpha1","kind":"Rollout"}],"replicaspath":"spec.tfReplicaSpecs.Worker.replicas"}]}`,
-			"", Whitelist{{GroupVersionKind: job, Between: []schema.GroupVersionKind{rollout}, ReplicasPath: "spec.tfReplicaSpecs.Worker.replicas"}}},
-		{`[]`, "WorkloadSpread_Watch_Custom_Workload_WhiteList is no white list such as ", nil},
-	} {
-		got, err := ReadWhitelist(map[string]string{v1alpha1.WorkloadSpreadWhitelistKey: test.text})
-		message := ""
-		if err != nil {
-			message = err.Error()
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" || !strings.HasPrefix(message, test.err) || test.err == "" && message != "" {
-			t.Errorf("WS-35: %s: error %q (-want +got):\n%s", test.text, message, diff)
-		}
-	}
-}
 
 // WS-35: a kind of the list may be named, whatever its version, also a StatefulSet of another group, and percentages of it.
 func TestWhitelistAllows(t *testing.T) {

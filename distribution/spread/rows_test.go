@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -38,6 +39,13 @@ type row struct {
 	Key      string
 	// Node is the node of all pods.
 	Node *corev1.Node
+	// Old is what the WorkloadSpread was before, and Above are what controls the workload of the ReplicaSet web-1, from below, as Kind.group/name.
+	Old   *v1alpha1.WorkloadSpread
+	Above []string
+	// All are WorkloadSpreads, of which those that have nothing else are of the Deployment web.
+	All []*v1alpha1.WorkloadSpread
+	// List is a white list.
+	List string
 	// Content is what stands in the workload, and Paths are those of how many pods are wanted.
 	Content json.RawMessage
 	Paths   []string
@@ -51,11 +59,15 @@ type row struct {
 //	count      the same, with what pods cost
 //	status     what stands in the status, which is not written again
 //	patches    what is wrong with patches
+//	whitelist  what is read of a white list
+//	holder     which of several WorkloadSpreads has the Deployment web, in whatever order they are listed
+//	conflict   whether the WorkloadSpread and the old one are of the same pods
+//	update     what admission says of a change
 //	paths      how many pods are wanted, by paths
 func TestRows(t *testing.T) {
 	blank := func() row {
 		ws := spreadOf(t, "{}")
-		return row{Spread: ws, Spec: &ws.Spec, Workload: deployment(9), Pod: unnamed(), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
+		return row{Old: spreadOf(t, "{}"), Spread: ws, Spec: &ws.Spec, Workload: deployment(9), Pod: unnamed(), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
 	}
 	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		switch command {
@@ -68,6 +80,18 @@ func TestRows(t *testing.T) {
 			return counted(t, r, command == "count")
 		case "status":
 			return status(t, r)
+		case "whitelist":
+			list, err := ReadWhitelist(map[string]string{v1alpha1.WorkloadSpreadWhitelistKey: r.List})
+			if err != nil {
+				return decoding.ReplaceAllString(err.Error(), "$1")
+			}
+			return asJSON(t, list)
+		case "holder":
+			return holder(t, r.All)
+		case "conflict":
+			return fmt.Sprint(r.conflict(r.Spread, r.Old), ", and in reverse ", r.conflict(r.Old, r.Spread))
+		case "update":
+			return fmt.Sprint(ValidateUpdate(r.Spread, r.Old))
 		case "patches":
 			said := ""
 			for _, err := range ValidatePatches(r.Spread, r.Workload.Selector) {
@@ -141,7 +165,7 @@ func injected(t *testing.T, in Input) string {
 }
 
 // decoding is what libraries say of bytes that they cannot decode, which is not shown.
-var decoding = regexp.MustCompile(`(pod is none|patch of a pod): .*`)
+var decoding = regexp.MustCompile(`(pod is none|patch of a pod|no white list such as [^ ]+): .*`)
 
 // counted shows what is computed of pods, perhaps with what they cost.
 func counted(t *testing.T, r *row, costs bool) string {
@@ -157,6 +181,35 @@ func counted(t *testing.T, r *row, costs bool) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+func holder(t *testing.T, all []*v1alpha1.WorkloadSpread) string {
+	of := func(ws *v1alpha1.WorkloadSpread) bool {
+		return ws.Spec.TargetReference == nil || Targets(ws, Deployments, "web")
+	}
+	has := Holder(all, of)
+	slices.Reverse(all)
+	if again := Holder(all, of); again != has {
+		t.Errorf("WS-22: in reverse %v has it, and not %v", again, has)
+	}
+	if has == nil {
+		return "none"
+	}
+	return has.Name
+}
+
+// conflict tells whether two WorkloadSpreads are of the same pods.
+func (r *row) conflict(a, b *v1alpha1.WorkloadSpread) bool {
+	return Conflict(a, b, func(ws *v1alpha1.WorkloadSpread) (above []Named) {
+		if !Targets(ws, ReplicaSets, "web-1") {
+			return nil
+		}
+		for _, text := range r.Above {
+			kind, name, _ := strings.Cut(text, "/")
+			above = append(above, Named{GroupKind: schema.ParseGroupKind(kind), Name: name})
+		}
+		return above
+	})
 }
 
 // status shows the status that is computed.

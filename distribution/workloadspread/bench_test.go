@@ -21,23 +21,16 @@ import (
 // for them. Or they are in no subset of a new WorkloadSpread, which adopts them.
 func BenchmarkPlan(b *testing.B) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const halves = "subsets: [{name: a, maxReplicas: 50%}, {name: b}]"
 	for _, test := range []struct {
 		name, spec string
-		subset     func(i int) string
-		edit       func(pod *corev1.Pod)
+		subsets    []string // of pods in turn
 		does       func(p *Plan) int
-		want       func(n int) int
 	}{
-		{"settled", "subsets: [{name: a, maxReplicas: 50%}, {name: b}]", func(i int) string { return []string{"a", "b"}[i%2] }, func(*corev1.Pod) {},
-			func(p *Plan) int { return len(p.Patches) + len(p.Deletions) }, func(int) int { return 0 }},
-		{"full", "{subsets: [{name: a}, {name: b}], scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 30}}}",
-			func(int) string { return "a" }, func(pod *corev1.Pod) {
-				pod.Spec.NodeName = ""
-				pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
-					{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
-			}, func(p *Plan) int { return len(p.Deletions) }, func(n int) int { return n }},
-		{"new", "subsets: [{name: a, maxReplicas: 50%}, {name: b}]", func(int) string { return "" }, func(*corev1.Pod) {},
-			func(p *Plan) int { return len(p.Patches) }, func(n int) int { return n }},
+		{"settled", halves, []string{"a", "b"}, func(p *Plan) int { return len(p.Patches) + len(p.Deletions) }},
+		{"full", "{subsets: [{name: a}, {name: b}], scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 30}}}", []string{"a"},
+			func(p *Plan) int { return len(p.Deletions) }},
+		{"new", halves, []string{""}, func(p *Plan) int { return len(p.Patches) }},
 	} {
 		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
 			s := &Snapshot{Spread: newSpread(b, "web", test.spec), Now: begun.Add(time.Hour), Nodes: map[string]*corev1.Node{}}
@@ -51,17 +44,21 @@ func BenchmarkPlan(b *testing.B) {
 			s.Pods = planbench.Copies(b, one, n, caches.Trim, func(i int, pod *corev1.Pod) {
 				pod.Name, pod.Spec.NodeName = fmt.Sprintf("web-1-%05x", i), fmt.Sprint("node-", i/100)
 				s.Nodes[pod.Spec.NodeName] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName}}
-				if subset := test.subset(i); subset != "" {
+				if subset := test.subsets[i%len(test.subsets)]; subset != "" {
 					pod.Annotations = map[string]string{v1alpha1.MatchedWorkloadSpreadAnnotation: fmt.Sprintf(`{"name":"web","subset":%q}`, subset)}
 				}
-				test.edit(pod)
+				if test.name == "full" {
+					waiting(pod)
+				}
 			})
+			want := n
 			if test.name == "settled" {
 				settle(s)
+				want = 0
 			}
 			return func() error {
-				if p := NewPlan(s); len(p.Problems) > 0 || test.does(p) != test.want(n) {
-					return fmt.Errorf("the plan does %d things, want %d; problems %v", test.does(p), test.want(n), p.Problems)
+				if p := NewPlan(s); len(p.Problems) > 0 || test.does(p) != want {
+					return fmt.Errorf("the plan does %d things, want %d; problems %v", test.does(p), want, p.Problems)
 				}
 				return nil
 			}

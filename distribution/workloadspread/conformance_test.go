@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -17,6 +16,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
+
+var controllers = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: func(p *Plan) bool { return p.String() != "" }}
 
 // TestConformance spreads three pods of a Deployment. What becomes of those that cannot be scheduled depends on the time, and
 // is tested in scripts.
@@ -43,15 +44,7 @@ func TestConformance(t *testing.T) {
 			o.Pods, o.ReplicaSets = c.Share(core.Core().V1().Pods().Informer()), c.Share(core.Apps().V1().ReplicaSets().Informer())
 			o.Deployments = c.Share(core.Apps().V1().Deployments().Informer())
 			o.Spreads = c.Share(client.NewWorkloadSpreadInformer(o.Distribution, "", 0, cache.Indexers{}))
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			return conformance.Made(controllers, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			w := clusterOf(c)

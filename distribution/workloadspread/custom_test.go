@@ -42,12 +42,11 @@ func withRollouts(t *testing.T, story func(*testing.T, *cluster)) {
 // rollout creates the Rollout web with this spec, a Stage of it and a ReplicaSet of that, and returns the reference of its pods.
 func (c *cluster) rollout(spec string) metav1.OwnerReference {
 	c.T.Helper()
-	uid := c.object("argoproj.io/v1alpha1/rollouts", `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","metadata":{"name":"web","namespace":"default","generation":1},"spec":`+spec+`}`)
-	stage := c.object("argoproj.io/v1alpha1/stages", fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Stage","metadata":{"name":"one","namespace":"default","ownerReferences":[
-		{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","name":"web","uid":%q,"controller":true}]}}`, uid))
-	rs := c.object("apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-1","namespace":"default","labels":{"pod-template-hash":"1"},"ownerReferences":[
-		{"apiVersion":"argoproj.io/v1alpha1","kind":"Stage","name":"one","uid":%q,"controller":true}]},"spec":{"replicas":10}}`, stage))
-	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: rs, Controller: new(true)}
+	rollout := c.Object("create", "argoproj.io/v1alpha1/rollouts", `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","metadata":{"name":"web","namespace":"default","generation":1},"spec":`+spec+`}`)
+	stage := c.Object("create", "argoproj.io/v1alpha1/stages", fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Stage","metadata":{"name":"one","namespace":"default","ownerReferences":[
+		{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","name":"web","uid":%q,"controller":true}]}}`, rollout.UID))
+	return owns(c.Object("create", "apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-1","namespace":"default","labels":{"pod-template-hash":"1"},"ownerReferences":[
+		{"apiVersion":"argoproj.io/v1alpha1","kind":"Stage","name":"one","uid":%q,"controller":true}]},"spec":{"replicas":10}}`, stage.UID)))
 }
 
 // Of the white list those are read that are served, that the manager may read, and that are not known anyway. (WS-35)

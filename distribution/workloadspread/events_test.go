@@ -117,31 +117,25 @@ func TestWorkloadsThatMatter(t *testing.T) {
 	cloneSet := func(revision string) *workloadsv1alpha1.CloneSet {
 		return &workloadsv1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "cs"}, Status: workloadsv1alpha1.CloneSetStatus{UpdateRevision: revision}}
 	}
-	const both = "deployment replicaset "
-	for _, tt := range []struct {
-		name          string
-		before, after metav1.Object
-		want          string
-	}{
-		{"it comes", nil, rs(1), both},
-		{"it goes", rs(1), nil, both},
-		{"it is scaled", rs(1), rs(2), both + both},
-		{"it is being deleted", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), both + both},
-		{"it is orphaned", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), both + "replicaset "},
-		{"it is the latest", rs(1), rs(1, func(rs *appsv1.ReplicaSet) {
-			rs.Annotations = map[string]string{"deployment.kubernetes.io/revision": "3"}
-		}), both + both},
-		{"its template changes", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""},
-		{"another revision", cloneSet("1"), cloneSet("2"), "cloneset cloneset "},
-		{"another status", cloneSet("1"), cloneSet("1"), ""},
-		{"one that no WorkloadSpread names comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, ""},
-	} {
-		got := ""
-		o.workloadChanged(controller.Event{Before: tt.before, After: tt.after}, func(key types.NamespacedName) { got += key.Name + " " })
-		if got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+	concern := func(before, after metav1.Object, enqueue controller.Enqueue) {
+		o.workloadChanged(controller.Event{Before: before, After: after}, enqueue)
 	}
+	on := mutation.On[metav1.Object]
+	const both, twice = "default/deployment default/replicaset", "default/deployment default/deployment default/replicaset default/replicaset"
+	mutation.CheckEvents(t, concern,
+		on("it comes", nil, rs(1), both),
+		on("it goes", rs(1), nil, both),
+		on("it is scaled", rs(1), rs(2), twice),
+		on("it is being deleted", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), twice),
+		on("it is orphaned", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), "default/deployment default/replicaset default/replicaset"),
+		on("it is the latest", rs(1), rs(1, func(rs *appsv1.ReplicaSet) {
+			rs.Annotations = map[string]string{"deployment.kubernetes.io/revision": "3"}
+		}), twice),
+		on("its template changes", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""),
+		on("another revision", cloneSet("1"), cloneSet("2"), "default/cloneset default/cloneset"),
+		on("another status", cloneSet("1"), cloneSet("1"), ""),
+		on("one that no WorkloadSpread names comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, ""),
+	)
 }
 
 // A cluster has many pods in namespaces without WorkloadSpreads, and they change often.

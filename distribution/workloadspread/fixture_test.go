@@ -4,10 +4,7 @@ package workloadspread
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -78,38 +74,21 @@ func (c *cluster) start(edits ...func(*Options)) (reconciles *fixture.Reconciles
 	return reconciles, fixture.StartNew(c.Cluster, New, o, edits...)
 }
 
-// object creates an object of an API group and version, such as "apps/v1/deployments", and returns
-// its UID.
-func (c *cluster) object(path, object string) types.UID {
-	c.T.Helper()
-	version, resource := filepath.Split(path)
-	data, err := c.Kube.CoreV1().RESTClient().Post().AbsPath("/apis/"+version+"namespaces/default/"+resource).
-		SetHeader("Content-Type", "application/json").Body([]byte(object)).DoRaw(c.T.Context())
-	c.Must(err)
-	var created metav1.PartialObjectMetadata
-	c.Must(json.Unmarshal(data, &created))
-	synctest.Wait()
-	return created.UID
-}
-
 // change merges a patch into an object, such as apps/v1/deployments/web or a subresource of it; an empty patch deletes it. Without a path
 // the object is the WorkloadSpread web.
 func (c *cluster) change(path, patch string) {
 	c.T.Helper()
-	parts := strings.Split(cmp.Or(path, "apps.kruise.io/v1alpha1/workloadspreads/web"), "/")
-	path = "/apis/" + strings.Join(slices.Insert(parts, 2, "namespaces", "default"), "/")
-	request := c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).Body([]byte(patch))
+	verb := "patch"
 	if patch == "" {
-		request = c.Kube.CoreV1().RESTClient().Delete()
+		verb = "delete"
 	}
-	c.Must(request.AbsPath(path).Do(c.T.Context()).Error())
-	synctest.Wait()
+	c.Object(verb, cmp.Or(path, "apps.kruise.io/v1alpha1/workloadspreads/web"), patch)
 }
 
 // deployment creates the Deployment of a name.
 func (c *cluster) deployment(name string, replicas int) {
 	c.T.Helper()
-	c.object("apps/v1/deployments", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q,"namespace":"default"},"spec":{"replicas":%d}}`, name, replicas))
+	c.Object("create", "apps/v1/deployments", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q,"namespace":"default"},"spec":{"replicas":%d}}`, name, replicas))
 }
 
 // scale changes how many pods a Deployment wants.
@@ -121,13 +100,16 @@ func (c *cluster) scale(name string, replicas int) {
 // replicaSet creates a ReplicaSet of a Deployment, and returns the reference of its pods.
 func (c *cluster) replicaSet(deployment string, revision, replicas int) metav1.OwnerReference {
 	c.T.Helper()
-	d, err := c.Kube.AppsV1().Deployments("default").Get(c.T.Context(), deployment, metav1.GetOptions{})
-	c.Must(err)
+	d := c.Object("get", "apps/v1/deployments/"+deployment, "")
 	name := fmt.Sprint(deployment, "-", revision)
-	uid := c.object("apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":%q,"namespace":"default","labels":{"pod-template-hash":"%d"},
+	return owns(c.Object("create", "apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":%q,"namespace":"default","labels":{"pod-template-hash":"%d"},
 		"annotations":{"deployment.kubernetes.io/revision":"%d"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":%q,"uid":%q,"controller":true}]},"spec":{"replicas":%d}}`,
-		name, revision, revision, deployment, d.UID, replicas))
-	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name, UID: uid, Controller: new(true)}
+		name, revision, revision, deployment, d.UID, replicas)))
+}
+
+// owns is what pods refer to that an object controls.
+func owns(of metav1.PartialObjectMetadata) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: of.APIVersion, Kind: of.Kind, Name: of.Name, UID: of.UID, Controller: new(true)}
 }
 
 // pod creates a pod of a ReplicaSet on a node, in a subset unless that is empty, and starts it.
@@ -197,9 +179,7 @@ func (c *cluster) show(name string) string {
 	if status.VersionedSubsetStatuses != nil {
 		lines = append(lines, "it counts by versions")
 	}
-	pods := c.Pods()
-	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	for _, pod := range pods {
+	for _, pod := range c.Pods() {
 		matched, readable := spread.Matched(&pod)
 		if !strings.HasPrefix(pod.OwnerReferences[0].Name, name+"-") {
 			continue

@@ -163,8 +163,7 @@ func TestJobSlowStart(t *testing.T) {
 	for name, behind := range map[string]time.Duration{"caches that are 60 ms behind": 60 * time.Millisecond, "caches that are a second behind": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
-				uid := c.object("batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`)
-				owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: uid, Controller: new(true)}
+				owner := owns(c.Object("create", "batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`))
 				c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 20}, {name: b, maxReplicas: 40%}, {name: c}]")
 				of := &creator{cluster: c, replicas: []*Placer{c.placer(), c.placer()}, began: map[string]time.Time{}}
 				_, stop := c.start()

@@ -4,7 +4,6 @@ package workloadspread
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	admissionv1 "k8s.io/api/admission/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -39,8 +37,6 @@ import (
 //	replicaset 1 5       creates its ReplicaSet web-1 for 5 pods; the one with the highest number is the latest
 //	workload apps.kruise.io/v1alpha1/clonesets
 //	                     creates another workload, of the JSON that follows, which owns the pods of number 0
-//	pods 1 a b           creates pods of web-1, as a webhook has them assigned, which do not start
-//	blind 1 a b          creates pods of web-1, as a webhook has them assigned that sees no others
 //	in s 1 a b           creates pods of web-1 in the subset s, which no node has
 //	node [zone]          creates the node of all pods
 //	plain 1 a b          creates pods of web-1 without a webhook, on a node
@@ -129,7 +125,7 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 	case "replicaset":
 		w.sets[words[0]] = w.replicaSet("web", number(0), number(1))
 	case "workload":
-		w.workload(words[0], d.Input)
+		w.sets["0"] = owns(w.Object("create", words[0], d.Input))
 	case "node":
 		_, err := w.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": strings.Join(words, "")}}}, metav1.CreateOptions{})
 		w.Must(err)
@@ -270,14 +266,6 @@ func (w *world) createOf(name, spec string) {
 	synctest.Wait()
 }
 
-// workload creates a workload without ReplicaSets.
-func (w *world) workload(path, object string) {
-	var created metav1.PartialObjectMetadata
-	w.Must(json.Unmarshal([]byte(object), &created))
-	uid := w.object(path, object)
-	w.sets["0"] = metav1.OwnerReference{APIVersion: created.APIVersion, Kind: created.Kind, Name: created.Name, UID: uid, Controller: new(true)}
-}
-
 // pods plays a command about pods.
 func (w *world) pods(d *datadriven.TestData, words []string) {
 	in := ""
@@ -286,10 +274,6 @@ func (w *world) pods(d *datadriven.TestData, words []string) {
 	}
 	for i, name := range words {
 		switch {
-		case d.Cmd == "pods" && i > 0:
-			w.assign(name, w.sets[words[0]], w.Pods())
-		case d.Cmd == "blind" && i > 0:
-			w.assign(name, w.sets[words[0]], nil)
 		case d.Cmd == "in" && i > 1:
 			w.CreatePod(newPod(name, words[0], w.sets[words[1]]))
 		case d.Cmd == "plain" && i > 0:
@@ -308,29 +292,6 @@ func (w *world) pods(d *datadriven.TestData, words []string) {
 			d.Fatalf(w.T, "no command %s", d.Cmd)
 		}
 	}
-}
-
-// assign creates a pod that is Pending, as a webhook has it assigned that sees these pods.
-func (w *world) assign(name string, owner metav1.OwnerReference, pods []corev1.Pod) {
-	w.T.Helper()
-	all := make([]*corev1.Pod, len(pods))
-	for i := range pods {
-		all[i] = &pods[i]
-	}
-	d, err := w.Kube.AppsV1().Deployments("default").Get(w.T.Context(), "web", metav1.GetOptions{})
-	w.Must(err)
-	workload := workloadOf(d)
-	replicaSets, err := w.Kube.AppsV1().ReplicaSets("default").List(w.T.Context(), metav1.ListOptions{})
-	w.Must(err)
-	var owned []*appsv1.ReplicaSet
-	for i := range replicaSets.Items {
-		owned = append(owned, &replicaSets.Items[i])
-	}
-	workload.addReplicaSets(owned)
-	result, err := spread.Inject(spread.Input{Pod: newPod(name, "", owner), Spread: w.spread("web"), Workload: &workload.Workload, Pods: all, Now: w.spread("web").CreationTimestamp.Time})
-	w.Must(err)
-	w.CreatePod(result.Pod)
-	w.PatchPod(name, `{"status":{"phase":"Pending"}}`, "status")
 }
 
 // shown shows what has come of a command within a second.

@@ -20,15 +20,14 @@ func TestSimulationOfMany(t *testing.T) {
 
 // TestSimulationFindsBugsOfMany plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfMany(t *testing.T) {
-	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "all pods move at once", Breaks: invariants.Availability, First: 7, Workload: many(ofADeployment(inPlan(func(_ *Snapshot, p *Plan) {
-			if p.Computed != nil {
-				p.MayDelete = len(p.Deletions)
-			}
-		})))},
-		{Name: "what has moved before does not count", Breaks: invariants.Availability, First: 7, Workload: many(ofADeployment(inSnapshot(func(s *Snapshot) { s.Moved = nil })))},
-		{Name: "what a pod requires of its node itself is lost", Breaks: invariants.Placement, Workload: many(bug{losesTerms: true})},
-	})
+	plant := simulation.Plant(t, many)
+	plant("all pods move at once", invariants.Availability, 7, ofADeployment(inPlan(func(_ *Snapshot, p *Plan) {
+		if p.Computed != nil {
+			p.MayDelete = len(p.Deletions)
+		}
+	})))
+	plant("what has moved before does not count", invariants.Availability, 7, ofADeployment(inSnapshot(func(s *Snapshot) { s.Moved = nil })))
+	plant("what a pod requires of its node itself is lost", invariants.Placement, 0, bug{losesTerms: true})
 }
 
 // many is played with many nodes and pods.
@@ -71,22 +70,8 @@ func many(b bug) *simulation.Subject {
 
 var anyScale = simulation.Pick(`{"spec":{"replicas":%v}}`, 12, 18, 24, 30)
 
-// anyAffinity is what a template requires of nodes: of the zone c there is none.
-var anyAffinity = simulation.Pick(`{"spec":{"template":{"spec":{"affinity":%v}}}}`, "null", terms(`{"key":"zone","operator":"In","values":["a"]}`),
-	terms(`{"key":"zone","operator":"In","values":["c"]}`), terms(`{"key":"ring","operator":"NotIn","values":["b"]}`),
-	terms(`{"key":"zone","operator":"In","values":["b"]}`, `{"key":"ring","operator":"In","values":["a"]}`))
-
-// terms are a node affinity with terms of one expression each.
-func terms(expressions ...string) string {
-	all := ""
-	for _, e := range expressions {
-		if all != "" {
-			all += ","
-		}
-		all += `{"matchExpressions":[` + e + `]}`
-	}
-	return `{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` + all + `]}}}`
-}
+// anyAffinity is what a template requires of nodes.
+var anyAffinity = simulation.ReadEdits("affinity")[0]
 
 var limits = regexp.MustCompile(`("maxReplicas":)(\d+)`)
 

@@ -205,14 +205,8 @@ func onRing(value string) []any {
 	return []any{map[string]any{"key": simulation.Ring, "operator": "In", "values": []string{value}}}
 }
 
-var anyStrategy = simulation.Pick(`{"spec":{"scheduleStrategy":%v}}`,
-	`{"type":"Fixed","adaptive":null}`, `{"type":"Adaptive","adaptive":null}`,
-	`{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":5}}`, `{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":30}}`)
-
-// anyFilter has other pods of the workload be spread, or others be wanted.
-var anyFilter = simulation.Pick(`{"spec":{"targetFilter":%v}}`, "null", "null",
-	`{"selector":{"matchLabels":{"app":"web"}},"replicasPathList":null}`, `{"selector":{"matchLabels":{"app":"other"}}}`,
-	`{"selector":null,"replicasPathList":["spec.replicas","spec.replicas"]}`)
+// anyStrategy is how pods are moved, and anyFilter has other pods of the workload be spread, or others be wanted.
+var anyStrategy, anyFilter = simulation.ReadEdits("strategy")[0], simulation.ReadEdits("filter")[0]
 
 // act is what users of a WorkloadSpread do in a step, and others to the pods.
 func act(u *simulation.User, r *rand.Rand) {

@@ -37,11 +37,10 @@ func TestSimulationFindsBugsOfTwo(t *testing.T) {
 			p.Status.SubsetStatuses[i].Conditions = conditions.Put(p.Status.SubsetStatuses[i].Conditions, nil)
 		}
 	})
-	simulation.FindBugs(t, []simulation.Bug{
-		{Name: "each has the pods", Breaks: invariants.Placement, Workload: two(bug{hides: anySpreads})},
-		{Name: "new pods go by names", Breaks: invariants.Placement, Workload: two(nameless)},
-		{Name: "the status does not tell", Breaks: invariants.Status, Workload: two(silent)},
-	})
+	plant := simulation.Plant(t, two)
+	plant("each has the pods", invariants.Placement, 0, bug{hides: anySpreads})
+	plant("new pods go by names", invariants.Placement, 0, nameless)
+	plant("the status does not tell", invariants.Status, 0, silent)
 }
 
 // spreads is the resource of both.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,33 +76,18 @@ func requests(actions []clienttesting.Action) (out []string) {
 	return out
 }
 
-func TestOwned(t *testing.T) {
-	leaving := job("leaving")
-	leaving.DeletionTimestamp = &metav1.Time{}
-	watched := job("owned-but-not-controlled")
-	watched.OwnerReferences[0].Controller = nil
-	elsewhere := job("elsewhere")
-	elsewhere.Namespace = "bank"
-	foreign := job("foreign")
-	foreign.OwnerReferences[0].UID = "uid-other"
-	s, c := store(t, job("b"), job("a"), leaving, watched, elsewhere, foreign)
-
-	got, err := s.Owned("shop", "uid-web")
-	if diff := cmp.Diff([]string{"a", "b"}, got); err != nil || diff != "" {
-		t.Errorf("IP-32: error %v, jobs (-want +got):\n%s", err, diff)
-	}
-	if len(c.Actions()) > 0 {
-		t.Errorf("finding jobs sent %v", requests(c.Actions()))
-	}
-}
-
 // unread is a Jobs that cannot be read.
 type unread struct{ Jobs }
 
 func (unread) Owned(string, types.UID) ([]string, error) { return nil, errors.New("not indexed") }
 
 func TestJobsOf(t *testing.T) {
-	readable, _ := store(t, job("web-1"))
+	leaving, watched, elsewhere, foreign := job("leaving"), job("owned-but-not-controlled"), job("elsewhere"), job("foreign")
+	leaving.DeletionTimestamp = &metav1.Time{}
+	watched.OwnerReferences[0].Controller = nil
+	elsewhere.Namespace = "bank"
+	foreign.OwnerReferences[0].UID = "uid-other"
+	readable, c := store(t, job("web-2"), job("web-1"), leaving, watched, elsewhere, foreign)
 	for _, test := range []struct {
 		name    string
 		jobs    Jobs
@@ -112,7 +96,7 @@ func TestJobsOf(t *testing.T) {
 	}{
 		{"no jobs", nil, true, ""},
 		{"not enabled", unread{}, false, ""},
-		{"jobs", readable, true, "web-1"},
+		{"IP-32: jobs", readable, true, "web-1 web-2"},
 		{"an error", unread{}, true, "find the image pull jobs of CloneSet shop/web: not indexed"},
 	} {
 		names, err := JobsOf(test.jobs, test.enabled, &metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-web"}, "CloneSet")
@@ -123,6 +107,9 @@ func TestJobsOf(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
+	}
+	if len(c.Actions()) > 0 {
+		t.Errorf("finding jobs sent %v", requests(c.Actions()))
 	}
 }
 
