@@ -5,7 +5,6 @@ package readiness_test
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,10 +108,7 @@ func (s *script) do(d *datadriven.TestData) string {
 		changed := readiness.InjectGate(s.pod, d.HasArg("all"))
 		return fmt.Sprintf("%v, changed: %t\n", s.pod.Spec.ReadinessGates, changed)
 	case "ready":
-		seconds, err := strconv.ParseInt(d.CmdArgs[0].Vals[0], 10, 32)
-		if err != nil {
-			s.Fatal(err)
-		}
+		seconds := patches.Number(s.T, d.CmdArgs[0].Vals[0])
 		wait, waits := readiness.ReadyIn(s.pod, int32(seconds), now)
 		return fmt.Sprintf("%t, so long: %t, in %s %t\n", readiness.Ready(s.pod), readiness.ReadyFor(s.pod, int32(seconds), now), wait, waits)
 	}

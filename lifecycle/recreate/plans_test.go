@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -115,11 +116,7 @@ func planned(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod
 // ago is a time that a test's annotation says is so long ago.
 func ago(t *testing.T, r *v1alpha1.ContainerRecreateRequest, key string) (at time.Time) {
 	if text := r.Annotations[key]; text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at = now.Add(-d)
+		at = now.Add(-patches.Duration(t, text))
 	}
 	return at
 }

@@ -81,6 +81,9 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 	for _, name := range sortedKeys(status.ImageStatuses) {
 		for _, t := range status.ImageStatuses[name].Tags {
 			line := fmt.Sprintf("%s:%s v%d %s %d%%", name, t.Tag, t.Version, t.Phase, t.Progress)
+			if t.Phase == v1alpha1.ImagePhasePulling && t.StartTime == nil {
+				line += ", and IMG-2.5: it has no start"
+			}
 			if t.ImageID != "" {
 				line += " " + t.ImageID
 			}

@@ -13,6 +13,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows what the agent does about the requests of a pod, and what it waits for. Each line that follows a command is a
@@ -87,11 +89,7 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 	t.Helper()
 	switch what {
 	case "started":
-		ago, err := time.ParseDuration(args[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Started = map[string]time.Time{args[0]: now.Add(-ago)}
+		s.Started = map[string]time.Time{args[0]: now.Add(-patches.Duration(t, args[1]))}
 	case "label":
 		if args[0] == "sandbox" {
 			s.Sandbox.Labels[args[1]] = args[2]
