@@ -119,7 +119,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 				}
 			}
 			for _, line := range of(c).probed() {
-				if strings.HasPrefix(line, name+" ") {
+				if strings.HasPrefix(line, "probes "+name+" ") {
 					out = append(out, line)
 				}
 			}
