@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -269,11 +268,4 @@ func (c *cluster) sent() (out []string) {
 	slices.Sort(out)
 	c.ForgetRequests()
 	return out
-}
-
-func expect[T any](c *cluster, what string, want, got T) {
-	c.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		c.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }

@@ -4,7 +4,6 @@ package image
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,10 +92,5 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 			lines = append(lines, line)
 		}
 	}
-	return lines
-}
-
-func sorted(lines []string) []string {
-	slices.Sort(lines)
 	return lines
 }
