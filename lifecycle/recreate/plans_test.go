@@ -116,6 +116,9 @@ func planned(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod
 		if step.Why == "" {
 			t.Errorf("a step does not say why: %+v", step)
 		}
+		if s := step.Status; s != nil && s.CompletionTime != nil && s.CompletionTime.Nanosecond() != 0 {
+			t.Errorf("the time of the end is written as %s, of which the API server keeps whole seconds", s.CompletionTime)
+		}
 	}
 	return plan
 }
