@@ -13,7 +13,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/testing/patches"
 )
@@ -111,14 +110,14 @@ func read(t *testing.T, s *Snapshot, words []string) {
 		wants(words[1], words[2], words[3:]...)(s.NodeImage)
 		return
 	case "pulling":
-		status := pullingSince(words[2], 1, patches.Duration(t, words[3]))
+		changes := []string{"pulling=" + words[3]}
 		if len(words) > 4 {
-			status.Message = strings.Join(words[5:], " ")
+			changes = append(changes, "says="+strings.Join(words[5:], " "))
 		}
-		says(words[1], status)(s.NodeImage)
+		says(words[1], words[2], changes...)(s.NodeImage)
 		return
 	case "ended":
-		says(words[1], finishedAs(words[2], 1, v1alpha1.ImagePullPhase(words[3])))(s.NodeImage)
+		says(words[1], words[2], "ended="+words[3])(s.NodeImage)
 		return
 	case "runs":
 		pull.Running, pull.Namespaces = true, append([]string(nil), words[3:]...)

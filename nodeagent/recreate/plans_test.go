@@ -34,7 +34,7 @@ func TestPlans(t *testing.T) {
 				if name == "node" {
 					s = running(strings.FieldsFunc(rest, func(r rune) bool { return r == ';' })...)
 				} else if !s.change(t, name, strings.Fields(rest)) {
-					s.Requests = append(s.Requests, newRequest(name, changesOf(rest)...))
+					s.Requests = append(s.Requests, newRequest(name, patches.Phrases(rest)...))
 				}
 			}
 			before, _ := json.Marshal(s.Requests)
@@ -108,19 +108,6 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 		return false
 	}
 	return true
-}
-
-// changesOf are the words of a line: "unready=5; phase Recreating".
-func changesOf(text string) (changes []string) {
-	for change := range strings.SplitSeq(text, "; ") {
-		if word, rest, valued := strings.Cut(change, " "); valued {
-			change = word + "=" + rest
-		}
-		if change != "" {
-			changes = append(changes, change)
-		}
-	}
-	return changes
 }
 
 func TestNothingToPlanFor(t *testing.T) {
