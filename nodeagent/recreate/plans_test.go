@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/patches"
+	"github.com/podwright/podwright/nodeagent"
 )
 
 // TestPlans shows what the agent does about the requests of a pod, and what it waits for. Each line that follows a command is a
@@ -22,9 +23,9 @@ import (
 //
 //	node main m1; side s1 EXITED   containers, of which later ones are newer; the first line
 //	started m2 4s                  since when one runs
-//	label side|sandbox key value, annotate sandbox key value, unlabel main, no-sandbox, away
+//	label side|sandbox key value, annotate sandbox key value, hook {}, unlabel main, no-sandbox, away
 //
-// The command "late" shows the answer to a request that has not begun. "grace" shows how long the container main may take to stop.
+// The command "late" shows the answer to a request that has not begun. "grace" shows how long the container main may take to stop, and which it is.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -48,7 +49,7 @@ func TestPlans(t *testing.T) {
 				return s.showLate()
 			case "grace":
 				stop, err := s.toStop(&Stop{Container: "main", ID: "m1"})
-				return fmt.Sprintf("%d s, error %v\n", stop.GraceSeconds, err)
+				return fmt.Sprintf("%d s, hook %t, ID %s, sandbox %s, error %v\n", stop.GraceSeconds, stop.PreStop != nil, stop.ID, stop.SandboxID, err)
 			}
 			return showAll(NewPlan(s))
 		})
@@ -98,6 +99,8 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 		}
 	case "annotate":
 		s.Sandbox.Annotations = map[string]string{args[1]: args[2]}
+	case "hook":
+		s.Containers[0].Annotations = map[string]string{nodeagent.PreStopAnnotation: args[0]}
 	case "unlabel":
 		s.Containers[0].Labels = nil
 	case "no-sandbox":

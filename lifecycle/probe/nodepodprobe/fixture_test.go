@@ -20,17 +20,13 @@ import (
 // now is the time of all snapshots.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func newNode(changes ...func(*corev1.Node)) *corev1.Node {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"},
-		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
-	for _, change := range changes {
-		change(node)
-	}
-	return node
-}
-
 // words are those of testdata/words.yaml.
 var words = patches.Read("testdata/words.yaml", now)
+
+// newNode returns node-1, which is ready, changed by words.
+func newNode(changes ...string) *corev1.Node {
+	return patches.Changed(words, &corev1.Node{}, append([]string{"ready"}, changes...)...)
+}
 
 // newPod returns a pod of the namespace shop on node-1 that is initialized, with the UID uid-NAME. Words change it.
 func newPod(name string, changes ...string) *corev1.Pod {
