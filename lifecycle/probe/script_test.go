@@ -117,33 +117,33 @@ func (c *cluster) do(command string, args []string, text string) {
 	}
 }
 
-// patch changes an object by a merge patch, and pods and nodes by a strategic one.
+// patched are the paths of what the commands patch: pods and nodes by a strategic merge patch, others by a merge patch.
+var patched = map[string]string{"patch-pod": "/api/v1/namespaces/default/pods/", "patch-node": "/api/v1/nodes/",
+	"patch-probes": "/apis/apps.kruise.io/v1alpha1/nodepodprobes/", "patch-marker": "/apis/apps.kruise.io/v1alpha1/namespaces/default/podprobemarkers/"}
+
 func (c *cluster) patch(command string, args []string, text string) {
 	c.Helper()
+	if patched[command] == "" {
+		c.Fatalf("unknown command %s", command)
+	}
 	patch, err := yaml.YAMLToJSON([]byte(text))
 	c.Must(err)
-	times, subresources := 1, args[1:]
-	if n := len(args) - 1; strings.HasPrefix(args[n], "times=") {
-		times = patches.Number(c.T, args[n][len("times="):])
-		subresources = args[1:n]
+	times, path, kind := 1, patched[command]+args[0], types.MergePatchType
+	for _, arg := range args[1:] {
+		if n, is := strings.CutPrefix(arg, "times="); is {
+			times = patches.Number(c.T, n)
+		} else {
+			path += "/" + arg
+		}
+	}
+	if strings.HasPrefix(path, "/api/v1/") {
+		kind = types.StrategicMergePatchType
 	}
 	for i := range times {
 		if i > 0 {
 			c.Sleep(time.Second)
 		}
-		switch command {
-		case "patch-pod":
-			_, err = c.kube.CoreV1().Pods(namespace).Patch(c.Context(), args[0], types.StrategicMergePatchType, patch, metav1.PatchOptions{}, subresources...)
-		case "patch-node":
-			_, err = c.kube.CoreV1().Nodes().Patch(c.Context(), args[0], types.StrategicMergePatchType, patch, metav1.PatchOptions{}, subresources...)
-		case "patch-probes":
-			_, err = c.probes.Patch(c.Context(), args[0], types.MergePatchType, patch, metav1.PatchOptions{})
-		case "patch-marker":
-			_, err = c.markers.Patch(c.Context(), args[0], types.MergePatchType, patch, metav1.PatchOptions{})
-		default:
-			c.Fatalf("unknown command %s", command)
-		}
-		c.Must(err)
+		c.Must(c.kube.CoreV1().RESTClient().Patch(kind).AbsPath(path).Body(patch).Do(c.Context()).Error())
 	}
 }
 

@@ -170,7 +170,9 @@ func (p *player) calls([]string) []string {
 		pulls = nil
 	}
 	slices.SortStableFunc(pulls, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
-	return append(pulls, p.clouds.take()...)
+	asked := p.clouds.asked
+	p.clouds.asked = nil
+	return append(pulls, asked...)
 }
 
 // further are the commands that NodeImages, pulls and secrets have.
