@@ -14,12 +14,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-const (
-	succeeded = v1alpha1.ProbeSucceeded
-	failed    = v1alpha1.ProbeFailed
-	unknown   = v1alpha1.ProbeUnknown
-)
-
 // TestPlans shows the plans of snapshots. Each line that follows a plan tells what there is:
 //
 //	ask web-0 idle        a probe that is asked for, with words of testdata/words.yaml

@@ -75,7 +75,7 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	case "probes-leave":
 		s.NodePodProbe.DeletionTimestamp = &metav1.Time{Time: now}
 	case "entry":
-		s.NodePodProbe.Spec.PodProbes = append(s.NodePodProbe.Spec.PodProbes, entryOf(words[1], words[2:]))
+		s.NodePodProbe.Spec.PodProbes = append(s.NodePodProbe.Spec.PodProbes, probed(words[1], words[2:]...))
 	case "says":
 		says(s.NodePodProbe, words[1], words[2:]...)
 	case "pod":
@@ -104,21 +104,6 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	default:
 		t.Fatalf("unknown line %q", parts)
 	}
-}
-
-// entryOf is what is asked for of a pod, perhaps "namespace/name".
-func entryOf(pod string, words []string) v1alpha1.PodProbe {
-	ip := ""
-	if n := len(words); n > 1 && words[n-2] == "at" {
-		ip, words = words[n-1], words[:n-2]
-	}
-	namespace, name, found := strings.Cut(pod, "/")
-	if !found {
-		namespace, name = "shop", pod
-	}
-	entry := probed(name, words...)
-	entry.Namespace, entry.IP = namespace, ip
-	return entry
 }
 
 func changeMarker(m *v1alpha1.PodProbeMarker, said []string) {
