@@ -3,12 +3,9 @@
 package podreadiness_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -19,8 +16,8 @@ import (
 
 var cloneSets = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
 
-// TestStories plays the stories in testdata: see fixture.PlayStories. "gated" creates a pod, changed by words of testdata/words.yaml. "before-write" has
-// another writer touch or remove the pod just before the controller's next write. "heartbeats" is fixture.Cluster.Heartbeats.
+// TestStories plays the stories in testdata: see fixture.PlayStories. "gated" creates a pod, changed by words of testdata/words.yaml. "removed-before-write" has
+// another writer remove the pod just before the controller's next write. "heartbeats" is fixture.Cluster.Heartbeats.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", cloneSets, func(c *fixture.Cluster) *fixture.Story {
 		o := podreadiness.Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer()}
@@ -38,30 +35,17 @@ func TestStories(t *testing.T) {
 					c.CreatePod(pod)
 					return ""
 				},
-				"heartbeats":   func(...string) string { c.Heartbeats(); return "" },
-				"before-write": func(words ...string) string { beforeWrite(c, words[0]); return "" },
+				"heartbeats": func(...string) string { c.Heartbeats(); return "" },
+				"removed-before-write": func(...string) string {
+					once, _ := fixture.Once(fixture.Fail("patch pods/status", fixture.ErrInternal))
+					c.FailBefore(func(r fakecluster.Request) error {
+						if once(r) == nil {
+							return nil
+						}
+						return c.Kube.CoreV1().Pods(fixture.Web.Namespace).Delete(t.Context(), r.Name, *metav1.NewDeleteOptions(0))
+					})
+					return ""
+				},
 			}}
 	})
-}
-
-// beforeWrite has another writer act on the pod just before the controller's next write.
-func beforeWrite(c *fixture.Cluster, what string) {
-	pods := c.Kube.CoreV1().Pods(fixture.Web.Namespace)
-	act := map[string]func(context.Context, string) error{
-		"touch": func(ctx context.Context, name string) error {
-			_, err := pods.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
-			return err
-		},
-		"remove": func(ctx context.Context, name string) error {
-			return pods.Delete(ctx, name, *metav1.NewDeleteOptions(0))
-		},
-	}[what]
-	once, _ := fixture.Once(fixture.Fail("patch pods/status", fixture.ErrInternal))
-	c.FailBefore(func(r fakecluster.Request) error {
-		if once(r) != nil {
-			return act(c.T.Context(), r.Name)
-		}
-		return nil
-	})
-	synctest.Wait()
 }

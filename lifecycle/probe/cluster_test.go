@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,7 +67,7 @@ type cluster struct {
 	node                             nodepodprobe.Reconciler
 	marker                           podprobemarker.Reconciler
 	serverless                       bool
-	reconciles                       int // when a script began to count
+	reconciles                       [2]int // of nodes and of markers, when a script began to count
 	told                             []string
 }
 
@@ -183,9 +182,9 @@ func (c *cluster) mark(name, app, probes string) {
 const idle = `[{name: idle, containerName: main, podConditionType: Idle, probe: {exec: {command: [/idle]}},
   markerPolicy: [{state: Succeeded, labels: {idle: "yes"}, annotations: {controller.kubernetes.io/pod-deletion-cost: "-10"}}, {state: Failed, labels: {idle: "no"}}]}]`
 
-// agent has the agent of a node report a state for all its probes. If the controller changes them meanwhile, the agent reports again; if it
+// agent has the agent of a node report a state for all its probes, or for those of one pod. If the controller changes them meanwhile, the agent reports again; if it
 // deletes them, there is nothing to report.
-func (c *cluster) agent(node string, state v1alpha1.ProbeState) {
+func (c *cluster) agent(node string, state v1alpha1.ProbeState, pods ...string) {
 	c.Helper()
 	probes := c.lifecycle(agentUser).NodePodProbes()
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -193,7 +192,7 @@ func (c *cluster) agent(node string, state v1alpha1.ProbeState) {
 		if err != nil {
 			return err
 		}
-		n.Status = results(n, state)
+		n.Status = results(n, state, pods)
 		_, err = probes.UpdateStatus(c.Context(), n, metav1.UpdateOptions{})
 		return err
 	})
@@ -203,10 +202,14 @@ func (c *cluster) agent(node string, state v1alpha1.ProbeState) {
 	synctest.Wait()
 }
 
-// results is the status of an agent whose probes all end in one state.
-func results(n *v1alpha1.NodePodProbe, state v1alpha1.ProbeState) (out v1alpha1.NodePodProbeStatus) {
+// results is the status of an agent whose probes end in one state, all or those of some pods.
+func results(n *v1alpha1.NodePodProbe, state v1alpha1.ProbeState, of []string) (out v1alpha1.NodePodProbeStatus) {
 	at := metav1.Now()
-	for _, pod := range n.Spec.PodProbes {
+	for i, pod := range n.Spec.PodProbes {
+		if len(of) > 0 && !slices.Contains(of, pod.Name) {
+			out.PodProbeStatuses = append(out.PodProbeStatuses, n.Status.PodProbeStatuses[i])
+			continue
+		}
 		s := v1alpha1.PodProbeStatus{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 		for _, p := range pod.Probes {
 			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: p.Name, State: state, LastProbeTime: &at, LastTransitionTime: &at})
@@ -216,15 +219,19 @@ func results(n *v1alpha1.NodePodProbe, state v1alpha1.ProbeState) (out v1alpha1.
 	return out
 }
 
-// probed shows what all nodes probe, as "node pod probe", and at which address.
+// probed shows what all nodes probe, as "probes node pod probe", and at which address; of many pods of a node, how many they are.
 func (c *cluster) probed() (out []string) {
 	c.Helper()
 	list, err := c.probes.List(c.Context(), metav1.ListOptions{})
 	c.Must(err)
 	for _, n := range list.Items {
+		if len(n.Spec.PodProbes) > 9 {
+			out = append(out, fmt.Sprintf("probes %s %d pods", n.Name, len(n.Spec.PodProbes)))
+			continue
+		}
 		for _, pod := range n.Spec.PodProbes {
 			for _, p := range pod.Probes {
-				out = append(out, strings.TrimSuffix(n.Name+" "+pod.Name+" "+p.Name+" at "+pod.IP, " at "))
+				out = append(out, strings.TrimSuffix("probes "+n.Name+" "+pod.Name+" "+p.Name+" at "+pod.IP, " at "))
 			}
 		}
 	}
@@ -261,11 +268,4 @@ func (c *cluster) sent() (out []string) {
 	slices.Sort(out)
 	c.ForgetRequests()
 	return out
-}
-
-func expect[T any](c *cluster, what string, want, got T) {
-	c.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		c.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -88,12 +87,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 			return made, err
 		},
 		Prepare: func(c *conformance.Cluster) {
-			m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: "games"}, Spec: v1alpha1.PodProbeMarkerSpec{
-				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-				Probes: []v1alpha1.PodContainerProbe{{Name: "idle", ContainerName: "main", PodConditionType: "Idle",
-					Probe: corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/idle"}}}}}}}}
-			_, err := of(c).markers.Create(c.T.Context(), m, metav1.CreateOptions{})
-			c.Must(err)
+			of(c).mark("games", "web", "[{name: idle, containerName: main, podConditionType: Idle, probe: {exec: {command: [/idle]}}}]")
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			of(c).addNode(name)
@@ -119,7 +113,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 				}
 			}
 			for _, line := range of(c).probed() {
-				if strings.HasPrefix(line, name+" ") {
+				if strings.HasPrefix(line, "probes "+name+" ") {
 					out = append(out, line)
 				}
 			}

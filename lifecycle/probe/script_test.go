@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,9 @@ import (
 //	node n1, delete-node n1  creates and deletes a node
 //	pod n1 web-0 web         creates a pod on a node, with a label app; "delete-pod web-0" deletes it
 //	mark games web           creates a marker of pods with that label, with the probes that follow or the probe idle
-//	agent n1 Succeeded       has the agent of a node report a state of all that it probes
+//	crowd n1 web 30 web      creates so many pods: web-0 and so on
+//	agent n1 Succeeded [web-0]
+//	                         has the agent of a node report a state of all that it probes, or of one pod
 //	unmark games             deletes a marker
 //	patch-pod web-0 [status] [times=30], patch-node n1, patch-probes n1, patch-marker games
 //	                         changes an object by the patch that follows, once a second
@@ -39,9 +42,10 @@ import (
 //	add-probes n1            creates a NodePodProbe as another client does, and shows its UID
 //	hold nodes, release nodes
 //	                         stops and resumes the events of the cache of nodes
-//	fail conflict, policy, heal
-//	                         has the API server refuse two results, or what is to be probed
-//	begin, reconciles        begins to count reconciles, and tells how many there were; before it, events decide how many make one
+//	fail conflict, policy, too-large, heal
+//	                         has the API server refuse two results, what is to be probed, or what is too large for etcd
+//	begin, reconciles        begins to count reconciles, and tells how many there were of nodes and of markers; before it, events decide how many
+//	                         make one
 //	pause 1m                 lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -52,14 +56,14 @@ func TestScripts(t *testing.T) {
 				for _, a := range d.CmdArgs {
 					args = append(args, a.String())
 				}
-				switch count := c.nodeReconciles.Count() + c.markerReconciles.Count(); d.Cmd {
+				switch count := [2]int{c.nodeReconciles.Count(), c.markerReconciles.Count()}; d.Cmd {
 				case "begin":
 					c.reconciles = count
 					return ""
 				case "reconciles":
-					return fmt.Sprintln(count - c.reconciles)
+					return fmt.Sprintf("%d of nodes, %d of markers\n", count[0]-c.reconciles[0], count[1]-c.reconciles[1])
 				}
-				c.do(d.Cmd, args, strings.ReplaceAll(d.Input, "$long", strings.Repeat("x", 5000)))
+				c.do(d.Cmd, args, strings.NewReplacer("$long", strings.Repeat("x", 5000), "$huge", strings.Repeat("x", 60<<10)).Replace(d.Input))
 				c.Sleep(time.Second)
 				return c.show()
 			})
@@ -77,6 +81,10 @@ func (c *cluster) do(command string, args []string, text string) {
 		c.Must(c.kube.CoreV1().Nodes().Delete(c.Context(), args[0], metav1.DeleteOptions{}))
 	case "pod":
 		c.addPod(args[0], args[1], args[2])
+	case "crowd":
+		for i := range patches.Number(c.T, args[2]) {
+			c.addPod(args[0], fmt.Sprint(args[1], "-", i), args[3])
+		}
 	case "delete-pod":
 		c.Must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), args[0], metav1.DeleteOptions{GracePeriodSeconds: new(int64(30))}))
 	case "mark":
@@ -85,7 +93,7 @@ func (c *cluster) do(command string, args []string, text string) {
 		}
 		c.mark(args[0], args[1], text)
 	case "agent":
-		c.agent(args[0], v1alpha1.ProbeState(args[1]))
+		c.agent(args[0], v1alpha1.ProbeState(args[1]), args[2:]...)
 	case "unmark":
 		c.Must(c.markers.Delete(c.Context(), args[0], metav1.DeleteOptions{}))
 	case "pause":
@@ -109,33 +117,33 @@ func (c *cluster) do(command string, args []string, text string) {
 	}
 }
 
-// patch changes an object by a merge patch, and pods and nodes by a strategic one.
+// patched are the paths of what the commands patch: pods and nodes by a strategic merge patch, others by a merge patch.
+var patched = map[string]string{"patch-pod": "/api/v1/namespaces/default/pods/", "patch-node": "/api/v1/nodes/",
+	"patch-probes": "/apis/apps.kruise.io/v1alpha1/nodepodprobes/", "patch-marker": "/apis/apps.kruise.io/v1alpha1/namespaces/default/podprobemarkers/"}
+
 func (c *cluster) patch(command string, args []string, text string) {
 	c.Helper()
+	if patched[command] == "" {
+		c.Fatalf("unknown command %s", command)
+	}
 	patch, err := yaml.YAMLToJSON([]byte(text))
 	c.Must(err)
-	times, subresources := 1, args[1:]
-	if n := len(args) - 1; strings.HasPrefix(args[n], "times=") {
-		times = patches.Number(c.T, args[n][len("times="):])
-		subresources = args[1:n]
+	times, path, kind := 1, patched[command]+args[0], types.MergePatchType
+	for _, arg := range args[1:] {
+		if n, is := strings.CutPrefix(arg, "times="); is {
+			times = patches.Number(c.T, n)
+		} else {
+			path += "/" + arg
+		}
+	}
+	if strings.HasPrefix(path, "/api/v1/") {
+		kind = types.StrategicMergePatchType
 	}
 	for i := range times {
 		if i > 0 {
 			c.Sleep(time.Second)
 		}
-		switch command {
-		case "patch-pod":
-			_, err = c.kube.CoreV1().Pods(namespace).Patch(c.Context(), args[0], types.StrategicMergePatchType, patch, metav1.PatchOptions{}, subresources...)
-		case "patch-node":
-			_, err = c.kube.CoreV1().Nodes().Patch(c.Context(), args[0], types.StrategicMergePatchType, patch, metav1.PatchOptions{}, subresources...)
-		case "patch-probes":
-			_, err = c.probes.Patch(c.Context(), args[0], types.MergePatchType, patch, metav1.PatchOptions{})
-		case "patch-marker":
-			_, err = c.markers.Patch(c.Context(), args[0], types.MergePatchType, patch, metav1.PatchOptions{})
-		default:
-			c.Fatalf("unknown command %s", command)
-		}
-		c.Must(err)
+		c.Must(c.kube.CoreV1().RESTClient().Patch(kind).AbsPath(path).Body(patch).Do(c.Context()).Error())
 	}
 }
 
@@ -149,6 +157,8 @@ func (c *cluster) fail(how string) {
 			return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.Name, errors.New("the object has been modified"))
 		case how == "policy" && r.User == nodeUser && r.String() == "patch nodepodprobes":
 			return apierrors.NewForbidden(schema.GroupResource{}, "n1", errors.New("a policy"))
+		case how == "too-large" && r.User == nodeUser && r.Resource == "nodepodprobes" && len(r.Body) > 3<<19: // --max-request-bytes of etcd
+			return apierrors.NewRequestEntityTooLargeError("etcdserver: request is too large")
 		}
 		return nil
 	})
@@ -157,11 +167,10 @@ func (c *cluster) fail(how string) {
 // show shows what the controllers have sent since the last time, and what there is.
 func (c *cluster) show() string {
 	c.Helper()
-	lines := append(c.told, append(c.deleted(), c.sent()...)...)
+	lines := append(c.told, append(c.deleted(), append(c.sent(), c.events.All()...)...)...)
+	c.events.Forget()
 	c.told = nil
-	for _, probed := range c.probed() {
-		lines = append(lines, "probes "+probed)
-	}
+	lines = append(lines, c.probed()...)
 	all, err := c.probes.List(c.Context(), metav1.ListOptions{})
 	c.Must(err)
 	for _, n := range all.Items {
@@ -181,12 +190,27 @@ func (c *cluster) show() string {
 		}
 		lines = append(lines, line)
 	}
+	return strings.Join(append(append(lines, c.pods()...), ""), "\n")
+}
+
+// pods shows what has become of pods; of many that are alike, how many they are.
+func (c *cluster) pods() (lines []string) {
+	c.Helper()
 	pods, err := c.kube.CoreV1().Pods(namespace).List(c.Context(), metav1.ListOptions{})
 	c.Must(err)
+	alike := map[string][]string{}
 	for i := range pods.Items {
-		lines = append(lines, pods.Items[i].Name+": "+c.pod(pods.Items[i].Name))
+		is := c.pod(pods.Items[i].Name)
+		alike[is] = append(alike[is], pods.Items[i].Name+": "+is)
 	}
-	return strings.Join(append(lines, ""), "\n")
+	for is, of := range alike {
+		if len(of) > 9 {
+			of = []string{fmt.Sprint(len(of), " pods: ", is)}
+		}
+		lines = append(lines, of...)
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // deleted shows which NodePodProbes the controller has deleted, with the UID that it has named: another one that has taken the name would stay.

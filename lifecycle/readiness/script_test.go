@@ -5,7 +5,6 @@ package readiness_test
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +36,7 @@ var (
 	keys = map[string]string{
 		"A": keyA, "B": keyB,
 		"C": `{"userAgent":"Lifecycle","key":"preUpdateHook"}`, "O": `{"userAgent":"Other","key":"preUpdateHook"}`,
+		"escaped": `{"userAgent":"a<b","key":"c\"d"}`,
 	}
 
 	written = strings.NewReplacer("«A»", keys["A"], "«B»", keys["B"], "«C»", keys["C"], "«O»", keys["O"])
@@ -63,6 +63,7 @@ type script struct {
 //	withdraw [H=False]
 //	                 takes the pod out of service, perhaps by a gate that the patch closes
 //	apply            sends the patch, and shows whether the pod is in service
+//	writes           shows the requests that the patch is
 //	gate, inject     add the gate, also with all
 //	ready min=10     shows whether it is ready, and for so long
 func TestScripts(t *testing.T) {
@@ -102,6 +103,16 @@ func (s *script) do(d *datadriven.TestData) string {
 		s.pod, s.patch = s.applied(), &podpatch.Patch{}
 		c := readiness.Condition(s.pod, v1alpha1.KruisePodReady)
 		return fmt.Sprintf("%s %s, ready %t\n", c.Status, c.Message, readiness.Ready(s.pod))
+	case "writes":
+		writes, err := s.patch.Writes(s.pod)
+		if err != nil {
+			s.Fatal(err)
+		}
+		var out string
+		for _, write := range writes {
+			out += write.Subresource + " " + string(write.Data) + "\n"
+		}
+		return out
 	case "gate":
 		readiness.AddGate(&s.pod.Spec, v1alpha1.KruisePodReady)
 		return fmt.Sprintf("%v, has it: %t\n", s.pod.Spec.ReadinessGates, readiness.HasGate(s.pod, v1alpha1.KruisePodReady))
@@ -109,10 +120,7 @@ func (s *script) do(d *datadriven.TestData) string {
 		changed := readiness.InjectGate(s.pod, d.HasArg("all"))
 		return fmt.Sprintf("%v, changed: %t\n", s.pod.Spec.ReadinessGates, changed)
 	case "ready":
-		seconds, err := strconv.ParseInt(d.CmdArgs[0].Vals[0], 10, 32)
-		if err != nil {
-			s.Fatal(err)
-		}
+		seconds := patches.Number(s.T, d.CmdArgs[0].Vals[0])
 		wait, waits := readiness.ReadyIn(s.pod, int32(seconds), now)
 		return fmt.Sprintf("%t, so long: %t, in %s %t\n", readiness.Ready(s.pod), readiness.ReadyFor(s.pod, int32(seconds), now), wait, waits)
 	}
@@ -157,30 +165,4 @@ func (s *script) applied() *corev1.Pod {
 		s.Fatal(err)
 	}
 	return after
-}
-
-// PR-7: the change is one request to the status endpoint, refused by the API
-// server when another writer was faster.
-func TestOneConditionalWrite(t *testing.T) {
-	var p podpatch.Patch
-	pod := serving("gate=KruisePodReady", "true=")
-	readiness.Add(&p, pod, readiness.Key{UserAgent: "a<b", Key: `c"d`}, now)
-	writes, err := p.Writes(pod)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []podpatch.Write{{Subresource: "status", Data: []byte(`{"metadata":{"resourceVersion":"7","uid":"u"},"status":{"conditions":[` +
-		`{"type":"KruisePodReady","status":"False","reason":null,"message":"[{\"userAgent\":\"a\\u003cb\",\"key\":\"c\\\"d\"}]","lastTransitionTime":"2024-05-01T12:00:00Z"},` +
-		`{"type":"Ready","status":"False","reason":"ReadinessGatesNotReady","message":"the status of pod readiness gate \"KruisePodReady\" is not \"True\", but False","lastTransitionTime":"2024-05-01T12:00:00Z"}]}}`)}}
-	if diff := cmp.Diff(want, writes); diff != "" {
-		t.Errorf("writes (-want +got):\n%s", diff)
-	}
-	after, err := p.Apply(pod)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Characters that the encoding escapes do not hide a key from Remove.
-	if !readiness.Remove(&podpatch.Patch{}, after, readiness.Key{UserAgent: "a<b", Key: `c"d`}, now) {
-		t.Error("Remove does not find the key")
-	}
 }

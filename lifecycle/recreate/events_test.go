@@ -17,22 +17,24 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-var at = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+var (
+	at         = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	eventWords = patches.Read("testdata/words.yaml", at)
+)
 
 // settledRequests are snapshots with nothing to do but to wait.
 func settledRequests() map[string]*Snapshot {
-	words := patches.Read("testdata/words.yaml", at)
-	pod := patches.Changed(words, &corev1.Pod{}, "running", "restarted")
+	pod := patches.Changed(eventWords, &corev1.Pod{}, "running", "restarted")
 	all := map[string]*Snapshot{}
 	for name, changes := range map[string]string{
 		"new": "phase=", "pending": "phase=Pending", "recreating": "phase=Recreating acquired=2024-05-01T12:00:01Z held " +
 			`sync=[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://m2"}]`,
 		"completed": "completed=0s inactive", "deleting": "phase= deleting",
 	} {
-		request := patches.Changed(words, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s",
+		request := patches.Changed(eventWords, &v1alpha1.ContainerRecreateRequest{}, "new", "begun", "age=0s",
 			"label=pod-uid:u", "label=active:true", "deadline=100", "ttl=7200", "unready=5")
 		request.Generation = 1
-		all[name] = &Snapshot{Request: patches.Changed(words, request, strings.Fields(changes)...), Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
+		all[name] = &Snapshot{Request: patches.Changed(eventWords, request, strings.Fields(changes)...), Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
 	}
 	return all
 }
@@ -86,50 +88,26 @@ func TestEventsThatMatter(t *testing.T) {
 // request that is over.
 func TestEventsThatMatterToTheEnd(t *testing.T) {
 	s := settledRequests()["completed"]
-	for name, change := range map[string]func(*v1alpha1.ContainerRecreateRequest){
-		"the label": func(r *v1alpha1.ContainerRecreateRequest) {
-			r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel] = "true"
-		},
-		"the finalizer": func(r *v1alpha1.ContainerRecreateRequest) {
-			r.Finalizers = []string{v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer}
-		},
-	} {
+	for _, word := range []string{"label=active:true", "held"} {
 		after := *s
-		after.Request = s.Request.DeepCopy()
-		change(after.Request)
+		after.Request = patches.Changed(eventWords, s.Request, word)
 		if describe(after) == describe(*s) || !requestMatters(s.Request, after.Request) {
-			t.Errorf("%s does not matter, or changes no plan", name)
+			t.Errorf("%s does not matter, or changes no plan", word)
 		}
 	}
 }
 
 // What does not matter enqueues nothing.
 func TestEventsThatDoNotMatter(t *testing.T) {
-	pod := settledRequests()["recreating"].Pod
-	for name, change := range map[string]func(*corev1.Pod){
-		"a condition": func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse },
-		"an address":  func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" },
-		"labels":      func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} },
-		"how a container ran before": func(p *corev1.Pod) {
-			p.Status.ContainerStatuses[0].LastTerminationState.Waiting = &corev1.ContainerStateWaiting{}
-		},
-	} {
-		after := pod.DeepCopy()
-		if change(after); controller.Changed(pod, after, podFields) != 0 {
-			t.Errorf("%s of a pod matters", name)
+	s := settledRequests()["recreating"]
+	for _, word := range []string{"unready", "address", "labelled", "ran-before"} {
+		if controller.Changed(s.Pod, patches.Changed(eventWords, s.Pod, word), podFields) != 0 {
+			t.Errorf("%s of a pod matters", word)
 		}
 	}
-	request := settledRequests()["recreating"].Request
-	for name, change := range map[string]func(*v1alpha1.ContainerRecreateRequest){
-		"the states of containers": func(r *v1alpha1.ContainerRecreateRequest) {
-			r.Status.ContainerRecreateStates = []v1alpha1.ContainerRecreateRequestContainerRecreateState{{Name: "main"}}
-		},
-		"labels":               func(r *v1alpha1.ContainerRecreateRequest) { r.Labels["a"] = "b" },
-		"somebody's finalizer": func(r *v1alpha1.ContainerRecreateRequest) { r.Finalizers = append(r.Finalizers, "a/b") },
-	} {
-		after := request.DeepCopy()
-		if change(after); requestMatters(request, after) {
-			t.Errorf("%s of a request matter", name)
+	for _, word := range []string{"state=Pending", "label=a:b", "guarded"} {
+		if requestMatters(s.Request, patches.Changed(eventWords, s.Request, word)) {
+			t.Errorf("%s of a request matters", word)
 		}
 	}
 }

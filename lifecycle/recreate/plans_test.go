@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -23,6 +24,7 @@ import (
 // TestPlans shows what is done about requests and said of them. The files in testdata/plans describe each in a line:
 //
 //	plan change… pod change…         the steps of a plan, and whether they are to be confirmed; "nopod" for none
+//	status change… pod change…       the status that the first step writes
 //	waits change…                    what is waited for
 //	held-up change… pod change…      what holds it up
 //	turn change… pod change…         whose turn it is
@@ -53,6 +55,12 @@ func TestPlans(t *testing.T) {
 				if lines = show(pod, plan); plan.Confirm {
 					lines = append(lines, "to be confirmed")
 				}
+			case "status":
+				status, err := yaml.Marshal(planned(t, request(of...), pod).Steps[0].Status)
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines = []string{strings.TrimSpace(string(status))}
 			case "turn":
 				lines = []string{cmp.Or((&recreate.Snapshot{Request: request(of...), Pod: pod}).Turn(), "not that of the agent")}
 			case "default":
@@ -96,7 +104,7 @@ func changesOf(args []datadriven.CmdArg) (words []string) {
 // planned is a plan, each step of which says why. The request does not change.
 func planned(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) *recreate.Plan {
 	before := r.DeepCopy()
-	s := &recreate.Snapshot{Request: r, Pod: pod, Now: now, Seen: ago(t, before, "seen"), Silent: ago(t, before, "silent")}
+	s := &recreate.Snapshot{Request: r, Pod: pod, Now: clockOf(t, before), Seen: ago(t, before, "seen"), Silent: ago(t, before, "silent")}
 	plan := recreate.NewPlan(s)
 	if s.Confirmed = true; recreate.NewPlan(s).Confirm {
 		t.Error("it is to be confirmed once more")
@@ -108,18 +116,22 @@ func planned(t *testing.T, r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod
 		if step.Why == "" {
 			t.Errorf("a step does not say why: %+v", step)
 		}
+		if s := step.Status; s != nil && s.CompletionTime != nil && s.CompletionTime.Nanosecond() != 0 {
+			t.Errorf("the time of the end is written as %s, of which the API server keeps whole seconds", s.CompletionTime)
+		}
 	}
 	return plan
+}
+
+// clockOf is the time of a plan, in a zone of its own: a test's annotation says how late it is.
+func clockOf(t *testing.T, r *v1alpha1.ContainerRecreateRequest) time.Time {
+	return now.Add(patches.Duration(t, cmp.Or(r.Annotations["clock"], "0s"))).In(time.FixedZone("elsewhere", 2*60*60))
 }
 
 // ago is a time that a test's annotation says is so long ago.
 func ago(t *testing.T, r *v1alpha1.ContainerRecreateRequest, key string) (at time.Time) {
 	if text := r.Annotations[key]; text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at = now.Add(-d)
+		at = now.Add(-patches.Duration(t, text))
 	}
 	return at
 }

@@ -3,7 +3,6 @@
 package recreate
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
@@ -45,7 +45,7 @@ func simulated(bug *spoil) *simulation.Subject {
 		Create: func(r *rand.Rand) simulation.Object { // its pod has never been there
 			return anyRequest(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p0", UID: "gone"}}, r)
 		},
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:    planted.Start(simulatedPackage, *bug, simulatedOptions),
 		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(resourcePods)}, {Verb: "patch", Resource: string(resourceRequests)}},
 		Patience: 20 * time.Minute, // refusals are tried again every five
 		Populate: func(u *simulation.User, _ *rand.Rand) {
@@ -64,24 +64,15 @@ func simulated(bug *spoil) *simulation.Subject {
 	}
 }
 
-func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
-	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
-		o.Reader = planted.Read(p, resourceRequests, resourcePods)
-		if o.Kubernetes, err = p.Kubernetes(); err == nil {
-			o.Lifecycle, err = client.NewForConfig(p.Config)
-		}
-		return o, err
-	}, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
+// simulatedPackage is what histories need of this package.
+var simulatedPackage = fixture.Package[Options, Snapshot, Plan]{NewReconciler: NewReconciler, Acts: func(p *Plan) bool { return len(p.Steps) > 0 }}
+
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o.Reader = planted.Read(p, resourceRequests, resourcePods)
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
+		o.Lifecycle, err = client.NewForConfig(p.Config)
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil || len(plan.Steps) == 0 {
-			return "", err
-		}
-		return fmt.Sprintf("%+v", plan.Steps), nil
-	}}, nil
+	return o, err
 }
 
 // silent is the pod whose agent does nothing any more in the end.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,8 +43,8 @@ func TestStories(t *testing.T) {
 				"request":        quiet(func(words []string) { s.create(words[0], "web-0", words[1:]...) }),
 				"delete-request": quiet(func(words []string) { s.deleteRequest(words[0]) }),
 				"strip":          quiet(func(words []string) { s.patchRequest(words[0], `{"metadata":{"finalizers":null}}`) }),
-				"work":           quiet(func(words []string) { s.work(patches.Duration(s.T, words[0])) }),
-				"alone":          quiet(func(words []string) { s.alone(patches.Duration(s.T, words[0])) }),
+				"work":           quiet(func(words []string) { s.work(words[0], "500ms", s.node.agent) }),
+				"alone":          quiet(func(words []string) { s.work(words[0], "10s", func() {}) }),
 				"node": quiet(func(words []string) {
 					if s.node.Broken = words[0] == "broken"; !s.node.Broken {
 						s.node.Startup = patches.Duration(s.T, words[0])
@@ -66,15 +65,6 @@ func TestStories(t *testing.T) {
 				"held":          s.held,
 			}}
 	})
-}
-
-// alone has the kubelet work for a time, and no agent.
-func (s *story) alone(d time.Duration) {
-	s.T.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		s.node.kubelet()
-		s.Sleep("10s")
-	}
 }
 
 // states shows requests and pods, a line each.

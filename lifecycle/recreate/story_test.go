@@ -12,13 +12,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -58,7 +58,7 @@ func (s *story) manager() (stop func()) {
 	s.Guard(pods)
 	s.Guard(requests)
 	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods,
-		ControllerOptions: podwright.ControllerOptions{Clock: skewed{by: s.skew}, Metrics: &s.reconciles}})
+		ControllerOptions: podwright.ControllerOptions{Clock: fakecri.Skewed{By: s.skew}, Metrics: &s.reconciles}})
 	s.Must(err)
 	var stops []func()
 	for _, run := range []func(context.Context) error{controller.Run, fixture.Informing(pods), fixture.Informing(requests)} {
@@ -70,15 +70,6 @@ func (s *story) manager() (stop func()) {
 		}
 	}
 }
-
-// skewed is a clock that is ahead of the real one, which is that of the API server.
-type skewed struct {
-	clock.RealClock
-	by time.Duration
-}
-
-func (c skewed) Now() time.Time                  { return time.Now().Add(c.by) }
-func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // pod creates a pod, changed by words, and has the node run it for a minute.
 func (s *story) pod(name string, changes ...string) {
@@ -106,13 +97,12 @@ func (s *story) create(name, pod string, changes ...string) {
 	synctest.Wait()
 }
 
-// work has the node work for a time.
-func (s *story) work(d time.Duration) {
+// work has the node work for a time, a step after each pause; the kubelet alone if there is no agent.
+func (s *story) work(length, pause string, agent func()) {
 	s.T.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); {
+	for end := time.Now().Add(patches.Duration(s.T, length)); time.Now().Before(end); s.Sleep(pause) {
 		s.node.kubelet()
-		s.node.agent()
-		s.Sleep("500ms")
+		agent()
 	}
 }
 

@@ -13,25 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/lifecycle/recreate"
 )
 
-// review asks about an object; old is empty for a new one.
-func review(object, old string) *admissionv1.AdmissionRequest {
-	r := &admissionv1.AdmissionRequest{
-		Operation: admissionv1.Create, Namespace: "shop", Name: "restart",
-		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "ContainerRecreateRequest"},
-		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "containerrecreaterequests"},
-		Object:   runtime.RawExtension{Raw: []byte(object)},
-	}
-	if old != "" {
-		r.Operation, r.OldObject.Raw = admissionv1.Update, []byte(old)
-	}
-	return r
-}
+// review asks about an object.
+var review = conformance.Requests("v1alpha1", "ContainerRecreateRequest", "containerrecreaterequests")
 
 // pods is a lookup that knows the pod web-0 of the namespace shop.
 func pods(_ context.Context, namespace, name string) (*corev1.Pod, error) {
@@ -99,7 +87,11 @@ func FuzzWebhook(f *testing.F) {
 	f.Add(`null`, `{}`)
 	f.Fuzz(func(t *testing.T, object, old string) {
 		webhook := recreate.Webhook{Pods: pods}
-		response := webhook.Default(context.Background(), review(object, old))
+		op := admissionv1.Create
+		if old != "" {
+			op = admissionv1.Update
+		}
+		response := webhook.Default(context.Background(), review(op, object, old))
 		if !response.Allowed {
 			if code := response.Result.Code; code != http.StatusBadRequest && code != http.StatusForbidden || response.Result.Message == "" {
 				t.Errorf("refused with the code %d: %q", code, response.Result.Message)
@@ -117,7 +109,7 @@ func FuzzWebhook(f *testing.F) {
 		if err != nil {
 			return // the two readers of JSON differ, in what is no good JSON
 		}
-		if again := webhook.Default(context.Background(), review(string(stored), string(stored))); !again.Allowed {
+		if again := webhook.Default(context.Background(), review(admissionv1.Update, string(stored), string(stored))); !again.Allowed {
 			t.Errorf("%s cannot be saved again: %s", stored, again.Result.Message)
 		}
 	})

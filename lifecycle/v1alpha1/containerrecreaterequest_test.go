@@ -4,37 +4,24 @@ package v1alpha1
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
+// CRR-4.1: what is told of a container, of one without an ID, and of none.
 func TestSyncContainerStatuses(t *testing.T) {
-	for _, test := range []struct {
-		name, want string
-		statuses   []ContainerRecreateRequestSyncContainerStatus
-	}{
-		{"CRR-4.1: a container", `[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://4fa6"}]`,
-			[]ContainerRecreateRequestSyncContainerStatus{{Name: "main", Ready: true, RestartCount: 2, ContainerID: "containerd://4fa6"}}},
-		{"CRR-4.1: no containerID", `[{"name":"main","ready":false,"restartCount":0}]`,
-			[]ContainerRecreateRequestSyncContainerStatus{{Name: "main"}}},
-		{"CRR-4.1: nothing", `[]`, []ContainerRecreateRequestSyncContainerStatus{}},
+	for want, statuses := range map[string][]ContainerRecreateRequestSyncContainerStatus{
+		`[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://4fa6"}]`: {{Name: "main", Ready: true, RestartCount: 2, ContainerID: "containerd://4fa6"}},
+		`[{"name":"main","ready":false,"restartCount":0}]`:                                  {{Name: "main"}},
+		`[]`: {},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := json.Marshal(test.statuses)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, string(got)); diff != "" {
-				t.Errorf("annotation (-want +got):\n%s", diff)
-			}
-			var back []ContainerRecreateRequestSyncContainerStatus
-			if err := json.Unmarshal(got, &back); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.statuses, back); diff != "" {
-				t.Errorf("read back (-want +got):\n%s", diff)
-			}
-		})
+		var back []ContainerRecreateRequestSyncContainerStatus
+		got, err := json.Marshal(statuses)
+		if err != nil || string(got) != want {
+			t.Errorf("%s, want %s, error %v", got, want, err)
+		}
+		if err := json.Unmarshal(got, &back); err != nil || !reflect.DeepEqual(statuses, back) {
+			t.Errorf("%s is read as %+v, error %v", got, back, err)
+		}
 	}
 }

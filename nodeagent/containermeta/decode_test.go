@@ -72,7 +72,7 @@ func FuzzPlan(f *testing.F) {
 		status := map[bool]string{false: "True", true: "False"}[update]
 		pod := running(newPod("web-0", "updated="+status, "bad-report="+annotation), "m1")
 		s := &Snapshot{Pod: pod, Runtime: "containerd", Now: now, Environments: known("m1", "A="+value),
-			Containers: []*criv1.Container{created("main", "m1", 1, cri("io.kubernetes.container.hash", hash), cri("io.kubernetes.container.restartCount", restarts))}}
+			Containers: []*criv1.Container{created("main", "m1", 1, "hash="+hash, "restarts="+restarts)}}
 		plan := NewPlan(s)
 		if plan.Report == nil {
 			return

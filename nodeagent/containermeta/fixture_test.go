@@ -61,27 +61,17 @@ func reportedAs(name, id string, plain, env uint64) inplacev1alpha1.RuntimeConta
 }
 
 // created returns a running container as the kubelet creates it, with the hash
-// 0x10 for main and 0x20 for others.
-func created(name, id string, at int64, change ...func(*criv1.Container)) *criv1.Container {
+// 0x10 for main and 0x20 for others, changed by words.
+func created(name, id string, at int64, changes ...string) *criv1.Container {
 	hash := "20"
 	if name == "main" {
 		hash = "10"
 	}
-	c := &criv1.Container{
+	return patches.Changed(words, &criv1.Container{
 		Id: id, CreatedAt: at, State: criv1.ContainerState_CONTAINER_RUNNING, Metadata: &criv1.ContainerMetadata{Name: name},
 		Labels:      map[string]string{"io.kubernetes.container.name": name},
 		Annotations: map[string]string{"io.kubernetes.container.hash": hash, "io.kubernetes.container.restartCount": "0"},
-	}
-	for _, change := range change {
-		change(c)
-	}
-	return c
-}
-
-func exited(c *criv1.Container) { c.State = criv1.ContainerState_CONTAINER_EXITED }
-
-func cri(key, value string) func(*criv1.Container) {
-	return func(c *criv1.Container) { c.Annotations[key] = value }
+	}, changes...)
 }
 
 // known are environments of containers, as "id A=1".

@@ -78,57 +78,37 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	t.Helper()
 	switch line := strings.Fields(parts[0]); line[0] {
 	case "pod":
-		var changes []string
 		pod := running(newPod("web-0"), line[1:]...)
+		var changes []string
 		for _, change := range parts[1:] {
-			word, rest, valued := strings.Cut(change, " ")
-			switch {
-			case word == "report":
-				var entries []inplacev1alpha1.RuntimeContainer
-				for entry := range strings.FieldsSeq(rest) {
-					of := strings.Split(entry, "/")
-					entries = append(entries, reportedAs(of[0], of[1], number(t, of[2], 16), envHashes[of[3]]))
-				}
-				report(pod, entries...)
-			case valued:
-				changes = append(changes, word+"="+rest)
-			default:
-				changes = append(changes, word)
+			reports, is := strings.CutPrefix(change, "report ")
+			if !is {
+				changes = append(changes, patches.Phrases(change)...)
+				continue
 			}
+			var entries []inplacev1alpha1.RuntimeContainer
+			for entry := range strings.FieldsSeq(reports) {
+				of := strings.Split(entry, "/")
+				hash, err := strconv.ParseUint(of[2], 16, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				entries = append(entries, reportedAs(of[0], of[1], hash, envHashes[of[3]]))
+			}
+			report(pod, entries...)
 		}
 		s.Pod = patches.Changed(words, pod, changes...)
 	case "container":
-		c := created(line[1], line[2], int64(number(t, line[3], 10)))
-		for _, word := range line[4:] {
-			key, value, _ := strings.Cut(word, "=")
-			switch key {
-			case "exited":
-				exited(c)
-			case "hash":
-				cri("io.kubernetes.container.hash", value)(c)
-			case "restarts":
-				cri("io.kubernetes.container.restartCount", value)(c)
-			}
-		}
-		s.Containers = append(s.Containers, c)
+		s.Containers = append(s.Containers, created(line[1], line[2], int64(patches.Number(t, line[3])), line[4:]...))
 	case "known":
 		s.Environments[line[1]] = known(line[1], line[2:]...)[line[1]]
 	case "unreadable":
-		s.Environments[line[1]] = Environment{Err: errors.New("no env"), Failures: int(number(t, line[2], 10)), RetryAt: now.Add(patches.Duration(t, line[3]))}
+		s.Environments[line[1]] = Environment{Err: errors.New("no env"), Failures: patches.Number(t, line[2]), RetryAt: now.Add(patches.Duration(t, line[3]))}
 	case "attempt":
-		s.Attempts[line[1]] = Attempt{Count: int(number(t, line[2], 10)), Last: now.Add(-patches.Duration(t, line[3]))}
+		s.Attempts[line[1]] = Attempt{Count: patches.Number(t, line[2]), Last: now.Add(-patches.Duration(t, line[3]))}
 	default:
 		t.Fatalf("unknown line %q", parts)
 	}
-}
-
-func number(t *testing.T, text string, base int) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(text, base, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -30,7 +30,7 @@ import (
 //	replace web-0                 deletes the pod and creates it again
 //	kubelet web-0                 has the kubelet start containers that have ended
 //	silent zeros                  the runtime tells no environments, and the container tells its own with zero bytes, with lines, or not (none)
-//	reconcile web-0               reconciles once more, and tells whether the pod is remembered (CT-12)
+//	reconcile web-0               reconciles once more, and tells whether the pod is remembered (CT-12), and planned for
 func TestStories(t *testing.T) {
 	agents.PlayStories(t, "testdata/stories", func(t *testing.T) *agents.Story {
 		n := newNode(t, fakecluster.New(nil))
@@ -95,7 +95,9 @@ func (n *node) reconcile(pod types.NamespacedName) {
 	n.Must(err)
 	s, err := n.agent.Snapshot(n.Context(), pod)
 	n.Must(err)
-	n.Tell(fmt.Sprintf("again %t, remembered %t", after > 0, s != nil))
+	plan, err := n.agent.Plan(n.Context(), pod)
+	n.Must(err)
+	n.Tell(fmt.Sprintf("again %t, remembered %t, planned for %t", after > 0, s != nil, plan != nil))
 }
 
 // lineBreaks is a value with line breaks and blanks.

@@ -13,14 +13,10 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// IMG-3.8: what is long loses its middle.
+// IMG-3.8: what failures say together is bounded. How a long text is cut the script calls.txt of nodeagent shows.
 func TestCut(t *testing.T) {
 	if got := images.Cut("short", 5); got != "short" {
 		t.Error(got)
-	}
-	got := images.Cut("began"+strings.Repeat("ä", 1000)+"ended", 100)
-	if len(got) > 100 || !utf8.ValidString(got) || !strings.HasPrefix(got, "began") || !strings.HasSuffix(got, "ended") {
-		t.Errorf("%d bytes: %s", len(got), got)
 	}
 	f := failureOf("", errors.New(strings.Repeat("x", 1<<20)), nil)
 	for range 9 {

@@ -4,11 +4,9 @@ package image
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/patches"
@@ -18,9 +16,6 @@ import (
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-
-// ago is a time before now, and a status that tells of it.
-func ago(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(now.Add(-d))) }
 
 // change changes the NodeImage of a snapshot.
 type change func(*v1alpha1.NodeImage)
@@ -50,26 +45,16 @@ func wants(image, tag string, changes ...string) change {
 	}
 }
 
-// says has the status report on a task.
-func says(image string, tag v1alpha1.ImageTagStatus) change {
+// says has the status report on version 1 of a task, in words.
+func says(image, tag string, changes ...string) change {
 	return func(n *v1alpha1.NodeImage) {
 		if n.Status.ImageStatuses == nil {
 			n.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{}
 		}
 		of := n.Status.ImageStatuses[image]
-		of.Tags = append(of.Tags, tag)
+		of.Tags = append(of.Tags, *patches.Changed(words, &v1alpha1.ImageTagStatus{Tag: tag, Version: 1}, changes...))
 		n.Status.ImageStatuses[image] = of
 	}
-}
-
-// pullingSince is the status of a task that has been pulled for a while.
-func pullingSince(tag string, version int64, d time.Duration) v1alpha1.ImageTagStatus {
-	return v1alpha1.ImageTagStatus{Tag: tag, Version: version, Phase: v1alpha1.ImagePhasePulling, StartTime: ago(d)}
-}
-
-// finishedAs is the status of a task that has come to its end.
-func finishedAs(tag string, version int64, phase v1alpha1.ImagePullPhase) v1alpha1.ImageTagStatus {
-	return v1alpha1.ImageTagStatus{Tag: tag, Version: version, Phase: phase, StartTime: ago(time.Minute), CompletionTime: ago(time.Second)}
 }
 
 // shown shows a status, one line a tag.
@@ -81,6 +66,9 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 	for _, name := range sortedKeys(status.ImageStatuses) {
 		for _, t := range status.ImageStatuses[name].Tags {
 			line := fmt.Sprintf("%s:%s v%d %s %d%%", name, t.Tag, t.Version, t.Phase, t.Progress)
+			if t.Phase == v1alpha1.ImagePhasePulling && t.StartTime == nil {
+				line += ", and IMG-2.5: it has no start"
+			}
 			if t.ImageID != "" {
 				line += " " + t.ImageID
 			}
@@ -90,10 +78,5 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 			lines = append(lines, line)
 		}
 	}
-	return lines
-}
-
-func sorted(lines []string) []string {
-	slices.Sort(lines)
 	return lines
 }

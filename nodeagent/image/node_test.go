@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -85,26 +84,9 @@ func (n *node) edit(changes ...change) {
 	synctest.Wait()
 }
 
-// again asks for another version of a task.
-func again(image string) change {
-	return func(n *v1alpha1.NodeImage) { n.Spec.Images[image].Tags[0].Version++ }
-}
-
-// no takes an image away.
-func no(image string) change {
-	return func(n *v1alpha1.NodeImage) { delete(n.Spec.Images, image) }
-}
-
 func (n *node) nodeImage() *v1alpha1.NodeImage {
 	n.Helper()
 	nodeImage, err := n.images.Get(n.Context(), n.Name, metav1.GetOptions{})
 	n.Must(err)
 	return nodeImage
-}
-
-func (n *node) patchStatus(data string) {
-	n.Helper()
-	_, err := n.images.Patch(n.Context(), n.Name, types.MergePatchType, []byte(data), metav1.PatchOptions{}, "status")
-	n.Must(err)
-	synctest.Wait()
 }

@@ -3,6 +3,7 @@
 package image
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/testing/patches"
 )
@@ -30,6 +30,7 @@ import (
 //	failed nginx 1 3 1s           a pull of it whose third attempt failed a second ago
 //	succeeded nginx 1 1s [id]     a pull of it that succeeded
 //	listed id name...             an image of the runtime, by its names and digests
+//	edit {spec: {}}               merges a patch into the NodeImage
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -43,8 +44,15 @@ func TestPlans(t *testing.T) {
 			for _, arg := range d.CmdArgs {
 				s.set(t, arg.Key, arg.Vals)
 			}
+			before, _ := json.Marshal(s.NodeImage)
 			plan := NewPlan(s)
 			lines := append(planned(plan), shown(plan.Status)...)
+			if plan.Status != nil && plan.Status.FirstSyncStatus != nil {
+				lines = append(lines, fmt.Sprintf("synced first at %s", plan.Status.FirstSyncStatus.SyncAt))
+			}
+			if after, _ := json.Marshal(s.NodeImage); string(after) != string(before) {
+				t.Errorf("%s: the plan has changed its NodeImage to %s", d.Pos, after)
+			}
 			if len(lines) == 0 {
 				return "nothing\n"
 			}
@@ -92,20 +100,24 @@ func read(t *testing.T, s *Snapshot, words []string) {
 		s.Images = append(s.Images, image)
 		return
 	}
+	if words[0] == "edit" {
+		patches.Merge(t, s.NodeImage, strings.Join(words[1:], " "))
+		return
+	}
 	pull := Pull{Task: Task{words[1], words[2]}, Version: 1, Since: now.Add(-10 * time.Second)}
 	switch words[0] {
 	case "want":
 		wants(words[1], words[2], words[3:]...)(s.NodeImage)
 		return
 	case "pulling":
-		status := pullingSince(words[2], 1, patches.Duration(t, words[3]))
+		changes := []string{"pulling=" + words[3]}
 		if len(words) > 4 {
-			status.Message = strings.Join(words[5:], " ")
+			changes = append(changes, "says="+strings.Join(words[5:], " "))
 		}
-		says(words[1], status)(s.NodeImage)
+		says(words[1], words[2], changes...)(s.NodeImage)
 		return
 	case "ended":
-		says(words[1], finishedAs(words[2], 1, v1alpha1.ImagePullPhase(words[3])))(s.NodeImage)
+		says(words[1], words[2], "ended="+words[3])(s.NodeImage)
 		return
 	case "runs":
 		pull.Running, pull.Namespaces = true, append([]string(nil), words[3:]...)
@@ -129,6 +141,9 @@ func planned(p *Plan) (lines []string) {
 		line := fmt.Sprintf("start %s v%d for %v", s.Reference, s.Version, s.Timeout)
 		if len(s.Namespaces) > 0 {
 			line += fmt.Sprint(" with secrets of ", s.Namespaces)
+		}
+		if s.Secrets != nil || s.Sandbox != nil {
+			line += fmt.Sprintf(", refers to %v and %+v", s.Secrets, s.Sandbox)
 		}
 		lines = append(lines, line)
 	}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -169,16 +170,22 @@ func (p *player) calls([]string) []string {
 		pulls = nil
 	}
 	slices.SortStableFunc(pulls, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
-	return append(pulls, p.clouds.take()...)
+	asked := p.clouds.asked
+	p.clouds.asked = nil
+	return append(pulls, asked...)
 }
 
 // further are the commands that NodeImages, pulls and secrets have.
 func (p *player) further() map[string]func(words []string, text string) {
 	all := map[string]func([]string, string){
-		"want":  func(words []string, _ string) { p.edit(wants(words[0], words[1], words[2:]...)) },
-		"again": func(words []string, _ string) { p.edit(again(words[0])) },
-		"no":    func(words []string, _ string) { p.edit(no(words[0])) },
-		"edit":  func(_ []string, text string) { p.edit(func(n *v1alpha1.NodeImage) { patches.Merge(p.T, n, text) }) },
+		"want": func(words []string, _ string) { p.edit(wants(words[0], words[1], words[2:]...)) },
+		"again": func(words []string, _ string) {
+			p.edit(func(n *v1alpha1.NodeImage) { n.Spec.Images[words[0]].Tags[0].Version++ })
+		},
+		"no": func(words []string, _ string) {
+			p.edit(func(n *v1alpha1.NodeImage) { delete(n.Spec.Images, words[0]) })
+		},
+		"edit": func(_ []string, text string) { p.edit(func(n *v1alpha1.NodeImage) { patches.Merge(p.T, n, text) }) },
 		"under-way": func([]string, string) {
 			p.tell("%d pulls are under way", len(controller.KindOf(p.agent).Self.(*reconciler).pulls.list()))
 		},
@@ -201,7 +208,10 @@ func (p *player) further() map[string]func(words []string, text string) {
 		"locked":      func([]string, string) { p.locked = true },
 		"untold":      func([]string, string) { p.untold = true },
 		"generations": func([]string, string) { p.generations = true },
-		"patch":       func(_ []string, text string) { p.patchStatus(text) },
+		"patch": func(_ []string, text string) {
+			_, err := p.images.Patch(p.Context(), p.Name, types.MergePatchType, []byte(text), metav1.PatchOptions{}, "status")
+			p.Must(err)
+		},
 		"label": func([]string, string) {
 			p.edit(func(nodeImage *v1alpha1.NodeImage) { nodeImage.Labels = map[string]string{"zone": "a"} })
 		},

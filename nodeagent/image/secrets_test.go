@@ -131,10 +131,3 @@ func (c *clouds) Credentials(_ context.Context, image string) ([]*criv1.AuthConf
 	}
 	return nil, errors.New("no metadata server")
 }
-
-// take returns what was asked for since the last time.
-func (c *clouds) take() []string {
-	asked := c.asked
-	c.asked = nil
-	return asked
-}

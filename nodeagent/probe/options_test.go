@@ -6,11 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/internal/testing/fakecri/agents"
@@ -32,20 +29,6 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Lifecycle Runtime", RequiredByNew: "Node",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
-}
-
-// PPM-4.1: the agent reads its NodePodProbe and writes its status, and nothing else.
-func TestRules(t *testing.T) {
-	if got := Rules(Options{}); len(got) != 2 || len(Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} }}})) != 3 {
-		t.Errorf("rules %v", got)
-	}
-	for _, rule := range Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} }}}) {
-		for _, resource := range rule.Resources {
-			if resource != "nodepodprobes" && resource != "nodepodprobes/status" && resource != "events" {
-				t.Errorf("a rule about %s: %v", resource, []rbacv1.PolicyRule{rule})
-			}
-		}
-	}
 }
 
 // A Reconciler runs on the caches of another framework, and says what is next.

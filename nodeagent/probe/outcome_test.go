@@ -14,27 +14,13 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// outcome is an outcome by its name, of the container c1 or of that which stands in front, created an hour before now.
+// outcome is an outcome by its name in testdata/words.yaml, of the container c1 or of that which stands in front, created an hour before now.
 func outcome(word string) *probeOutcome {
-	o := &probeOutcome{ContainerID: "c1", CreatedAt: now.Add(-time.Hour), At: now}
 	container, what, found := strings.Cut(word, ":")
-	if found {
-		o.ContainerID, word = container, what
+	if !found {
+		container, what = "c1", word
 	}
-	switch word {
-	case "ok":
-		o.Result = succeeded
-	case "no":
-		o.Result, o.Message = failed, "no"
-	case "ended":
-		o.Ended = true
-	case "none":
-	case "nowhere":
-		o.ContainerID = ""
-	case "young":
-		o.Retry = now.Add(time.Second)
-	}
-	return o
+	return patches.Changed(words, &probeOutcome{ContainerID: container, CreatedAt: now.Add(-time.Hour)}, what)
 }
 
 // TestAfter shows in testdata/after.txt what is known after some runs, which are a minute apart. Arguments are the thresholds of the probe, and what

@@ -14,12 +14,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-const (
-	succeeded = v1alpha1.ProbeSucceeded
-	failed    = v1alpha1.ProbeFailed
-	unknown   = v1alpha1.ProbeUnknown
-)
-
 // TestPlans shows the plans of snapshots. Each line that follows a plan tells what there is:
 //
 //	ask web-0 idle        a probe that is asked for, with words of testdata/words.yaml
@@ -27,7 +21,7 @@ const (
 //	told 4s               how long ago the last one was
 //	reports secret        what the first one says
 //	hidden                the first probe hides its output from the next generation on
-//	seen 6 of 7           the generation that is reported, and that of the spec
+//	seen 6                the generation that is reported, and "generation 7" that of the spec
 //	knows web-0 idle      what the agent knows of a probe, with words of that file
 //
 // Arguments are numbers of the node: running, and the limits concurrency, probes and per-second; paced=250ms from now;
@@ -75,29 +69,17 @@ func TestPlans(t *testing.T) {
 }
 
 // there is what a line says of the NodePodProbe.
-func there(t *testing.T, words []string) change {
+func there(t *testing.T, said []string) change {
 	t.Helper()
-	switch words[0] {
+	switch said[0] {
 	case "ask":
-		return wants(words[1], words[2], words[3:]...)
+		return wants(said[1], said[2], said[3:]...)
 	case "says":
-		return says(words[1], words[2], v1alpha1.ProbeState(words[3]))
+		return says(said[1], said[2], v1alpha1.ProbeState(said[3]))
 	case "told":
-		return told(patches.Duration(t, words[1]))
-	case "reports":
-		return func(n *v1alpha1.NodePodProbe) { n.Status.PodProbeStatuses[0].ProbeStates[0].Message = words[1] }
-	case "hidden":
-		return func(n *v1alpha1.NodePodProbe) {
-			n.Generation++
-			n.Spec.PodProbes[0].Probes[0].HideOutput = true
-		}
-	case "seen":
-		return func(n *v1alpha1.NodePodProbe) {
-			n.Status.ObservedGeneration, n.Generation = int64(patches.Number(t, words[1])), int64(patches.Number(t, words[3]))
-		}
+		return told(patches.Duration(t, said[1]))
 	}
-	t.Fatalf("unknown line %q", words)
-	return nil
+	return func(n *v1alpha1.NodePodProbe) { *n = *patches.Changed(words, n, strings.Join(said, "=")) }
 }
 
 // PPM-4.2: the probes of a node do not all run at once when the agent starts.

@@ -14,67 +14,48 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecri/agents"
 )
 
-// crash is how an agent ends: at one of its steps, writes and stops, counted from
-// 0, which is made or not. After that nothing that it sends arrives.
-type crash struct {
-	at   int
-	made bool
-}
-
-func (c crash) String() string { return fmt.Sprintf("at step %d, made %v", c.at, c.made) }
-
-// crasher ends an agent: nothing that it sends arrives any more.
-type crasher struct {
-	crash
-	lock  sync.Mutex
-	steps int
-	dead  bool
-}
-
-// send tells whether something that the agent sends is lost.
-func (c *crasher) send(isStep bool) error {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if !c.dead && isStep {
-		c.steps++
-		if c.steps > c.at {
-			c.dead = true
-			if c.made {
-				return nil
-			}
-		}
-	}
-	if c.dead {
-		return fixture.ErrLost
-	}
-	return nil
-}
-
-// crashing runs an agent that crashes, for a time. It returns false if the
-// agent did not come so far.
-func (n *node) crashing(how crash, d time.Duration) bool {
+// crashing runs an agent for a time. It crashes at one of its steps, writes and stops, counted from 0, which is made or not: after that nothing that it
+// sends arrives. The result is false if the agent did not come so far.
+func (n *node) crashing(at int, made bool, d time.Duration) (dead bool) {
 	n.Helper()
 	n.start()
-	c := &crasher{crash: how}
-	n.Server.FailBefore(func(r fakecluster.Request) error {
+	var lock sync.Mutex
+	send := func(isStep bool) error {
+		lock.Lock()
+		defer lock.Unlock()
+		switch {
+		case dead:
+			return fixture.ErrLost
+		case !isStep:
+			return nil
+		}
+		if at--; at >= 0 {
+			return nil
+		}
+		if dead = true; made {
+			return nil
+		}
+		return fixture.ErrLost
+	}
+	n.FailBefore(func(r fakecluster.Request) error {
 		if r.User != n.User() {
 			return nil
 		}
-		return c.send(r.Verb == "patch")
+		return send(r.Verb == "patch")
 	})
-	n.Server.FailAfter(func(r fakecluster.Request) error {
+	n.FailAfter(func(r fakecluster.Request) error {
 		if r.User != n.User() {
 			return nil
 		}
-		return c.send(false)
+		return send(false)
 	})
-	n.Runtime.FailWith(func(method string) error { return c.send(method == "StopContainer") })
+	n.Runtime.FailWith(func(method string) error { return send(method == "StopContainer") })
 	n.work(d)
 	n.StopAgent()
-	n.Server.FailBefore(nil)
-	n.Server.FailAfter(nil)
+	n.FailBefore(nil)
+	n.FailAfter(nil)
 	n.Runtime.FailWith(nil)
-	return c.dead
+	return dead
 }
 
 // An agent that ends before or after any write or stop leaves no request
@@ -92,7 +73,6 @@ func TestCrash(t *testing.T) {
 			for at, crashed := 0, true; crashed; at++ {
 				for _, made := range []bool{false, true} {
 					for _, waits := range []time.Duration{0, 5 * time.Second} { // until the next agent
-						c := crash{at, made}
 						agents.Play(t, newNode, func(n *node) {
 							n.kubelet.Startup = time.Second
 							n.pod("web-0")
@@ -101,7 +81,7 @@ func TestCrash(t *testing.T) {
 								n.Runtime.End("main-1", 1)
 								n.work(time.Second)
 							}
-							crashed = n.crashing(c, 10*time.Second)
+							crashed = n.crashing(at, made, 10*time.Second)
 							n.work(waits)
 							n.start()
 							n.work(20 * time.Second)
@@ -111,7 +91,7 @@ func TestCrash(t *testing.T) {
 							}
 							n.Want("restarts", []string{fmt.Sprint("main ", 1+test.restarts), "side 1"}, n.restarts("web-0"))
 							if n.Failed() {
-								n.Fatalf("failed with a crash %s", c)
+								n.Fatalf("failed with a crash at step %d, made %v", at, made)
 							}
 						})
 					}

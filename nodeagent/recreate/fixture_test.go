@@ -22,13 +22,9 @@ var (
 )
 
 const (
-	pending    = v1alpha1.ContainerRecreateRequestPending
-	recreating = v1alpha1.ContainerRecreateRequestRecreating
-	succeeded  = v1alpha1.ContainerRecreateRequestSucceeded
-	failed     = v1alpha1.ContainerRecreateRequestFailed
-	completed  = v1alpha1.ContainerRecreateRequestCompleted
+	succeeded = v1alpha1.ContainerRecreateRequestSucceeded
+	completed = v1alpha1.ContainerRecreateRequestCompleted
 
-	acquired     = v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation
 	announcement = v1alpha1.ContainerRecreateRequestStoppingAnnotation
 )
 

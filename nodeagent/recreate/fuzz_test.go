@@ -3,14 +3,12 @@
 package recreate
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/nodeagent"
 )
 
 // Whatever stands in the annotations, the plan is the same each time. A container is
@@ -41,16 +39,4 @@ func FuzzAnnotations(f *testing.F) {
 			t.Errorf("plan %v", show(plan))
 		}
 	})
-}
-
-// CRR-5.5.3: of what is not readable of a hook nothing runs, and the container is
-// stopped all the same.
-func TestUnreadableHook(t *testing.T) {
-	s := running("main m1")
-	s.Containers[0].Annotations = map[string]string{nodeagent.PreStopAnnotation: "{"}
-	s.Requests = []*v1alpha1.ContainerRecreateRequest{newRequest("r", "named=main:m1")}
-	got, err := s.toStop(&Stop{Container: "main", ID: "m1"})
-	if err == nil || !strings.Contains(err.Error(), nodeagent.PreStopAnnotation) || got.PreStop != nil || got.ID != "m1" || got.SandboxID != "box" {
-		t.Errorf("%+v, error %v", got, err)
-	}
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
@@ -46,21 +45,12 @@ func newNode(t *testing.T) *node {
 func newSkewedNode(t *testing.T, skew time.Duration) *node {
 	t.Helper()
 	requests := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-	n := &node{Node: agents.NewNode(t, "node-1", fakecluster.New(nil, requests), skewed{by: skew})}
+	n := &node{Node: agents.NewNode(t, "node-1", fakecluster.New(nil, requests), fakecri.Skewed{By: skew})}
 	n.kubelet = &fakecri.NodeKubelet{Kubelet: fakecri.Kubelet{Client: n.Kube, Runtime: n.Runtime}, Skew: skew}
 	n.requests = n.lifecycle("test").ContainerRecreateRequests("default")
 	n.stopManager = n.startManager()
 	return n
 }
-
-// skewed is a clock that is ahead of the real one.
-type skewed struct {
-	clock.RealClock
-	by time.Duration
-}
-
-func (c skewed) Now() time.Time                  { return time.Now().Add(c.by) }
-func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 func (n *node) lifecycle(user string) client.Interface {
 	n.Helper()
@@ -82,7 +72,7 @@ func (n *node) startManager() (stop func()) {
 func (n *node) start() {
 	n.Helper()
 	o := Options{Lifecycle: n.lifecycle(n.User()), Runtime: agents.Connect(n.T, n.Runtime), Node: n.Name,
-		ControllerOptions: podwright.ControllerOptions{Workers: n.workers, Recorders: n.Events.Of, Clock: skewed{by: n.kubelet.Skew}}}
+		ControllerOptions: podwright.ControllerOptions{Workers: n.workers, Recorders: n.Events.Of, Clock: fakecri.Skewed{By: n.kubelet.Skew}}}
 	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
 	var err error
 	n.agent, err = New(o)

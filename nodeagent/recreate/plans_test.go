@@ -13,6 +13,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/patches"
+	"github.com/podwright/podwright/nodeagent"
 )
 
 // TestPlans shows what the agent does about the requests of a pod, and what it waits for. Each line that follows a command is a
@@ -20,9 +23,9 @@ import (
 //
 //	node main m1; side s1 EXITED   containers, of which later ones are newer; the first line
 //	started m2 4s                  since when one runs
-//	label side|sandbox key value, annotate sandbox key value, unlabel main, no-sandbox, away
+//	label side|sandbox key value, annotate sandbox key value, hook {}, unlabel main, no-sandbox, away
 //
-// The command "late" shows the answer to a request that has not begun. "grace" shows how long the container main may take to stop.
+// The command "late" shows the answer to a request that has not begun. "grace" shows how long the container main may take to stop, and which it is.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -32,7 +35,7 @@ func TestPlans(t *testing.T) {
 				if name == "node" {
 					s = running(strings.FieldsFunc(rest, func(r rune) bool { return r == ';' })...)
 				} else if !s.change(t, name, strings.Fields(rest)) {
-					s.Requests = append(s.Requests, newRequest(name, changesOf(rest)...))
+					s.Requests = append(s.Requests, newRequest(name, patches.Phrases(rest)...))
 				}
 			}
 			before, _ := json.Marshal(s.Requests)
@@ -46,7 +49,7 @@ func TestPlans(t *testing.T) {
 				return s.showLate()
 			case "grace":
 				stop, err := s.toStop(&Stop{Container: "main", ID: "m1"})
-				return fmt.Sprintf("%d s, error %v\n", stop.GraceSeconds, err)
+				return fmt.Sprintf("%d s, hook %t, ID %s, sandbox %s, error %v\n", stop.GraceSeconds, stop.PreStop != nil, stop.ID, stop.SandboxID, err)
 			}
 			return showAll(NewPlan(s))
 		})
@@ -87,11 +90,7 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 	t.Helper()
 	switch what {
 	case "started":
-		ago, err := time.ParseDuration(args[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Started = map[string]time.Time{args[0]: now.Add(-ago)}
+		s.Started = map[string]time.Time{args[0]: now.Add(-patches.Duration(t, args[1]))}
 	case "label":
 		if args[0] == "sandbox" {
 			s.Sandbox.Labels[args[1]] = args[2]
@@ -100,6 +99,8 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 		}
 	case "annotate":
 		s.Sandbox.Annotations = map[string]string{args[1]: args[2]}
+	case "hook":
+		s.Containers[0].Annotations = map[string]string{nodeagent.PreStopAnnotation: args[0]}
 	case "unlabel":
 		s.Containers[0].Labels = nil
 	case "no-sandbox":
@@ -110,19 +111,6 @@ func (s *Snapshot) change(t *testing.T, what string, args []string) bool {
 		return false
 	}
 	return true
-}
-
-// changesOf are the words of a line: "unready=5; phase Recreating".
-func changesOf(text string) (changes []string) {
-	for change := range strings.SplitSeq(text, "; ") {
-		if word, rest, valued := strings.Cut(change, " "); valued {
-			change = word + "=" + rest
-		}
-		if change != "" {
-			changes = append(changes, change)
-		}
-	}
-	return changes
 }
 
 func TestNothingToPlanFor(t *testing.T) {

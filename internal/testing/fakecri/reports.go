@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 )
 
 // NodeKubelet is a Kubelet of all pods of a namespace that also reports whether they are ready.
@@ -95,3 +96,15 @@ func setCondition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
 		*c = corev1.PodCondition{Type: t, Status: status}
 	}
 }
+
+// Skewed is a clock that is ahead of the real one, which is that of the API server.
+type Skewed struct {
+	clock.RealClock
+	By time.Duration
+}
+
+// Now is the time of the clock.
+func (c Skewed) Now() time.Time { return time.Now().Add(c.By) }
+
+// Since is how long ago a time of the clock is.
+func (c Skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }

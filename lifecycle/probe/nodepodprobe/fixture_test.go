@@ -20,17 +20,13 @@ import (
 // now is the time of all snapshots.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func newNode(changes ...func(*corev1.Node)) *corev1.Node {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"},
-		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
-	for _, change := range changes {
-		change(node)
-	}
-	return node
-}
-
 // words are those of testdata/words.yaml.
 var words = patches.Read("testdata/words.yaml", now)
+
+// newNode returns node-1, which is ready, changed by words.
+func newNode(changes ...string) *corev1.Node {
+	return patches.Changed(words, &corev1.Node{}, append([]string{"ready"}, changes...)...)
+}
 
 // newPod returns a pod of the namespace shop on node-1 that is initialized, with the UID uid-NAME. Words change it.
 func newPod(name string, changes ...string) *corev1.Pod {
@@ -71,12 +67,20 @@ func newProbes(pods ...v1alpha1.PodProbe) *v1alpha1.NodePodProbe {
 	return &v1alpha1.NodePodProbe{ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "uid"}, Spec: v1alpha1.NodePodProbeSpec{PodProbes: pods}}
 }
 
-// probed is the entry of a pod with probes of the container main; each runs what its own name says.
+// probed is the entry of a pod, perhaps "namespace/name", with probes of the container main, and perhaps "at" an address; each runs what its own name says.
 func probed(pod string, names ...string) v1alpha1.PodProbe {
-	p := v1alpha1.PodProbe{Namespace: "shop", Name: pod, UID: types.UID("uid-" + pod)}
-	for _, name := range names {
-		_, own, _ := v1alpha1.SplitProbeName(name)
-		p.Probes = append(p.Probes, v1alpha1.ContainerProbe{Name: name, ContainerName: "main", Probe: exec("/" + own)})
+	namespace, name, found := strings.Cut(pod, "/")
+	if !found {
+		namespace, name = "shop", pod
+	}
+	p := v1alpha1.PodProbe{Namespace: namespace, Name: name, UID: types.UID("uid-" + name)}
+	for i, probe := range names {
+		if probe == "at" {
+			p.IP = names[i+1]
+			break
+		}
+		_, own, _ := v1alpha1.SplitProbeName(probe)
+		p.Probes = append(p.Probes, v1alpha1.ContainerProbe{Name: probe, ContainerName: "main", Probe: exec("/" + own)})
 	}
 	return p
 }
@@ -109,7 +113,7 @@ func shown(p *Plan) (lines []string) {
 		for _, e := range all {
 			var names []string
 			for _, probe := range e.Probes {
-				names = append(names, fmt.Sprint(probe.Name, " in ", probe.ContainerName, " ", handler(&probe.Probe)))
+				names = append(names, fmt.Sprint(probe.Name, " in ", probe.ContainerName, " ", strings.Join(probe.Probe.Exec.Command, " ")))
 			}
 			at := ""
 			if e.IP != "" {
@@ -145,13 +149,6 @@ func shown(p *Plan) (lines []string) {
 		add("again after %v", p.RequeueAfter)
 	}
 	return lines
-}
-
-func handler(p *corev1.Probe) string {
-	if p.Exec == nil {
-		return "?"
-	}
-	return strings.Join(p.Exec.Command, " ")
 }
 
 func changes(p *PodPatch) string {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -68,22 +67,15 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	t.Helper()
 	switch words := strings.Fields(parts[0]); words[0] {
 	case "node":
-		s.Node = map[string]func() *corev1.Node{
-			"gone": func() *corev1.Node { return nil },
-			"virtual": func() *corev1.Node {
-				return newNode(func(n *corev1.Node) { n.Labels = map[string]string{"type": "virtual-kubelet"} })
-			},
-			"unready": func() *corev1.Node { return newNode(func(n *corev1.Node) { n.Status.Conditions = nil }) },
-			"leaving": func() *corev1.Node {
-				return newNode(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: now} })
-			},
-		}[words[1]]()
+		if s.Node = nil; words[1] != "gone" {
+			s.Node = newNode(words[1])
+		}
 	case "no-probes":
 		s.NodePodProbe = nil
 	case "probes-leave":
 		s.NodePodProbe.DeletionTimestamp = &metav1.Time{Time: now}
 	case "entry":
-		s.NodePodProbe.Spec.PodProbes = append(s.NodePodProbe.Spec.PodProbes, entryOf(words[1], words[2:]))
+		s.NodePodProbe.Spec.PodProbes = append(s.NodePodProbe.Spec.PodProbes, probed(words[1], words[2:]...))
 	case "says":
 		says(s.NodePodProbe, words[1], words[2:]...)
 	case "pod":
@@ -106,7 +98,7 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	case "marker":
 		m := newMarker(words[1])
 		for _, change := range parts[1:] {
-			changeMarker(t, m, strings.Fields(change))
+			changeMarker(m, strings.Fields(change))
 		}
 		s.Markers[m.Namespace] = append(s.Markers[m.Namespace], m)
 	default:
@@ -114,44 +106,20 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 	}
 }
 
-// entryOf is what is asked for of a pod, perhaps "namespace/name".
-func entryOf(pod string, words []string) v1alpha1.PodProbe {
-	ip := ""
-	if n := len(words); n > 1 && words[n-2] == "at" {
-		ip, words = words[n-1], words[:n-2]
-	}
-	namespace, name, found := strings.Cut(pod, "/")
-	if !found {
-		namespace, name = "shop", pod
-	}
-	entry := probed(name, words...)
-	entry.Namespace, entry.IP = namespace, ip
-	return entry
-}
-
-func changeMarker(t *testing.T, m *v1alpha1.PodProbeMarker, words []string) {
-	t.Helper()
+func changeMarker(m *v1alpha1.PodProbeMarker, said []string) {
 	last := len(m.Spec.Probes) - 1
-	switch words[0] {
+	switch said[0] {
 	case "probe":
-		m.Spec.Probes = append(m.Spec.Probes, newProbe(words[1], strings.Join(words[2:], "")))
+		m.Spec.Probes = append(m.Spec.Probes, newProbe(said[1], strings.Join(said[2:], "")))
 	case "sets":
-		m.Spec.Probes[last].MarkerPolicy = append(m.Spec.Probes[last].MarkerPolicy, sets(v1alpha1.ProbeState(words[1]), words[2:]...))
+		m.Spec.Probes[last].MarkerPolicy = append(m.Spec.Probes[last].MarkerPolicy, sets(v1alpha1.ProbeState(said[1]), said[2:]...))
 	case "notes": // by the last policy
 		policy := &m.Spec.Probes[last].MarkerPolicy[len(m.Spec.Probes[last].MarkerPolicy)-1]
-		*policy = annotates(*policy, words[1:]...)
+		*policy = annotates(*policy, said[1:]...)
 	case "period":
 		m.Spec.Probes[last].Probe.PeriodSeconds = 5
-	case "leaving":
-		m.DeletionTimestamp = &metav1.Time{Time: now}
-	case "in":
-		m.Namespace = words[1]
-	case "selects":
-		if m.Spec.Selector.MatchLabels = nil; words[1] == "badly" {
-			m.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}
-		}
 	default:
-		t.Fatalf("unknown change %q of a marker", words)
+		*m = *patches.Changed(words, m, strings.Join(said, "="))
 	}
 }
 

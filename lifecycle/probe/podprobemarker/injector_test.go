@@ -27,15 +27,17 @@ func TestInjector(t *testing.T) {
 		injector, err := NewInjector(InjectorOptions{Lifecycle: fixture.Connect(t, c.Server, fixture.ControllerUser, client.NewForConfig)})
 		c.Must(err)
 		create := &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "shop"}
-		newPod := func() *corev1.Pod {
-			return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+		created := func() *corev1.Pod { // as a user creates it: the namespace is that of the request
+			pod := newPod("web-0")
+			pod.Namespace = ""
+			return pod
 		}
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := injector.MatchExpression(over); err == nil || !strings.Contains(err.Error(), "not filled yet") {
 			t.Errorf("PPM-1.7: before it runs: error %v", err)
 		}
-		if err := injector.Mutate(over, create, newPod()); err == nil || !strings.Contains(err.Error(), "not filled yet") {
+		if err := injector.Mutate(over, create, created()); err == nil || !strings.Contains(err.Error(), "not filled yet") {
 			t.Errorf("PPM-1.7: a pod before it runs: error %v", err)
 		}
 		changes := 0
@@ -51,23 +53,21 @@ func TestInjector(t *testing.T) {
 				t.Errorf("PPM-1.7: %s: %d changes, want %d, expression %s, want %s", step, changes, changed, got, want)
 			}
 			changes = 0
-			pod := newPod()
+			pod := created()
 			c.Must(injector.Mutate(t.Context(), create, pod))
 			if pod.Annotations[v1alpha1.PodProbeMarkersAnnotation] != list {
 				t.Errorf("PPM-1.7: %s: annotations %v", step, pod.Annotations)
 			}
 			for _, none := range []*admissionv1.AdmissionRequest{{Operation: admissionv1.Update, Namespace: "shop"}, {Operation: admissionv1.Create, Namespace: "bank"}} {
-				pod := newPod()
+				pod := created()
 				if c.Must(injector.Mutate(t.Context(), none, pod)); len(pod.Annotations) > 0 {
 					t.Errorf("PPM-1.7: %s: %s in %s: annotations %v", step, none.Operation, none.Namespace, pod.Annotations)
 				}
 			}
 		}
 		expect("no marker", "false", "", 0)
-		m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: "games"}, Spec: v1alpha1.PodProbeMarkerSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-			Probes: []v1alpha1.PodContainerProbe{{Name: "idle", ContainerName: "main", PodConditionType: "Idle",
-				Probe: corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/idle"}}}}}}}}
+		m := newMarker()
+		m.UID, m.Finalizers = "", nil
 		m, err = markers.Create(t.Context(), m, metav1.CreateOptions{})
 		c.Must(err)
 		expect("one", "request.namespace in ['shop']", "games", 1)

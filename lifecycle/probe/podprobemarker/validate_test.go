@@ -28,12 +28,16 @@ func parse(t *testing.T, spec string) *v1alpha1.PodProbeMarker {
 // long are letters that come so often: x*4096.
 var long = regexp.MustCompile(`([x<])\*(\d+)`)
 
+// lengthened is a text with all of these letters.
+func lengthened(t *testing.T, text string) string {
+	return long.ReplaceAllStringFunc(text, func(all string) string { return strings.Repeat(all[:1], patches.Number(t, all[2:])) })
+}
+
 // PPM-1.2 to PPM-1.6: what admission refuses.
 func TestValidate(t *testing.T) {
 	datadriven.RunTest(t, "testdata/validate.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var lines []string
-		text := long.ReplaceAllStringFunc(d.Input, func(all string) string { return strings.Repeat(all[:1], patches.Number(t, all[2:])) })
-		for _, err := range ValidateCreate(parse(t, text)) {
+		for _, err := range ValidateCreate(parse(t, lengthened(t, d.Input))) {
 			lines = append(lines, err.Error()+"\n")
 		}
 		if strings.Contains(d.Input, "a b: c") {
