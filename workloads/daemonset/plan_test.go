@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -128,4 +131,20 @@ func showConditions(s *v1alpha1.DaemonSetStatus) string {
 		all = append(all, strings.TrimSpace(fmt.Sprint(string(c.Type), " ", c.Status, " ", c.Reason)))
 	}
 	return strings.Join(all, "\n")
+}
+
+func TestSnapshots(t *testing.T) {
+	snapshots.Check(t, NewPlan, func() *Snapshot {
+		return place(t, setOf(t, inPlace), "n1:v1 n2:v1+down n3 n4:v2")
+	})
+}
+
+// A release switches what it does by default. (DS-25)
+func TestFeaturesOf(t *testing.T) {
+	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
+		t.Errorf("1.4 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(Features{PartitionRoundsDown: true, PreDownloadSandboxConfig: true}, FeaturesOf(podwright.Release19)); diff != "" {
+		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
 }

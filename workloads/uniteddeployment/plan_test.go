@@ -7,11 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -98,4 +100,14 @@ func ordinalsOf(pods []*corev1.Pod) (found []int) {
 		found = append(found, int(n))
 	}
 	return found
+}
+
+// A release switches what it does by default. (UD-12.5, UD-20, UD-21, UD-21.6, UD-21.7, UD-7)
+func TestFeaturesOf(t *testing.T) {
+	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
+		t.Errorf("1.4 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(Features{AdaptiveScheduling: true, UpdatedCondition: true, SubsetStatuses: true, RevisionLabel: true, ReservedLabels: true}, FeaturesOf(podwright.Release19)); diff != "" {
+		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
 }
