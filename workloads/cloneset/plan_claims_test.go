@@ -38,8 +38,8 @@ var claimsNow = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (u users) views() (views []*pod) {
 	for _, id := range slices.Sorted(maps.Keys(u)) {
-		shared := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-" + id, UID: types.UID("uid-" + id), Labels: map[string]string{v1alpha1.CloneSetInstanceIDLabel: id},
-			CreationTimestamp: metav1.NewTime(claimsNow.Add(-time.Hour))}}
+		shared := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-" + id, UID: types.UID("uid-" + id),
+			Labels: map[string]string{v1alpha1.CloneSetInstanceIDLabel: id}, CreationTimestamp: metav1.NewTime(claimsNow.Add(-time.Hour))}}
 		if u[id].New {
 			shared.CreationTimestamp = metav1.NewTime(claimsNow)
 		}
@@ -64,8 +64,10 @@ func TestWhoseClaimsAre(t *testing.T) {
 		p.Planner = podplan.NewPlanner(&p.plan.Plan, failedScale)
 		p.At, p.plan.Diff.ScaleUp = claimsNow, row.Missing
 		for name, id := range row.Claims {
-			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha1.CloneSetInstanceIDLabel: strings.TrimSuffix(id, "~")},
-				OwnerReferences: []metav1.OwnerReference{{Kind: "ConfigMap", Name: "other", UID: "other"}, {Kind: "CloneSet", Name: "web", UID: "uid-web", Controller: new(true)}}}}
+			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name,
+				Labels: map[string]string{v1alpha1.CloneSetInstanceIDLabel: strings.TrimSuffix(id, "~")},
+				OwnerReferences: []metav1.OwnerReference{{Kind: "ConfigMap", Name: "other", UID: "other"},
+					{Kind: "CloneSet", Name: "web", UID: "uid-web", Controller: new(true)}}}}
 			if strings.HasSuffix(id, "~") {
 				claim.DeletionTimestamp = &metav1.Time{Time: claimsNow}
 			}

@@ -14,7 +14,9 @@ import (
 
 // TestReplace plays testdata/replace: each row is a Rollout, and shows what of it may be replaced.
 func TestReplace(t *testing.T) {
-	fixture.PlayRows(t, "testdata/replace", func() Rollout { return Rollout{} }, func(_ *testing.T, _ string, row *Rollout) string { return fmt.Sprintf("%+v", row.Replace()) })
+	fixture.PlayRows(t, "testdata/replace", func() Rollout { return Rollout{} }, func(_ *testing.T, _ string, row *Rollout) string {
+		return fmt.Sprintf("%+v", row.Replace())
+	})
 }
 
 // TestZeros: other tools read the numbers of a status, and take those that are missing for unknown. (DS-17)

@@ -36,8 +36,8 @@ func ready10(text string) string {
 }
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf.
-// "creates" shows new pods, "names" the name of the first one, and "waits" by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. What follows a command
-// changes the state: see changeState, and testdata/words.yaml.
+// "creates" shows new pods, "names" the name of the first one, and "waits" by which limit pods wait. Those in testdata/status.txt show the
+// status, or its conditions. What follows a command changes the state: see changeState, and testdata/words.yaml.
 func TestPlans(t *testing.T) {
 	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {

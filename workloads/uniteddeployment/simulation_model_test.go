@@ -50,16 +50,19 @@ func modelOf(object simulation.Object) *model {
 	}
 	switch o := object.(type) {
 	case *v1alpha1.CloneSet:
-		observe(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), o.Spec.Replicas, &o.Spec.Template, o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas)
+		observe(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), o.Spec.Replicas, &o.Spec.Template,
+			o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas)
 		m.paused = o.Spec.UpdateStrategy.Paused
 		if p := o.Spec.UpdateStrategy.Partition; p != nil {
 			m.partition, _ = intstr.GetScaledValueFromIntOrPercent(p, m.replicas, true)
 		}
 	case *appsv1.Deployment:
-		observe(appsv1.SchemeGroupVersion.WithKind("Deployment"), o.Spec.Replicas, &o.Spec.Template, o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas)
+		observe(appsv1.SchemeGroupVersion.WithKind("Deployment"), o.Spec.Replicas, &o.Spec.Template,
+			o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas)
 		m.paused = o.Spec.Paused
 	case *appsv1.StatefulSet:
-		observe(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), o.Spec.Replicas, &o.Spec.Template, o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas)
+		observe(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), o.Spec.Replicas, &o.Spec.Template,
+			o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas)
 		m.waits, m.inOrder = true, o.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 			m.partition = int(ptr.Deref(rolling.Partition, 0))
