@@ -121,3 +121,27 @@ func ExampleNewReconciler() {
 	}
 	_ = whatIf
 }
+
+func ExampleDefault() {
+	set := &v1alpha1.CloneSet{}
+	set.Spec.UpdateStrategy.Type = v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
+	cloneset.Default(set, nil, cloneset.DefaultOptions{})
+	fmt.Println(*set.Spec.Replicas, set.Spec.UpdateStrategy.MaxUnavailable, set.Spec.Template.Spec.RestartPolicy)
+	// Output: 1 20% Always
+}
+
+// What a role for the controller has to allow, by the options that it runs with.
+func ExampleRules() {
+	for _, rule := range cloneset.Rules(cloneset.Options{NoNodes: true, Features: cloneset.Features{InPlaceResize: true}}) {
+		fmt.Println(rule.APIGroups[0], rule.Resources[0], rule.Verbs)
+	}
+	// Output:
+	// apps.kruise.io clonesets [list watch patch]
+	// apps.kruise.io clonesets/status [patch]
+	// apps.kruise.io clonesets/finalizers [update]
+	//  pods [get list watch create patch delete]
+	//  pods/status [patch]
+	//  persistentvolumeclaims [get list watch create patch delete]
+	// apps controllerrevisions [get list watch create patch delete]
+	//  pods/resize [patch]
+}

@@ -183,11 +183,8 @@ func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySecond
 //	terminate               the CloneSet is being deleted
 //	no-status               its status is lost
 //	jobs name…              jobs are there that pull images ahead
-//	spoil                   no revision that is there can be read any more
 //	add-revision            a revision is there that has no owner, and cannot be read
 //	lose pod                nothing is heard of its node: the controller manager has reported that, and that the pod is not ready
-//	unbind pod [node]       it is as new, without a node or with another one, and its kubelet does nothing
-//	sidecar pod image       a SidecarSet injects the container log, or updates it
 //	report                  node agents report that all containers run what their pods say
 func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool {
 	switch d.Cmd {
@@ -213,45 +210,18 @@ func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool
 		for _, arg := range d.CmdArgs {
 			w.jobs = append(w.jobs, arg.Key)
 		}
-	case "spoil":
-		for i, r := range w.Revisions {
-			w.Revisions[i] = r.DeepCopy()
-			w.Revisions[i].Data.Raw = []byte(`{"spec":{"template":7}}`)
-		}
 	case "add-revision":
 		orphan := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-orphan", Labels: map[string]string{"app": "web"}}, Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
 		w.Revisions = append(w.Revisions, orphan)
-	case "lose", "unbind", "sidecar":
-		w.podCommand(d.Cmd, w.Name(d.CmdArgs[0].Key), d.CmdArgs[1:])
+	case "lose":
+		name := w.Name(d.CmdArgs[0].Key)
+		w.lost[w.Pod(name).Spec.NodeName] = w.Now
+		w.Freeze(name, true)
+		w.Edit(name, func(pod *corev1.Pod) { w.SetCondition(pod, corev1.PodReady, corev1.ConditionFalse) })
 	default:
 		return false
 	}
 	return true
-}
-
-func (w *setScenario) podCommand(command, name string, args []datadriven.CmdArg) {
-	switch command {
-	case "lose":
-		w.lost[w.Pod(name).Spec.NodeName] = w.Now
-		w.Freeze(name, true)
-		w.Edit(name, func(pod *corev1.Pod) { w.SetCondition(pod, corev1.PodReady, corev1.ConditionFalse) })
-	case "unbind":
-		w.Freeze(name, true)
-		w.Edit(name, func(pod *corev1.Pod) {
-			pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
-			if len(args) > 0 {
-				pod.Spec.NodeName = args[0].Key
-			}
-		})
-	case "sidecar":
-		w.Edit(name, func(pod *corev1.Pod) {
-			if len(pod.Spec.Containers) == 1 {
-				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "log", Image: args[0].Key})
-				return
-			}
-			scenario.UpdateSidecar(w.T, pod, "log", args[0].Key, w.Now)
-		})
-	}
 }
 
 // showRevisions shows the revisions by their numbers.

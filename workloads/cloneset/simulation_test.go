@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -118,8 +117,8 @@ func featuresOf(seed uint64) Features {
 // means; and paused, which asks for a standstill. All the rest stands: partitions,
 // strategies, limits, hooks, specified-deletes and quarantines are for the controller to cope with.
 func push(u *simulation.User) {
-	spec := &u.Workload().(*v1alpha1.CloneSet).Spec
-	containers := spec.Template.Spec.Containers
+	set := u.Workload().(*v1alpha1.CloneSet)
+	containers := set.Spec.Template.Spec.Containers
 	if len(containers) == 0 {
 		containers = []corev1.Container{{Name: "main"}}
 	}
@@ -129,11 +128,7 @@ func push(u *simulation.User) {
 		panic(err)
 	}
 	u.Edit(`{"spec":{"template":{"spec":{"containers":` + string(data) + `}},"updateStrategy":{"paused":false}}}`)
-	for _, m := range mistakes {
-		if m.made(spec) {
-			u.Edit(m.undo)
-		}
-	}
+	takeBack(u, set)
 }
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
@@ -207,38 +202,19 @@ func (f fields) anySet(r *rand.Rand) simulation.Object {
 // edits are what users change about a CloneSet, of the fields that were known earlier.
 var edits = append(simulation.ReadEdits("edits"), simulation.Hooks...)
 
-// mistake is a merge patch that only a webhook would refuse, and the patch that takes it back.
-type mistake struct {
-	do, undo string
-	made     func(*v1alpha1.CloneSetSpec) bool
-}
+// mistakes are what only a webhook would refuse.
+var mistakes = simulation.ReadMistakes("mistakes")
 
-var mistakes = []mistake{
-	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`,
-		func(s *v1alpha1.CloneSetSpec) bool { return len(s.Selector.MatchExpressions) > 0 }},
-	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`, selectsNothing},
-	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`, selectsNothing},
-	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`, func(s *v1alpha1.CloneSetSpec) bool { return ptr.Deref(s.Replicas, 1) < 0 }},
-	{`{"spec":{"minReadySeconds":-1}}`, `{"spec":{"minReadySeconds":0}}`, func(s *v1alpha1.CloneSetSpec) bool { return s.MinReadySeconds < 0 }},
-	{`{"spec":{"updateStrategy":{"partition":"two"}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`,
-		func(s *v1alpha1.CloneSetSpec) bool { return amount(s.UpdateStrategy.Partition) < 0 }},
-	{`{"spec":{"updateStrategy":{"partition":-1}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`,
-		func(s *v1alpha1.CloneSetSpec) bool { return amount(s.UpdateStrategy.Partition) < 0 }},
-	{`{"spec":{"updateStrategy":{"maxSurge":"much"}}}`, `{"spec":{"updateStrategy":{"maxSurge":1}}}`,
-		func(s *v1alpha1.CloneSetSpec) bool { return amount(s.UpdateStrategy.MaxSurge) < 0 }},
-	{`{"spec":{"updateStrategy":{"type":"InPlaceOnly","maxSurge":1}}}`, `{"spec":{"updateStrategy":{"maxSurge":0}}}`,
-		func(s *v1alpha1.CloneSetSpec) bool {
-			return s.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType && amount(s.UpdateStrategy.MaxSurge) > 0
-		}},
-	{`{"spec":{"updateStrategy":{"maxUnavailable":-1}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`, movesNothing},
-	{`{"spec":{"updateStrategy":{"maxUnavailable":0,"maxSurge":0}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`, movesNothing},
-	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}}}}`,
-		func(s *v1alpha1.CloneSetSpec) bool { return len(s.Template.Spec.Containers) == 0 }},
-}
-
-// selectsNothing tells whether a selector is empty, or does not match the template.
-func selectsNothing(s *v1alpha1.CloneSetSpec) bool {
-	return len(s.Selector.MatchLabels) == 0 || !labels.SelectorFromSet(s.Selector.MatchLabels).Matches(labels.Set(s.Template.Labels))
+// takeBack takes back the mistakes that were made, and others that come to the same.
+func takeBack(u *simulation.User, set *v1alpha1.CloneSet) {
+	u.TakeBack(set, mistakes...)
+	strategy := &set.Spec.UpdateStrategy
+	if strategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType && amount(strategy.MaxSurge) > 0 {
+		u.Edit(`{"spec":{"updateStrategy":{"maxSurge":0}}}`)
+	}
+	if movesNothing(&set.Spec) {
+		u.Edit(`{"spec":{"updateStrategy":{"maxUnavailable":1}}}`)
+	}
 }
 
 // movesNothing tells whether maxUnavailable is none, or 0 while maxSurge is 0 too,
@@ -272,13 +248,9 @@ func (f fields) act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(30); {
 	case n == 0 && r.IntN(3) == 0:
-		u.Edit(mistakes[r.IntN(len(mistakes))].do)
+		u.Edit(mistakes[r.IntN(len(mistakes))][0])
 	case n == 0:
-		for _, m := range mistakes {
-			if m.made(&u.Workload().(*v1alpha1.CloneSet).Spec) {
-				u.Edit(m.undo)
-			}
-		}
+		takeBack(u, u.Workload().(*v1alpha1.CloneSet))
 	case n < 13 || pod == nil:
 		u.Edit(simulation.AnyEdit(r, f.edits))
 	case n < 19:

@@ -5,7 +5,6 @@ package cloneset
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,12 +15,9 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// TestStories plays the stories in testdata: see fixture.PlayStories and fixture.Kind.Story. The option budget is a number of
-// updates, or lost: it cannot tell. The budget "unready" protects pods that are ready. "exhausted" refuses the pods that a label marks.
-// "asked" shows how many updates the budget was asked about. "free" and "full" change whether the exhausted one allows all.
+// TestStories plays the stories in testdata: see fixture.PlayStories and fixture.Kind.Story.
 // "nodes" says what nodes answer to resizes: the reason, of all pods or of one; without a reason they do them. "stores" has a policy store
 // another cpu or image than the one asked for, or than any. It does so in every write of a pod that is there. Alone, the command ends that.
 // So does "relabels" with labels of new pods. "send-later claim" and "served-late" are about a deletion of another manager.
@@ -29,10 +25,7 @@ func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", cloneSets, func(f *fixture.Cluster) *fixture.Story {
 		c := newCluster(f)
 		s := c.Story(func(replicas int32) any { return testSet(replicas) })
-		s.Option, s.Waiting = c.option, c.waits
-		s.Further["asked"] = c.asked
-		s.Further["free"] = func(...string) string { c.budget().Denies = func(*corev1.Pod) bool { return false }; return "" }
-		s.Further["full"] = func(...string) string { c.budget().Denies = exhausted; return "" }
+		s.Waiting = c.waits
 		s.Further["nodes"] = func(words ...string) string { c.Kubelet.Resize = nodesSay(words...); return "" }
 		s.Further["stores"] = c.stores
 		s.Further["relabels"] = c.relabels
@@ -40,42 +33,6 @@ func TestStories(t *testing.T) {
 		s.Further["served-late"] = c.servedLate
 		return s
 	})
-}
-
-func (c *cluster) option(name, value string) {
-	switch {
-	case name != "budget":
-		c.Option(name, value)
-	case value == "exhausted":
-		c.Options.Budget = &fixture.Budget{Denies: exhausted}
-	case value == "unready":
-		c.Options.Budget = &fixture.Budget{Denies: readiness.Ready}
-	case value == "lost":
-		c.Options.Budget = &fixture.Budget{Left: 1000, Err: fixture.ErrLost}
-	default:
-		left, err := strconv.Atoi(value)
-		c.Must(err)
-		c.Options.Budget = &fixture.Budget{Left: left}
-	}
-}
-
-func (c *cluster) budget() *fixture.Budget { return c.Options.Budget.(*fixture.Budget) }
-
-// exhausted tells whether the budget of a pod is.
-func exhausted(pod *corev1.Pod) bool { return pod.Labels["budget"] == "exhausted" }
-
-// asked shows how often the budget was asked since this was asked, by the labels of pods if it denies some.
-func (c *cluster) asked(...string) string {
-	b := c.budget()
-	defer func() { b.Asked = nil }()
-	if b.Denies == nil {
-		return fmt.Sprintf("%d, two at a time: %t\n", len(b.Asked), b.Overlap.Load())
-	}
-	of := map[string]int{}
-	for _, pod := range b.Asked {
-		of[pod.Labels["budget"]]++
-	}
-	return fmt.Sprintln(of)
 }
 
 // nodesSay has nodes give a reason for not doing resizes, of all pods or of one.

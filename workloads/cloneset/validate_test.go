@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -85,4 +86,14 @@ func ExampleValidateUpdate() {
 	// Output:
 	// image: <nil>
 	// network: spec.template.spec.hostNetwork Forbidden
+}
+
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (CS-V10)
+func TestVerdicts(t *testing.T) {
+	const valid = `
+metadata: {namespace: shop, name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: nginx}]}}`
+	verdicts.Check(t, "testdata/verdicts.txt", verdicts.Subject[v1alpha1.CloneSet]{Valid: valid, Create: cloneset.ValidateCreate, Update: cloneset.ValidateUpdate, Touch: `{"minReadySeconds":7}`})
 }

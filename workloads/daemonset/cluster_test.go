@@ -35,9 +35,6 @@ var (
 type cluster struct {
 	*fixture.Kind[Options, Snapshot, Plan]
 	sets client.DaemonSetInterface // the test's
-
-	denied string // the pod that a budget denies
-	asked  int    // how often it was asked about that
 }
 
 // inCluster plays a story with DaemonSets.

@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -33,8 +36,8 @@ func ready10(text string) string {
 }
 
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes in the notation of place, and lines of the DaemonSet, see setOf.
-// "creates" shows new pods, "names" the name of the first one, and "waits" by which limit pods wait. Those in testdata/status.txt show the status, or the condition by which consumers wait. What follows a command
-// changes the state: see changeState, and testdata/words.yaml.
+// "creates" shows new pods, "names" the name of the first one, and "waits" by which limit pods wait. Those in testdata/status.txt show the
+// status, or its conditions. What follows a command changes the state: see changeState, and testdata/words.yaml.
 func TestPlans(t *testing.T) {
 	for _, file := range []string{"testdata/plans.txt", "testdata/status.txt"} {
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
@@ -128,4 +131,20 @@ func showConditions(s *v1alpha1.DaemonSetStatus) string {
 		all = append(all, strings.TrimSpace(fmt.Sprint(string(c.Type), " ", c.Status, " ", c.Reason)))
 	}
 	return strings.Join(all, "\n")
+}
+
+func TestSnapshots(t *testing.T) {
+	snapshots.Check(t, NewPlan, func() *Snapshot {
+		return place(t, setOf(t, inPlace), "n1:v1 n2:v1+down n3 n4:v2")
+	})
+}
+
+// A release switches what it does by default. (DS-25)
+func TestFeaturesOf(t *testing.T) {
+	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
+		t.Errorf("1.4 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(Features{PartitionRoundsDown: true, PreDownloadSandboxConfig: true}, FeaturesOf(podwright.Release19)); diff != "" {
+		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
 }

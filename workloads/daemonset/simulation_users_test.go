@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -67,14 +66,7 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 // refused, and what asks for a standstill. All else is for the controller to overcome.
 func push(u *simulation.User) {
 	set := u.Workload().(*v1alpha1.DaemonSet)
-	for _, mistake := range mistakes {
-		after := set.DeepCopy()
-		simulation.Merge(after, mistake[0])
-		if equality.Semantic.DeepEqual(after, set) {
-			u.Edit(mistake[1])
-			simulation.Merge(set, mistake[1])
-		}
-	}
+	u.TakeBack(set, mistakes...)
 	containers := set.Spec.Template.Spec.Containers
 	containers[0].Image = "nginx:9"
 	data, err := json.Marshal(containers)

@@ -3,7 +3,6 @@
 package daemonset
 
 import (
-	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,15 +11,12 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. The option "resize" has pods resized in place. With a reason, the node n2
-// gives it and does not resize its first pod. The option "budget" denies the pod that "denies" names; "asked" shows how often it was asked
-// about it.
+// gives it and does not resize its first pod.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := newCluster(f)
 		s := c.Story(func(int32) any { return testSet(web.Name) })
 		s.Option, s.Node = c.option, newNode
-		s.Further["denies"] = func(words ...string) string { c.denied = words[0]; return "" }
-		s.Further["asked"] = func(...string) string { return fmt.Sprintln(c.asked) }
 		return s
 	})
 }
@@ -42,13 +38,6 @@ func (c *cluster) option(name, value string) {
 			}
 			return value
 		}
-	case "budget":
-		c.Options.Budget = &fixture.Budget{Denies: func(pod *corev1.Pod) bool {
-			if pod.Name == c.denied {
-				c.asked++
-			}
-			return pod.Name == c.denied
-		}}
 	default:
 		c.Option(name, value)
 	}

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/daemonset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // specWith is the JSON of a valid DaemonSet with some more fields in its spec.
@@ -68,4 +70,16 @@ func ExampleWebhook() {
 	}
 	fmt.Println(slices.Sorted(maps.Keys(webhook.Handlers())))
 	// Output: [/mutate-apps-kruise-io-v1alpha1-daemonset /validate-apps-kruise-io-v1alpha1-daemonset]
+}
+
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (DS-V8)
+func TestVerdicts(t *testing.T) {
+	verdicts.Check(t, "testdata/verdicts.txt", verdicts.Subject[v1alpha1.DaemonSet]{
+		Valid: `
+metadata: {namespace: shop, name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template: {metadata: {labels: {app: agent}}, spec: {containers: [{name: main, image: agent}]}}`,
+		Create: daemonset.ValidateCreate, Update: daemonset.ValidateUpdate, Touch: `{"burstReplicas":7}`,
+	})
 }

@@ -3,18 +3,18 @@
 package statefulset
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -77,7 +77,7 @@ func TestStatefulSetChanges(t *testing.T) {
 	mutation.CheckWorkloads(t, situations(t), (*v1beta1.StatefulSet).DeepCopy, func(s *Snapshot) **v1beta1.StatefulSet { return &s.Set })
 }
 
-// TestSetsOfObjects is about whose an object is by its name.
+// TestSetsOfObjects plays testdata/names: whose an object is by its name, as a pod and as a claim.
 func TestSetsOfObjects(t *testing.T) {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	for _, name := range []string{"web", "my-web", "data-my-web", "web-0"} {
@@ -85,44 +85,10 @@ func TestSetsOfObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ofPod := setsOfPod(func() cache.Store { return indexer })
-	ofClaim := setsOfClaim(func() cache.Store { return indexer })
-	for _, test := range []struct {
-		object     string
-		pod, claim string
-	}{
-		{"web-0", "web", ""},
-		{"web-00", "", ""},
-		{"web-x", "", ""},
-		{"web", "", ""},
-		{"other-0", "", ""},
-		{"web-0-1", "web-0", ""},
-		{"my-web-3", "my-web", "web"},
-		{"data-web-0", "", "web"},
-		{"logs-data-my-web-12", "", "data-my-web my-web web"},
-		{"data-web-0-1", "", "web-0"},
-		{"-web-0", "", "web"},
-		{"web--0", "", ""},
-	} {
-		t.Run(test.object, func(t *testing.T) {
-			names := func(keys []types.NamespacedName) string {
-				var out []string
-				for _, key := range keys {
-					out = append(out, key.Name)
-				}
-				return strings.Join(out, " ")
-			}
-			meta := metav1.ObjectMeta{Namespace: "default", Name: test.object}
-			if got := names(ofPod(&corev1.Pod{ObjectMeta: meta})); got != test.pod {
-				t.Errorf("as a pod it is one of %q, want %q", got, test.pod)
-			}
-			if got := names(ofClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != test.claim {
-				t.Errorf("as a claim it is one of %q, want %q", got, test.claim)
-			}
-			meta.Namespace = "elsewhere"
-			if got := names(ofClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != "" {
-				t.Errorf("in another namespace it is one of %q", got)
-			}
+	store := func() cache.Store { return indexer }
+	fixture.PlayRows(t, "testdata/names", func() metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default"} },
+		func(_ *testing.T, _ string, row *metav1.ObjectMeta) string {
+			return fmt.Sprint("a pod of ", setsOfPod(store)(&corev1.Pod{ObjectMeta: *row}), ", a claim of ",
+				setsOfClaim(store)(&corev1.PersistentVolumeClaim{ObjectMeta: *row}))
 		})
-	}
 }

@@ -149,3 +149,10 @@ func ExampleNewReconciler() {
 	}
 	_ = whatIf
 }
+
+func ExampleDefault() {
+	set := &v1beta1.StatefulSet{}
+	statefulset.Default(set, nil, statefulset.DefaultOptions{})
+	fmt.Println(*set.Spec.Replicas, set.Spec.PodManagementPolicy, set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable, set.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted)
+	// Output: 1 OrderedReady 1 Retain
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -304,4 +305,28 @@ func problems(p *Plan) string {
 		parts = append(parts, fmt.Sprintf("%s: %v", problem.Condition, problem.Err))
 	}
 	return strings.Join(parts, "\n")
+}
+
+func TestSnapshots(t *testing.T) {
+	snapshots.Check(t, NewPlan, func() *Snapshot {
+		return testSnapshot(t, "B/A 0A 1B 3A replicas=3 claimed")
+	})
+}
+
+// TestAMillionReplicas plans for as many pods as a StatefulSet may have. One user must not have the controller of all others busy
+// for long. A plan allocates for each pod as little as one for a tenth of them does.
+func TestAMillionReplicas(t *testing.T) {
+	allocations := func(n int32) float64 {
+		s := testSnapshot(t, fmt.Sprint("A/A 0A 1A replicas=", n))
+		return testing.AllocsPerRun(1, func() {
+			if plan := NewPlan(s); len(plan.Create) == 0 || len(plan.Problems) > 0 {
+				t.Fatalf("%d pods, problems: %s", len(plan.Create), problems(plan))
+			}
+		})
+	}
+	tenth, whole := allocations(mostReplicas/10), allocations(mostReplicas)
+	t.Logf("%.0f and %.0f allocations", tenth, whole)
+	if whole > 11*tenth {
+		t.Errorf("%.0f allocations for %d pods, %.0f for a tenth of them", whole, mostReplicas, tenth)
+	}
 }

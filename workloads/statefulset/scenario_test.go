@@ -12,10 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/scenario"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -124,28 +122,8 @@ func (w *setScenario) MinReadySeconds() int32 {
 	return 0
 }
 
-// Command knows "foreign pod", which gives a pod to another controller, and "serve pod": another manager puts it into service.
-func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
-	switch d.Cmd {
-	case "foreign":
-		w.Edit(w.Name(d.CmdArgs[0].Key), disinherit)
-	case "serve":
-		w.Edit(w.Name(d.CmdArgs[0].Key), func(pod *corev1.Pod) {
-			for _, c := range []corev1.PodConditionType{inplacev1alpha1.InPlaceUpdateReady, corev1.PodReady} {
-				*readiness.Condition(pod, c) = corev1.PodCondition{Type: c, Status: corev1.ConditionTrue}
-			}
-		})
-	default:
-		return false
-	}
-	return true
-}
-
-// disinherit gives a pod to another controller.
-func disinherit(pod *corev1.Pod) {
-	controller := true
-	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "other", UID: "uid-other", Controller: &controller}}
-}
+// Command knows no command of its own.
+func (w *setScenario) Command(*datadriven.TestData, *strings.Builder) bool { return false }
 
 // Feature switches a feature on.
 func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
@@ -153,6 +131,6 @@ func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
 // Spec changes fields of the spec, each given as key=value, in one write.
 func (w *setScenario) Spec(changes ...string) { scenario.ChangeSpec(words, w.set, changes...) }
 
-// TestScripts plays the rollouts in testdata: see scenario.RunScripts and setScenario.Command. Keys of spec are words of StatefulSets, which
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts. Keys of spec are words of StatefulSets, which
 // testdata/words.yaml explains.
 func TestScripts(t *testing.T) { scenario.RunScripts(t, "testdata/scripts", scripted) }

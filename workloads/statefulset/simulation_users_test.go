@@ -11,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
@@ -114,25 +113,12 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 // nothing else can undo by the rules. All else is for the controller to overcome.
 func push(u *simulation.User, rules invariants.StatefulSetFeatures) {
 	set := u.Workload().(*v1beta1.StatefulSet)
-	edit := func(patch string) {
-		u.Edit(patch)
-		set = merged(set, patch)
-	}
-	for _, mistake := range slices.Concat(laterMistakes, mistakes) {
-		if equality.Semantic.DeepEqual(merged(set, mistake[0]), set) {
-			edit(mistake[1])
-		}
-	}
-	edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
-		"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"paused":false}}}}`)
+	u.TakeBack(set, slices.Concat(laterMistakes, mistakes)...)
+	const running = `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
+		"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"paused":false}}}}`
+	u.Edit(running)
+	simulation.Merge(set, running)
 	free(u, set, rules)
-}
-
-// merged returns what a merge patch makes of a set.
-func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
-	after := set.DeepCopy()
-	simulation.Merge(after, patch)
-	return after
 }
 
 // free undoes what only users can:

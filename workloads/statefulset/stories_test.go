@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -22,8 +21,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestStories plays the stories in testdata: see fixture.PlayStories and fixture.Kind.Story. There is an option budget=n; "asked" and "budget n"
-// are about it. "nodes" has nodes answer with a reason to resizes of a pod that is there. "class" says what the storage class
+// TestStories plays the stories in testdata: see fixture.PlayStories and fixture.Kind.Story. "nodes" has nodes answer with a reason to
+// resizes of a pod that is there. "class" says what the storage class
 // is: grows, rigid or missing. "calm" lets two hours pass, and says if the controller was busy.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", statefulSets, func(f *fixture.Cluster) *fixture.Story {
@@ -31,11 +30,6 @@ func TestStories(t *testing.T) {
 		s := c.Story(func(replicas int32) any { return testSet(replicas) })
 		s.Stable, s.Option = true, c.option
 		maps.Copy(s.Further, map[string]func(...string) string{
-			"asked": c.asked,
-			"budget": func(words ...string) string {
-				c.Options.Budget.(*fixture.Budget).Left, _ = strconv.Atoi(words[0])
-				return ""
-			},
 			"nodes": c.nodes, "calm": c.calm, "class": c.class,
 			"labels": c.labels, "sizes": c.sizes, "lend-claim": c.lendClaim,
 			"create-revision": c.createRevision, "delete-revisions": c.deleteRevisions, "revision-labels": c.revisionLabels,
@@ -45,23 +39,8 @@ func TestStories(t *testing.T) {
 }
 
 func (c *cluster) option(name, value string) {
-	if name == "budget" {
-		left, err := strconv.Atoi(value)
-		c.Must(err)
-		c.Options.Budget = &fixture.Budget{Left: left}
-		return
-	}
 	c.Kubelet.Resize = func(*corev1.Pod) string { return "" }
 	c.Option(name, value)
-}
-
-// asked names the pods that the budget was asked about.
-func (c *cluster) asked(...string) string {
-	names := []string{}
-	for _, pod := range c.Options.Budget.(*fixture.Budget).Asked {
-		names = append(names, pod.Name)
-	}
-	return fmt.Sprintln(names)
 }
 
 // nodes has nodes answer with a reason to resizes of a pod, but not of one that comes in its place.

@@ -4,8 +4,6 @@ package statefulset_test
 
 import (
 	"fmt"
-	"reflect"
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
-	"github.com/podwright/podwright/internal/testing/patches"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -29,40 +27,6 @@ func TestValidation(t *testing.T) {
 					"rollingUpdate":{"partition":0,"maxUnavailable":1,"podUpdatePolicy":"ReCreate","minReadySeconds":0}}`),
 				New: func(map[string][]string) conformance.Served { return &statefulset.Webhook{} }}, "rollingUpdate.podUpdatePolicy")
 		})
-	}
-}
-
-// A field of the spec stands in the list of the mutable ones, or its change is refused with its own name. That holds for a field
-// that is added later, too.
-func TestMutableOnUpdate(t *testing.T) {
-	mutable := map[string]string{
-		"replicas": `3`, "template": strings.Replace(conformance.Template("", "", ""), "1.21", "1.22", 1), "updateStrategy": `{"type":"OnDelete"}`, "scaleStrategy": `{"maxUnavailable":1}`,
-		"reserveOrdinals": `[1]`, "lifecycle": `{}`, "revisionHistoryLimit": `1`, "persistentVolumeClaimRetentionPolicy": `{"whenScaled":"Delete"}`,
-		"volumeClaimTemplates": `[{"metadata":{"name":"data"}}]`, "ordinals": `{"start":2}`, "volumeClaimUpdateStrategy": `{"type":"OnPodRollingUpdate"}`,
-	}
-	immutable := map[string]string{"selector": `{"matchExpressions":[{"key":"app","operator":"Exists"}]}`, "serviceName": `"other"`, "podManagementPolicy": `"Parallel"`}
-	spec := reflect.TypeFor[v1beta1.StatefulSetSpec]()
-	for i := range spec.NumField() {
-		name, _, _ := strings.Cut(spec.Field(i).Tag.Get("json"), ",")
-		if name == "-" {
-			continue // ReserveOrdinals are a part of reserveOrdinals
-		}
-		value, want := mutable[name], ""
-		if value == "" {
-			value, want = immutable[name], "spec."+name+": Invalid value"
-		}
-		if value == "" {
-			t.Errorf("spec.%s is in neither list", name)
-			continue
-		}
-		set, changed := &v1beta1.StatefulSet{}, &v1beta1.StatefulSet{}
-		patches.Merge(t, set, specWith("v1beta1", ""))
-		patches.Merge(t, changed, specWith("v1beta1", ""))
-		patches.Merge(t, changed, `{"spec":{"`+name+`":`+value+`}}`)
-		got := statefulset.ValidateUpdate(changed, set)
-		if (want == "") != (len(got) == 0) || want != "" && !strings.HasPrefix(got[0].Error(), want) {
-			t.Errorf("change of spec.%s: %v, want %q", name, got, want)
-		}
 	}
 }
 
@@ -112,4 +76,17 @@ func ExampleValidateUpdate() {
 	// image and ordinals: <nil>
 	// spec.serviceName: Invalid value: "shops": the service name is immutable and has to stay "shop": create a new StatefulSet for another service
 	// spec.podManagementPolicy: Invalid value: "Parallel": the policy is immutable and has to stay "OrderedReady": create a new StatefulSet for another policy
+}
+
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (STS-V8)
+func TestVerdicts(t *testing.T) {
+	verdicts.Check(t, "testdata/verdicts.txt", verdicts.Subject[v1beta1.StatefulSet]{
+		Valid: `
+metadata: {namespace: shop, name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: {readinessGates: [{conditionType: InPlaceUpdateReady}], containers: [{name: main, image: postgres}]}}`,
+		Create: statefulset.ValidateCreate, Update: statefulset.ValidateUpdate, Touch: `{"replicas":7}`,
+	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -63,43 +62,6 @@ func within(wanted ...string) (all []v1alpha1.Subset) {
 		all = append(all, subset)
 	}
 	return all
-}
-
-// UD-3, UD-20: whatever subsets ask for, they add up to spec.replicas. Each gets what it asks for if that adds up, and if the
-// limits leave a choice each is kept.
-func TestAllocateAddsUp(t *testing.T) {
-	value := rapid.OneOf(rapid.Just("-"), rapid.Map(rapid.Int32Range(0, 40), func(n int32) string { return fmt.Sprint(n) }),
-		rapid.Map(rapid.IntRange(0, 100), func(n int) string { return fmt.Sprint(n, "%") }))
-	rapid.Check(t, func(r *rapid.T) {
-		replicas := rapid.Int32Range(0, 60).Draw(r, "replicas")
-		subsets := within(rapid.SliceOfN(rapid.Custom(func(r *rapid.T) string {
-			limit := rapid.OneOf(rapid.Just("-"), value)
-			return strings.Join([]string{limit.Draw(r, "replicas"), limit.Draw(r, "minimum"), limit.Draw(r, "maximum")}, " ")
-		}), 1, 6).Draw(r, "subsets")...)
-		current := map[string]int32{}
-		for _, subset := range subsets {
-			current[subset.Name] = rapid.Int32Range(0, 40).Draw(r, "current")
-		}
-		a, err := allocateWithin(replicas, subsets, current)
-		if err != nil {
-			r.Fatal(err)
-		}
-		var sum int32
-		for i, n := range a.Replicas {
-			sum += n
-			if wanted := subsets[i].Replicas; wanted != nil && !a.Resolved {
-				if asked, _, _ := specified(wanted, replicas); asked != n {
-					r.Fatalf("subset %d asks for %s of %d and gets %d", i, wanted, replicas, n)
-				}
-			}
-			if l, _ := limitsOf(&subsets[i], replicas); limited(subsets) && !a.Resolved && (n < l.least || n > l.most) {
-				r.Fatalf("subset %d gets %d, want %d to %d", i, n, l.least, l.most)
-			}
-		}
-		if sum != replicas {
-			r.Fatalf("%d pods for %d replicas: %v", sum, replicas, a.Replicas)
-		}
-	})
 }
 
 func BenchmarkAllocate(b *testing.B) {

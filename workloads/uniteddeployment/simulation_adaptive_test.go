@@ -3,9 +3,7 @@
 package uniteddeployment
 
 import (
-	"cmp"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -99,19 +97,6 @@ func adaptiveSimulated(bug *bug) *simulation.Subject {
 		}
 		act(u, r)
 	})
-	w.Others = func(u *simulation.User, r *rand.Rand) {
-		if all := models(u); len(all) > 0 {
-			m := all[r.IntN(len(all))]
-			m.byNode = true
-			m.run(u)
-		}
-	}
-	w.Release = func(u *simulation.User) {
-		for _, m := range models(u) {
-			m.byNode = true
-			m.run(u)
-		}
-	}
 	w.Push = func(u *simulation.User) {
 		for _, node := range []string{"n1", "n2"} {
 			u.ReadyNode(node, "a")
@@ -153,40 +138,4 @@ func anyAdaptiveTopology(r *rand.Rand) string {
 			"unschedulableDuration": []any{900, 3600}[r.IntN(2)], "reserveUnschedulablePods": r.IntN(3) == 0}}
 	}
 	return specPatch("topology", topology)
-}
-
-// runByNode is run in which, of the pods that are too many, those without a node go first, whatever their ordinals.
-func (m *model) runByNode(u *simulation.User, pods []*corev1.Pod) {
-	taken := map[string]bool{}
-	for _, pod := range u.Pods() {
-		taken[pod.Name] = true
-	}
-	made := false
-	for range max(0, m.replicas-len(pods)) {
-		free := int32(0)
-		for taken[m.podName(free)] {
-			free++
-		}
-		taken[m.podName(free)], made = true, true
-		u.CreatePod(m.pod(free))
-	}
-	if made {
-		return
-	}
-	old := func(pod *corev1.Pod) bool {
-		return pod.Labels[v1alpha1.SubsetRevisionLabel] != m.pods.Labels[v1alpha1.SubsetRevisionLabel]
-	}
-	if len(pods) > m.replicas {
-		slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
-			return cmp.Compare(min(len(a.Spec.NodeName), 1), min(len(b.Spec.NodeName), 1))
-		})
-		u.DeletePod(pods[0].Name, nil)
-		return
-	}
-	for _, pod := range pods {
-		if old(pod) && !m.paused && simulation.Ordinal(pod) >= m.partition {
-			u.DeletePod(pod.Name, nil)
-			return
-		}
-	}
 }

@@ -25,7 +25,7 @@ func ChangeSpec[T any](words *patches.Words, workload *T, changes ...string) {
 	object.SetGeneration(object.GetGeneration() + 1)
 }
 
-// edit changes a pod or all, a claim, or the revision of a place, by words.
+// edit changes a pod or all, a claim, or the revision of a place or all, by words.
 func (w *Cluster) edit(d *datadriven.TestData) {
 	which, words := d.CmdArgs[0].Key, []string{}
 	for _, arg := range d.CmdArgs[1:] {
@@ -42,7 +42,7 @@ func (w *Cluster) edit(d *datadriven.TestData) {
 		}
 	}
 	for i, r := range w.Revisions {
-		if d.Cmd == "edit-revision" && fmt.Sprint(i) == which {
+		if d.Cmd == "edit-revision" && (which == "all" || fmt.Sprint(i) == which) {
 			w.Revisions[i] = patches.Changed(w.Words, r, words...)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,6 +52,17 @@ func (u *User) Err(r *rand.Rand, mistakes []Mistake) {
 	}
 	for _, mistake := range mistakes {
 		u.Edit(mistake[1])
+	}
+}
+
+// TakeBack takes back the mistakes that were made, which are those that would change nothing. It changes the workload, as it was read, too.
+func (u *User) TakeBack(workload Object, mistakes ...Mistake) {
+	for _, mistake := range mistakes {
+		again := workload.DeepCopyObject().(Object)
+		if Merge(again, mistake[0]); equality.Semantic.DeepEqual(again, workload) {
+			u.Edit(mistake[1])
+			Merge(workload, mistake[1])
+		}
 	}
 }
 
