@@ -46,7 +46,7 @@ type world struct {
 // newWorld has the SidecarSet demo, which selects app=web, with a spec in YAML.
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, Cluster: scenario.New(t, metav1.OwnerReference{}), set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
+	w := &world{t: t, Cluster: scenario.New(t, metav1.OwnerReference{}, nil), set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
 		Name: "demo", UID: "uid-of-demo", ResourceVersion: "100", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}}
 	w.Now = noon
 	w.edit(spec)

@@ -151,8 +151,17 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 	return k.write(ctx, pod)
 }
 
-// Run brings the status of a pod to what its spec says. Init containers that end are not reported on.
-func (k *Kubelet) Run(pod *corev1.Pod) { k.run(pod, nil) }
+// Run brings the status of a pod to what its spec says, without a server. Init containers that end are not reported on.
+func (k *Kubelet) Run(pod *corev1.Pod) {
+	k.run(pod, nil)
+	pod.Status.ObservedGeneration = pod.Generation
+}
+
+// Judge gives a pod the conditions that the statuses of its containers and its gates ask for.
+func (k *Kubelet) Judge(pod *corev1.Pod) {
+	k.Report(pod, !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
+		func(s corev1.ContainerStatus) bool { return !s.Ready }))
+}
 
 // run is Run; containers that are unconfigured do not start.
 func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
