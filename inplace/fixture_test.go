@@ -27,7 +27,7 @@ func after(seconds int) time.Time { return start().Add(time.Duration(seconds) * 
 var words = patches.Read("testdata/words.yaml", start())
 
 // template returns a template of the containers c1, c2 and c3 with images
-// c1:1, c2:1 and c3:1, a label k=v and an annotation a=b, changed by words.
+// c1:1, c2:1 and c3:1, a label k=v and an annotation a=b. Words change it.
 func template(changes ...string) *corev1.PodTemplateSpec {
 	t := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{
 		Labels:      map[string]string{"app": "demo", "k": "v"},

@@ -28,8 +28,9 @@ var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // or a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
 func newPod(name string, words ...string) *corev1.Pod {
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(epoch), Labels: map[string]string{}, Annotations: map[string]string{}},
-		Spec:       corev1.PodSpec{NodeName: "n-" + name},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(epoch),
+			Labels: map[string]string{}, Annotations: map[string]string{}},
+		Spec: corev1.PodSpec{NodeName: "n-" + name},
 		Status: corev1.PodStatus{
 			Phase:             corev1.PodRunning,
 			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(epoch)}},

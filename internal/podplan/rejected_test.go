@@ -13,8 +13,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-// CT-8: rejected pods are replaced at once as often as pods are wanted, and then more and more slowly, until one runs. Pods are created at that second,
-// and so many, one a second. It shows when the last rejected pod was created, and how much later the next one is.
+// CT-8: rejected pods are replaced at once as often as pods are wanted, and then more and more slowly, until one runs. Pods are created
+// at that second, and so many, one a second. It shows when the last rejected pod was created, and how much later the next one is.
 func TestRejected(t *testing.T) {
 	type row struct {
 		Wanted int32
@@ -44,6 +44,7 @@ func TestRejected(t *testing.T) {
 		if until := rejected.Until(r.Wanted); !until.IsZero() {
 			wait = until.Sub(rejected.last.CreationTimestamp.Time)
 		}
-		return fmt.Sprintf("%d rejected, the last at %d, %s, the next after %s", rejected.pods, rejected.last.CreationTimestamp.Unix(), rejected.Reason(), wait)
+		last := rejected.last.CreationTimestamp.Unix()
+		return fmt.Sprintf("%d rejected, the last at %d, %s, the next after %s", rejected.pods, last, rejected.Reason(), wait)
 	})
 }

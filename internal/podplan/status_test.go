@@ -44,10 +44,12 @@ func conditionsOf(s *appsv1.StatefulSetStatus) string {
 	return strings.Join(out, "; ")
 }
 
-// TestConditions shows the conditions that report problems at noon, beside others or where there were others. "negative" has A be False if there is
-// a problem, "same" tells whether a change of a status counts, and "drift" what keeps pods from the spec: the first thing in the order missing,
-// outdated, too many, not available. "uncounted" is of a status that counts no pods: what cannot be read is stalled; what has no revision yet is
-// not settled. (CS-S5, STS-S3, DS-20)
+// TestConditions shows the conditions that report problems at noon, beside others or in place of others:
+//
+//	negative    the same if A is False when there is a problem
+//	same        whether a change of a status counts
+//	drift       what keeps pods from the spec, in the order missing, outdated, too many, not available (CS-S5, STS-S3, DS-20)
+//	uncounted   those of a status that counts no pods: of a spec that cannot be read, or without a revision
 func TestConditions(t *testing.T) {
 	type row struct {
 		Old        []appsv1.StatefulSetCondition

@@ -22,8 +22,8 @@ func image(image string) *corev1.PodTemplateSpec {
 	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}}}
 }
 
-// TestDefaultOfTemplates shows in testdata/templates.txt whether templates, of an image and a claim, are others than those stored, and which of them get
-// defaults. Those stored get none.
+// TestDefaultOfTemplates shows in testdata/templates.txt whether templates, of an image and a claim, are others than those stored, and
+// which of them get defaults. Those stored get none.
 func TestDefaultOfTemplates(t *testing.T) {
 	type of struct{ Image, Claim string }
 	templates := func(of *of) (made podtemplate.Templates) {
@@ -39,7 +39,8 @@ func TestDefaultOfTemplates(t *testing.T) {
 		if diff := cmp.Diff(templates(r.Stored), stored); diff != "" {
 			t.Errorf("the stored templates got defaults:\n%s", diff)
 		}
-		return fmt.Sprintf("changed %t, defaults of the pod %t, of the claim %t", changed, made.Pod.Spec.RestartPolicy != "", made.Claims[0].Spec.VolumeMode != nil)
+		ofPod, ofClaim := made.Pod.Spec.RestartPolicy != "", made.Claims[0].Spec.VolumeMode != nil
+		return fmt.Sprintf("changed %t, defaults of the pod %t, of the claim %t", changed, ofPod, ofClaim)
 	})
 }
 

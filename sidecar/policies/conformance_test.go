@@ -17,7 +17,8 @@ var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: N
 
 // acts tells whether a plan writes anything.
 func acts(p *Plan) bool {
-	return p.CreatePolicy != nil || p.UpdatePolicy != nil || p.CreateBinding != nil || p.UpdateBinding != nil || p.DeletePolicy != nil || p.DeleteBinding != nil
+	return p.CreatePolicy != nil || p.UpdatePolicy != nil || p.DeletePolicy != nil ||
+		p.CreateBinding != nil || p.UpdateBinding != nil || p.DeleteBinding != nil
 }
 
 // TestConformance has the policy of a SidecarSet follow another revision, and both go while injection is paused. (SPC-1, SPC-3, SPC-5, SPC-7, SPC-11)

@@ -192,7 +192,8 @@ func only(patch string) simulation.Edit { return func(*rand.Rand) string { retur
 
 var (
 	// updatePart updates some of the pods.
-	updatePart = updatingOr(only(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":"40%","maxUnavailable":"100%","paused":false,"selector":null}}}`))
+	updatePart = updatingOr(only(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":"40%","maxUnavailable":"100%",` +
+		`"paused":false,"selector":null}}}`))
 	// updateNone asks for updates, and for none.
 	updateNone = updatingOr(only(`{"spec":{"updateStrategy":{"type":"NotUpdate"}}}`))
 	// updateElsewhere updates pods of another namespace.

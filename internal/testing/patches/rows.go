@@ -65,7 +65,7 @@ func EachLine(text string, show func(line string) string) string {
 	return out.String()
 }
 
-// shown is a name and what is shown of it: on the same line, or indented below if that is too long, or has several lines.
+// shown is a name and what is shown of it: on the same line, or indented below. What has several lines stands below in any case.
 func shown(name, said string, below bool) string {
 	said = cmp.Or(strings.TrimSpace(said), "nothing")
 	if said = " " + said; below || strings.Contains(said, "\n") {
