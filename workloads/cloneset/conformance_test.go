@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -75,4 +76,16 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Workloads: workloads}, Required: "Kubernetes Workloads",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+}
+
+// A release switches what it does by default; its gates that are off are off here. (CS-42 to CS-47, LC-30)
+func TestFeaturesOf(t *testing.T) {
+	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
+		t.Errorf("1.4 (-want +got):\n%s", diff)
+	}
+	want := Features{PauseWithoutSurge: true, ClaimTemplateHash: true, KeepOrder: true, ProgressReasons: true, NormalOnceBound: true,
+		PreDownloadSandboxConfig: true}
+	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
+		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
 }

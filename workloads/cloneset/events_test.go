@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -119,4 +120,14 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 
 func TestCloneSetChanges(t *testing.T) {
 	mutation.CheckWorkloads(t, situations(t), (*v1alpha1.CloneSet).DeepCopy, func(s *Snapshot) **v1alpha1.CloneSet { return &s.Set })
+}
+
+func TestSnapshots(t *testing.T) {
+	snapshots.Check(t, NewPlan, func() *Snapshot {
+		w := newScenario(t)
+		w.Spec("replicas=3", "claims=data", "type=InPlaceIfPossible")
+		w.settle()
+		w.Spec("image=nginx:2")
+		return w.snapshot()
+	})
 }

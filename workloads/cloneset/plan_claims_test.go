@@ -110,3 +110,14 @@ func ownersAfter(c rollout.ClaimPatch) string {
 	}
 	return ">" + c.Owners[1].Kind + " " + c.Owners[1].Name
 }
+
+// CS-24: a manager notes for two minutes which claims it reuses.
+func TestNotesOfReuseEnd(t *testing.T) {
+	r, begin := &reconciler{}, time.Unix(1000, 0)
+	first := r.reusedBy(begin)
+	for after, noted := range map[time.Duration]bool{0: true, late - 1: true, late: false, time.Hour: false} {
+		if got := r.reusedBy(begin.Add(after)); (got == first) != noted || (got == "") == noted {
+			t.Errorf("after %v: %q, at first %q", after, got, first)
+		}
+	}
+}
