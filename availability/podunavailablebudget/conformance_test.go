@@ -66,7 +66,8 @@ func TestOptions(t *testing.T) {
 	if _, err := New(Options{Kubernetes: kube, Availability: fake.NewClient(), Mirror: "annotated"}); err == nil || !strings.Contains(err.Error(), `Options.Mirror is "annotated"`) {
 		t.Errorf("PUB-30: error %v", err)
 	}
-	if _, err := NewCachedWebhook(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Availability is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
+	_, err := NewCachedWebhook(AdmissionOptions{})
+	if err == nil || !strings.Contains(err.Error(), "Options.Availability is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
 		t.Errorf("without clients: error %v", err)
 	}
 	good := GuardOptions{Availability: fake.NewClient(), Budgets: client.NewPodUnavailableBudgetLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace))}

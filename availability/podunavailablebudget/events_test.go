@@ -142,7 +142,8 @@ func TestWorkloadsThatMatter(t *testing.T) {
 		mutation.On("it is being deleted", is, rs(func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), all),
 		mutation.On("it is orphaned", is, rs(func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), all),
 		mutation.On("its template changes", is, rs(func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""),
-		mutation.On[metav1.Object]("one without an owner comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, "default/selector"),
+		mutation.On[metav1.Object]("one without an owner comes", nil,
+			&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, "default/selector"),
 	)
 }
 

@@ -211,12 +211,14 @@ func (r *row) scale(t *testing.T) string {
 	case w == nil:
 		return requests + "none"
 	}
-	return fmt.Sprintf("%s%s %s wants %d of %s, %s %s controls it", requests, w.GroupKind, w.Name, w.Wants(), metav1.FormatLabelSelector(w.Selector), w.Controller.Kind, w.Controller.Name)
+	return fmt.Sprintf("%s%s %s wants %d of %s, %s %s controls it", requests, w.GroupKind, w.Name, w.Wants(),
+		metav1.FormatLabelSelector(w.Selector), w.Controller.Kind, w.Controller.Name)
 }
 
 // What reads scales needs these rights. (PUB-23)
 func TestScaleRules(t *testing.T) {
-	want := []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"shop.io"}, Resources: []string{"memcacheds"}}, {Verbs: []string{"get"}, APIGroups: []string{"shop.io"}, Resources: []string{"memcacheds/scale"}}}
+	want := []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{"shop.io"}, Resources: []string{"memcacheds"}},
+		{Verbs: []string{"get"}, APIGroups: []string{"shop.io"}, Resources: []string{"memcacheds/scale"}}}
 	if diff := cmp.Diff(want, ScaleRules(schema.GroupResource{Group: "shop.io", Resource: "memcacheds"})); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}

@@ -57,7 +57,7 @@ func newSet() *v1beta1.StatefulSet {
 	return &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 }
 
-// read reads the set as it is stored.
+// read reads the stored set.
 func (s *fixture) read(set *v1beta1.StatefulSet) error {
 	return s.c.Kube.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(s.c.T.Context()).Into(set)
 }

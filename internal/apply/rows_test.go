@@ -32,8 +32,8 @@ type row struct {
 	Patch      json.RawMessage // what is sent
 	Text       string          // part of what is sent
 	Noted      string          // two notes of a pod have this value
-	Before     json.RawMessage // a status as it is
-	After      json.RawMessage // and as it is to be
+	Before     json.RawMessage // a present status
+	After      json.RawMessage // and what it is to become
 	Observed   int64           // the generation that a status is about
 	Generation int64           // that of the object
 	Steps      []string        // see memory
@@ -100,7 +100,7 @@ func told(err error) string {
 	return err.Error()
 }
 
-// errorOf is an error: the name of a failure, which may follow other text and a colon, a text, or a list of those that are joined.
+// errorOf is an error: the name of a failure, or a text. The name may follow other text and a colon. A list is of errors that are joined.
 func errorOf(of any) error {
 	var joined []error
 	if list, is := of.([]any); is {

@@ -119,8 +119,8 @@ func (c *cluster) nodeStep() {
 	synctest.Wait()
 }
 
-// goOn has the ephemeral containers of a pod go on that have not ended: next names their states, see stateNamed, and nothing for the one that they
-// are in. It tells whether any has another one.
+// goOn has the ephemeral containers of a pod go on that have not ended. next names their states, see stateNamed, or nothing if they stay.
+// It tells whether any has another one.
 func goOn(pod *corev1.Pod, next func(was *corev1.ContainerStatus) string) (changed bool) {
 	statuses := &pod.Status.EphemeralContainerStatuses
 	for _, c := range pod.Spec.EphemeralContainers {

@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestSchedules shows scheduled times, by the schedules of testdata/schedules.txt: those between two moments, how many
-// were missed there and the latest of them, or the one that is next. (ACJ-7)
+// TestSchedules shows scheduled times, by the schedules of testdata/schedules.txt: those between two moments, or the one that is next. "missed"
+// shows how many there were between two moments, and the latest of them. (ACJ-7)
 func TestSchedules(t *testing.T) {
 	datadriven.RunTest(t, "testdata/schedules.txt", func(t *testing.T, d *datadriven.TestData) string {
 		args := map[string]string{}

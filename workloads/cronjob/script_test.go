@@ -103,7 +103,8 @@ func (w *world) Missed(times int) { w.times += times }
 func (w *world) start() (stop func()) {
 	w.T.Helper()
 	kube := w.Client(fixture.ControllerUser)
-	return fixture.StartNew(w.Cluster, cronjob.New, cronjob.Options{Kubernetes: kube, Workloads: newClient(w.T, w.Server, fixture.ControllerUser), Distribution: newDistribution(w.T, w.Server, fixture.ControllerUser),
+	return fixture.StartNew(w.Cluster, cronjob.New, cronjob.Options{Kubernetes: kube,
+		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), Distribution: newDistribution(w.T, w.Server, fixture.ControllerUser),
 		ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, ScheduleMetrics: w})
 }
 
