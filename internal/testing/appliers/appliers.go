@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -196,8 +197,8 @@ func (p *play) apply(manager, version string, wanted map[string]any, force bool)
 	if types == nil {
 		types = managedfields.NewDeducedTypeConverter()
 	}
-	server := server{p.Convert}
-	managers, err := managedfields.NewDefaultCRDFieldManager(types, server, server, server, gvk, gvk.GroupVersion(), "", nil)
+	managers, err := managedfields.NewDefaultCRDFieldManager(types, converter{convert: p.Convert}, unstructuredscheme.NewUnstructuredDefaulter(),
+		unstructuredscheme.NewUnstructuredCreator(), gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -224,45 +225,28 @@ func (p *play) apply(manager, version string, wanted map[string]any, force bool)
 
 // convert converts an object to a version.
 func (p *play) convert(object *unstructured.Unstructured, version string) *unstructured.Unstructured {
-	out, err := server{p.Convert}.ConvertToVersion(object.DeepCopy(), schema.FromAPIVersionAndKind(version, p.Name).GroupVersion())
+	out, err := converter{convert: p.Convert}.ConvertToVersion(object.DeepCopy(), schema.FromAPIVersionAndKind(version, p.Name).GroupVersion())
 	if err != nil {
 		p.Fatal(err)
 	}
 	return out.(*unstructured.Unstructured)
 }
 
-// server lets field managers convert, make and default objects.
-type server struct {
+// converter converts objects for field managers, which ask for nothing else of it.
+type converter struct {
+	runtime.ObjectConvertor
 	convert func(object []byte, apiVersion string) ([]byte, error)
 }
 
 // ConvertToVersion converts an object.
-func (s server) ConvertToVersion(in runtime.Object, version runtime.GroupVersioner) (runtime.Object, error) {
+func (c converter) ConvertToVersion(in runtime.Object, version runtime.GroupVersioner) (runtime.Object, error) {
 	data, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
 	}
-	if data, err = s.convert(data, version.(schema.GroupVersion).String()); err != nil {
+	if data, err = c.convert(data, version.(schema.GroupVersion).String()); err != nil {
 		return nil, err
 	}
 	out := &unstructured.Unstructured{}
 	return out, out.UnmarshalJSON(data)
 }
-
-// Convert is not asked for.
-func (server) Convert(_, _, _ any) error { return fmt.Errorf("not to be called") }
-
-// ConvertFieldLabel is not asked for.
-func (server) ConvertFieldLabel(schema.GroupVersionKind, string, string) (string, string, error) {
-	return "", "", fmt.Errorf("not to be called")
-}
-
-// New makes an object, of which no more is asked.
-func (server) New(kind schema.GroupVersionKind) (runtime.Object, error) {
-	out := &unstructured.Unstructured{}
-	out.SetGroupVersionKind(kind)
-	return out, nil
-}
-
-// Default does nothing.
-func (server) Default(runtime.Object) {}
