@@ -211,7 +211,8 @@ func (w *world) kubelet(period string) {
 // runningPod creates a node, and a pod that is ready on it.
 func (w *world) runningPod(name, node string, owner metav1.OwnerReference) {
 	w.AddNodes(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{host: node}}})
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{owner}}, Spec: corev1.PodSpec{NodeName: node}}
+	meta := metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{owner}}
+	pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: node}}
 	pod, err := w.Kube.CoreV1().Pods("default").Create(w.T.Context(), pod, metav1.CreateOptions{})
 	w.Must(err)
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}

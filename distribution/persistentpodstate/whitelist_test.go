@@ -39,7 +39,8 @@ func TestCustomKinds(t *testing.T) {
 	} {
 		client := fakekube.NewClientset()
 		if test.list != "none" {
-			client = fakekube.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: whitelistConfigMap}, Data: map[string]string{v1alpha1.PersistentPodStateWhitelistKey: test.list}})
+			client = fakekube.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: whitelistConfigMap},
+				Data: map[string]string{v1alpha1.PersistentPodStateWhitelistKey: test.list}})
 		}
 		client.Discovery().(*fake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "game.io/v1", APIResources: []metav1.APIResource{
 			{Name: "gameserversets/scale", Kind: "Scale", Namespaced: true}, {Name: "gameserversets", Kind: "GameServerSet", Namespaced: true}, {Name: "lobbies", Kind: "Lobby"},
@@ -63,7 +64,9 @@ func TestCustomKinds(t *testing.T) {
 		}
 	}
 	unanswered := fakekube.NewClientset()
-	unanswered.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
+	unanswered.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no answer")
+	})
 	if _, err := ReadWhitelist(t.Context(), unanswered, "own"); err == nil {
 		t.Error("no error if the API server does not answer")
 	}

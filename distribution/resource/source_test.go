@@ -101,7 +101,8 @@ func TestSourcesHaveTheLabel(t *testing.T) {
 		"sources are not":   {readers.Memory{}, nil, "no cache of sourcesecrets"},
 	} {
 		r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: test.reader}}}
-		if got, err := r.source(newSourced(t, shellYAML)); got != test.want || (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
+		got, err := r.source(newSourced(t, shellYAML))
+		if got != test.want || (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}
 	}

@@ -110,7 +110,8 @@ func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Plac
 var _ podwebhook.Step = (*Placer)(nil)
 
 func TestPlacerOptions(t *testing.T) {
-	unfilled, err := NewPlacer(Options{Kubernetes: fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig), Distribution: fake.NewClient()})
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
+	unfilled, err := NewPlacer(Options{Kubernetes: kube, Distribution: fake.NewClient()})
 	if err != nil {
 		t.Fatal(err)
 	}

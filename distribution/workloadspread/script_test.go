@@ -44,9 +44,9 @@ import (
 //	stuck a b            has the scheduler find no node for pods
 //	patch a              changes the status of a pod by the JSON that follows
 //	delete a b [in=1s]   deletes pods, now or while the next line is played
-//	place 1 [new dry …]  asks a webhook about pods of web-1, and shows their subset, and how long that took; they are not created. In place of 1 stands
-//	                     another controller that is not known, such as apps/v1/ReplicaSet/web-2. Not of new pods are the words dry (it is a dry run),
-//	                     update, elsewhere (in another namespace), alone (it has no controller) and ended (the pod has)
+//	place 1 [new dry …]  asks a webhook about pods of web-1, and shows their subset, and how long that took; they are not created. In place of
+//	                     1 stands another controller that is not known, such as apps/v1/ReplicaSet/web-2. Not of new pods are the words
+//	                     dry (it is a dry run), update, elsewhere (in another namespace), alone (it has no controller) and ended (the pod has)
 //	webhook [placed-by-workloads] [finds=(Rollout,Stage)]
 //	                     starts a webhook, for which workloads may place their pods themselves, or which finds kinds of the white list by itself. From
 //	                     then on is shown about which pods it is asked, if that changes

@@ -12,20 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
-	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
-
-// ofCloneSet spreads a CloneSet, whose controller places its pods.
-var ofCloneSet = &spreadKind{"apps.kruise.io/v1alpha1", "CloneSet", []podwright.Resource{resourceOf(workload.CloneSets)}, cloneSetBeside}
 
 // cloneSetBeside is what a simulation needs to know of the CloneSet that is spread.
 func cloneSetBeside(bug *bug) *simulation.Subject {

@@ -17,11 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/internal/workload"
 )
-
-// ofRollout spreads a workload of a kind of the white list, whose pods are those of ReplicaSets.
-var ofRollout = &spreadKind{"argoproj.io/v1alpha1", "Rollout", []podwright.Resource{customRead, resourceOf(workload.ReplicaSets)}, func(*bug) *simulation.Subject { return customBeside() }}
 
 // customKinds are what the white list has of it.
 func customKinds(p *simulation.Process) []CustomKind {
@@ -70,8 +66,8 @@ func deleteOfCustom(s *Snapshot, p *Plan) {
 }
 
 // customBeside is what a simulation needs to know of such a workload, whose controller is that of Deployments under another name.
-func customBeside() *simulation.Subject {
-	w := deploymentBeside()
+func customBeside(bug *bug) *simulation.Subject {
+	w := deploymentBeside(bug)
 	w.Resource = fakecluster.CustomResource(rollouts, "rollouts")
 	w.Empty = func() simulation.Object {
 		object := &unstructured.Unstructured{}

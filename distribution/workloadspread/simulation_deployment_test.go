@@ -22,9 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/internal/workload"
 )
 
 // What the model of the controller of Deployments makes: ReplicaSets, and what it calls their number.
@@ -33,12 +31,8 @@ const (
 	deploymentRevision = "deployment.kubernetes.io/revision"
 )
 
-// ofDeployment spreads a Deployment.
-var ofDeployment = &spreadKind{"apps/v1", "Deployment", []podwright.Resource{resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)},
-	func(*bug) *simulation.Subject { return deploymentBeside() }}
-
 // deploymentBeside is what a simulation needs to know of the Deployment that is spread, whose controller is a model.
-func deploymentBeside() *simulation.Subject {
+func deploymentBeside(*bug) *simulation.Subject {
 	return &simulation.Subject{
 		Resource: others[2],
 		Empty:    func() simulation.Object { return &appsv1.Deployment{} },

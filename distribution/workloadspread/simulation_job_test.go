@@ -17,15 +17,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/internal/workload"
 )
-
-// ofJob spreads a Job.
-var ofJob = &spreadKind{"batch/v1", "Job", []podwright.Resource{resourceOf(workload.Jobs)}, func(*bug) *simulation.Subject { return jobBeside() }}
 
 // TestSimulationOfJobs is TestSimulation with a Job, whose pods run to their end. (WS-2, WS-19)
 func TestSimulationOfJobs(t *testing.T) {
@@ -66,7 +61,7 @@ func repeat(pod *corev1.Pod) {
 const completions = 20
 
 // jobBeside is what a simulation needs to know of the Job that is spread, whose controller is a model.
-func jobBeside() *simulation.Subject {
+func jobBeside(*bug) *simulation.Subject {
 	return &simulation.Subject{
 		Resource: others[5],
 		Empty:    func() simulation.Object { return &batchv1.Job{} },

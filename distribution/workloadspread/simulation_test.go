@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // TestSimulation has users change a WorkloadSpread and its workload at random, amid everything that can go wrong. The test judges each
@@ -55,6 +56,15 @@ type spreadKind struct {
 	reads            []podwright.Resource
 	beside           func(*bug) *simulation.Subject
 }
+
+// What is spread: a CloneSet, whose controller places its pods, a Deployment, a Job, and a workload of a kind of the white list, whose pods are
+// those of ReplicaSets.
+var (
+	ofCloneSet   = &spreadKind{"apps.kruise.io/v1alpha1", "CloneSet", []podwright.Resource{resourceOf(workload.CloneSets)}, cloneSetBeside}
+	ofDeployment = &spreadKind{"apps/v1", "Deployment", []podwright.Resource{resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}, deploymentBeside}
+	ofJob        = &spreadKind{"batch/v1", "Job", []podwright.Resource{resourceOf(workload.Jobs)}, jobBeside}
+	ofRollout    = &spreadKind{"argoproj.io/v1alpha1", "Rollout", []podwright.Resource{customRead, resourceOf(workload.ReplicaSets)}, customBeside}
+)
 
 // simulated is what a simulation needs to know of WorkloadSpreads, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Subject {

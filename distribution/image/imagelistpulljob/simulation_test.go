@@ -41,8 +41,12 @@ func TestUsersEditEveryField(t *testing.T) {
 func TestSimulationFindsBugs(t *testing.T) {
 	plant := simulation.Plant(t, simulated)
 	inStatus := planted.InStatus[Options, Snapshot, Plan, v1alpha1.ImageListPullJobStatus]
-	plant("one image too few is reported", invariants.Status, 0, inStatus(func(s *v1alpha1.ImageListPullJobStatus) { s.Desired = max(s.Desired, 1) - 1 }))
-	plant("a job ends early", invariants.Status, 0, inStatus(func(s *v1alpha1.ImageListPullJobStatus) { s.CompletionTime = new(metav1.Unix(0, 0)) }))
+	plant("one image too few is reported", invariants.Status, 0, inStatus(func(s *v1alpha1.ImageListPullJobStatus) {
+		s.Desired = max(s.Desired, 1) - 1
+	}))
+	plant("a job ends early", invariants.Status, 0, inStatus(func(s *v1alpha1.ImageListPullJobStatus) {
+		s.CompletionTime = new(metav1.Unix(0, 0))
+	}))
 	plant("an ImagePullJob has a time to live", invariants.Needless, 0, planted.InPlan[Options](func(_ *Snapshot, p *Plan) {
 		for _, job := range p.Create {
 			job.Spec.CompletionPolicy.TTLSecondsAfterFinished = new(int32(5))

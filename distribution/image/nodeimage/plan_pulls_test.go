@@ -59,7 +59,9 @@ func TestPullPodName(t *testing.T) {
 	long, names := job("a."+strings.Repeat("x", 60)), map[string]bool{}
 	digest := pullTaskOf(1)
 	digest.Tag = "sha256:0123"
-	for _, pod := range []*corev1.Pod{pullPods.pod(long, digest, 600), pullPods.pod(long, pullTaskOf(1), 1), pullPods.pod(long, pullTaskOf(2), 1), pullPods.pod(job("b"), pullTaskOf(1), 1)} {
+	for _, pod := range []*corev1.Pod{
+		pullPods.pod(long, digest, 600), pullPods.pod(long, pullTaskOf(1), 1), pullPods.pod(long, pullTaskOf(2), 1), pullPods.pod(job("b"), pullTaskOf(1), 1),
+	} {
 		if names[pod.Name] = true; len(pod.Name) > 63 || !strings.HasPrefix(pod.Name, "a.xxx") && !strings.HasPrefix(pod.Name, "b-") {
 			t.Errorf("name %s", pod.Name)
 		}

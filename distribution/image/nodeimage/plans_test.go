@@ -3,11 +3,6 @@
 package nodeimage
 
 import (
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	diff "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,8 +25,8 @@ import (
 //	                      fake (a NodeImage that needs no node), leaving (a NodeImage), creation=10s and response=10m (of Timing), pulls
 //	                      (pods pull, which have labels and annotations of the manager's with "marked"), per-namespace=1, generation=3, observed=2
 //	                      and whole (shows pods as they are created, and what changes as it is sent). Lines:
-//	task 1 of a bank/b    a task of a tag, or as redis/1 of one of another image, with its owners. After "with": version=2, age=1m, and of its policy ttl=60, timeout=600,
-//	                      backoff=3 and deadline=60; without age it is of no time, without the others it has no policy.
+//	task 1 of a bank/b    a task of a tag, or as redis/1 of one of another image, with its owners. After "with": version=2, age=1m, and of its
+//	                      policy ttl=60, timeout=600, backoff=3 and deadline=60; without age it is of no time, without the others it has no policy.
 //	status 1 Pulling      what is reported of a tag. After the phase: version=0, began=15s, ended=1m (before noon); after "says" the message
 //	job a                 a job, in the namespace default or, as bank/a, in another. After it: over, never, going, image=nginx:2, secrets=s,
 //	                      sandbox=x (labels and annotations of that value), always (the pull policy)
@@ -98,7 +92,8 @@ func (l *lines) argument(key, value string) {
 	case "pulls":
 		s.PullPods = pullPods
 	case "marked":
-		s.PullPods = &PullPods{PauseImage: "pause:1", Labels: map[string]string{"inject": "no", v1alpha1.PullPodLabel: "mine"}, Annotations: map[string]string{"team": "infra"}}
+		s.PullPods = &PullPods{PauseImage: "pause:1", Annotations: map[string]string{"team": "infra"},
+			Labels: map[string]string{"inject": "no", v1alpha1.PullPodLabel: "mine"}}
 	case "whole":
 	case "per-namespace":
 		s.PullPods = &PullPods{PauseImage: "pause:1", PerNamespace: l.number(value)}
@@ -153,7 +148,8 @@ func (l *lines) read(words []string) {
 			l.jobs[plain[1]].Spec.PullSecrets = strings.Split(secrets, ",")
 		}
 		if value := values["sandbox"]; value != "" {
-			l.jobs[plain[1]].Spec.SandboxConfig = &v1alpha1.SandboxConfig{Labels: map[string]string{"app": value}, Annotations: map[string]string{"p2p": value, "team": value}}
+			l.jobs[plain[1]].Spec.SandboxConfig = &v1alpha1.SandboxConfig{
+				Labels: map[string]string{"app": value}, Annotations: map[string]string{"p2p": value, "team": value}}
 		}
 	case "task", "status":
 		n, name := l.s.NodeImage, "nginx"
@@ -333,81 +329,4 @@ func (l *lines) come(pod *corev1.Pod, what string) {
 		l.t.Fatalf("no pod comes to %s", what)
 	}
 	does(pod)
-}
-
-// showPlan shows a plan. Whatever it is, it changes nothing that it is made of, and is the same when it is made again.
-func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
-	before := s.NodeImage.DeepCopy()
-	plan := NewPlan(s)
-	if changed := diff.Diff(before, s.NodeImage) + diff.Diff(plan, NewPlan(s)); changed != "" {
-		t.Errorf("%s: it changes what it is made of, or is another the second time:\n%s", d.Pos, changed)
-	}
-	if len(plan.Pulls.Create) > 0 && plan.RequeueAfter == 0 {
-		t.Errorf("%s: no look after a while", d.Pos)
-	}
-	out := []string{plan.String()}
-	if plan.Create != nil {
-		out = append(out, "labels "+asJSON(plan.Create.Labels))
-	}
-	for _, w := range plan.Waiting {
-		out = append(out, fmt.Sprintf("waits since %s, %d of %d", w.Since.UTC().Format(time.TimeOnly), w.Reason.Observed, w.Reason.Limit))
-	}
-	if c := plan.Change; c != nil {
-		out = append(out, "labels "+asJSON(c.Labels), "spec "+asJSON(c.Spec))
-	}
-	for _, gone := range plan.Gone {
-		out = append(out, fmt.Sprintf("gone is %s/%s", gone.Namespace, gone.Name))
-	}
-	if plan.Status != nil {
-		for _, name := range slices.Sorted(maps.Keys(plan.Status.ImageStatuses)) {
-			for _, s := range plan.Status.ImageStatuses[name].Tags {
-				out = append(out, strings.TrimPrefix(name+" status ", "nginx ")+asJSON(s))
-			}
-		}
-		if first := plan.Status.FirstSyncStatus; first != nil {
-			counts := *plan.Status
-			counts.ImageStatuses = nil
-			out = append(out, "counts "+asJSON(counts))
-		}
-		if plan.Status.ObservedGeneration > 0 {
-			out = append(out, fmt.Sprint("of generation ", plan.Status.ObservedGeneration))
-		}
-	}
-	for _, u := range plan.Pulls.Unpulled {
-		out = append(out, fmt.Sprintf("tell %s/%s: %s", u.Job.Namespace, u.Job.Name, u.Message))
-	}
-	if plan.RequeueAfter > 0 {
-		out = append(out, fmt.Sprint("again in ", plan.RequeueAfter))
-	}
-	if d.HasArg("whole") {
-		for _, pod := range plan.Pulls.Create {
-			out = append(out, asJSON(pod))
-		}
-		if plan.Change != nil {
-			patch, err := plan.Change.Patch(s.NodeImage)
-			if err != nil {
-				t.Error(err)
-			}
-			out = append(out, "patch "+string(patch))
-		}
-	}
-	text := cmp.Or(strings.TrimLeft(strings.Join(out, "\n"), "\n"), "nothing") + "\n"
-	for _, pod := range slices.Concat(s.Pods, plan.Pulls.Create, plan.Pulls.Delete) {
-		if task, ok := images.PullTaskOf(pod); ok && len(pod.OwnerReferences) > 0 {
-			text = strings.ReplaceAll(text, pod.Name, fmt.Sprintf("%s/%s-%d", pod.Namespace, pod.OwnerReferences[0].Name, task.Attempt))
-		}
-	}
-	return text
-}
-
-// ownerJSON is a reference to a job, which is shown as its namespace and name.
-var ownerJSON = regexp.MustCompile(`\{"kind":"ImagePullJob","namespace":"([^"]*)","name":"([^"]*)",` +
-	`"uid":"[^"]*","apiVersion":"apps.kruise.io/v1alpha1"\}`)
-
-func asJSON(value any) string {
-	data, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return ownerJSON.ReplaceAllString(string(data), `"$1/$2"`)
 }
