@@ -112,10 +112,7 @@ func (s *Snapshot) read(t *testing.T, parts []string) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	var got []time.Duration
-	for _, tries := range []int{-1, 0, 1, 2, 7, 8, 1000} {
-		got = append(got, retryAfter(tries))
-	}
+	got := []time.Duration{retryAfter(-1), retryAfter(0), retryAfter(1), retryAfter(2), retryAfter(7), retryAfter(8), retryAfter(1000)}
 	want := []time.Duration{3 * time.Second, 3 * time.Second, 6 * time.Second, 12 * time.Second, 384 * time.Second, 10 * time.Minute, 10 * time.Minute}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

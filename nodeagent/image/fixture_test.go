@@ -4,6 +4,8 @@ package image
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +65,7 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 		return nil
 	}
 	lines = append(lines, fmt.Sprintf("desired %d succeeded %d failed %d pulling %d", status.Desired, status.Succeeded, status.Failed, status.Pulling))
-	for _, name := range sortedKeys(status.ImageStatuses) {
+	for _, name := range slices.Sorted(maps.Keys(status.ImageStatuses)) {
 		for _, t := range status.ImageStatuses[name].Tags {
 			line := fmt.Sprintf("%s:%s v%d %s %d%%", name, t.Tag, t.Version, t.Phase, t.Progress)
 			if t.Phase == v1alpha1.ImagePhasePulling && t.StartTime == nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -166,4 +167,10 @@ func planned(p *Plan) (lines []string) {
 		lines = append(lines, fmt.Sprint("again in ", p.RequeueAfter))
 	}
 	return lines
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	if plan := NewPlan(nil); !reflect.DeepEqual(plan, &Plan{}) {
+		t.Errorf("plan %+v, want none", plan)
+	}
 }

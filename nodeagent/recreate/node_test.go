@@ -36,10 +36,7 @@ type node struct {
 }
 
 // newNode returns a node whose manager runs.
-func newNode(t *testing.T) *node {
-	t.Helper()
-	return newSkewedNode(t, 0)
-}
+func newNode(t *testing.T) *node { return newSkewedNode(t, 0) }
 
 // newSkewedNode returns a node whose clock is ahead of that of the API server and of the manager.
 func newSkewedNode(t *testing.T, skew time.Duration) *node {
