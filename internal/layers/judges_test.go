@@ -18,9 +18,9 @@ import (
 // users. A judge that calls what it judges is blind if that is wrong, so they import nothing of the product but API types and clients.
 // In examples/tests/faults the tests themselves play and judge; elsewhere tests run the product, as they must.
 var judges = map[string]bool{
-	"internal/testing/appliers": false, "internal/testing/patches": false,
+	"internal/testing/patches":     false,
 	"internal/testing/fakecluster": false, "internal/testing/fakecluster/scheduler": false, "internal/testing/simulation": false, "internal/testing/simulation/invariants": false,
-	"examples/tests/faults": true, "examples/tests/faults/invariants": false, "examples/tests/faults/link": false, "examples/tests/testbed/podstate": false,
+	"examples/tests/faults": true, "examples/tests/faults/invariants": false, "examples/tests/faults/link": false, "examples/tests/testbed/podstate": false, "examples/tests/crds/appliers": false,
 }
 
 // players are the files, in packages of kinds, that play users of a history and the controllers of others, and do nothing else. Of

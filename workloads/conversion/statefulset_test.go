@@ -49,5 +49,15 @@ func encode(annotations map[string]string) string {
 	return string(encoded)
 }
 
+// ofKind is an object of a kind in a version, with the given further fields.
+func ofKind(kind, version, fields string) string {
+	return `{"apiVersion":"` + version + `","kind":"` + kind + `",` + fields + `}`
+}
+
+// byKind are the conversions.
+var byKind = map[string]conformance.Convert{
+	"StatefulSet": conversion.StatefulSet, "DaemonSet": conversion.DaemonSet, "BroadcastJob": conversion.BroadcastJob, "AdvancedCronJob": conversion.AdvancedCronJob,
+}
+
 // TestConversions shows what objects are in another version, in testdata/conversions: see conformance.PlayConversions.
 func TestConversions(t *testing.T) { conformance.PlayConversions(t, "testdata/conversions", byKind) }

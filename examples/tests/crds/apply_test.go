@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/podwright/podwright/internal/testing/appliers"
+	"github.com/podwright/podwright/examples/tests/crds/appliers"
 )
 
 // typesOf are the schemas of all versions of a definition, as field managers read them: with lists and maps that are one value.

@@ -21,7 +21,7 @@ import (
 
 	"github.com/podwright/podwright/distribution"
 	distributionconversion "github.com/podwright/podwright/distribution/conversion"
-	"github.com/podwright/podwright/internal/testing/appliers"
+	"github.com/podwright/podwright/examples/tests/crds/appliers"
 	"github.com/podwright/podwright/sidecar"
 	sidecarconversion "github.com/podwright/podwright/sidecar/conversion"
 	"github.com/podwright/podwright/workloads"
@@ -52,7 +52,7 @@ const versionLabel = "apps.kruise.io/sidecarset-custom-version"
 // applied are fields of each kind with two versions: all that differ, and some that do not.
 var applied = map[string][]appliers.Field{
 	"statefulsets.apps.kruise.io": {
-		appliers.Both("spec.replicas", int64(3), int64(4)),
+		appliers.Both("spec.replicas", int64(3), int64(4)), appliers.Both("spec.updateStrategy.type", "OnDelete"),
 		appliers.Beta("spec.reserveOrdinals", []any{int64(1)}, []any{int64(1), "5-7"}),
 		appliers.Beta("spec.ordinals.start", int64(7), int64(8)), appliers.Beta("spec.scaleStrategy.maxUnavailable", int64(1), "50%"),
 		appliers.Beta("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "Retain", "Delete"),

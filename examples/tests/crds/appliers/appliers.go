@@ -37,7 +37,8 @@ type Kind struct {
 	Name string
 	// Convert converts an object as the webhook does.
 	Convert func(object []byte, apiVersion string) ([]byte, error)
-	// Types know the schemas of both versions. Nil: objects merge field by field, and lists as a whole.
+	// Types know the schemas of both versions. Types that are deduced from objects do not do: a manager owns empty maps then, which
+	// conversion cannot tell from none.
 	Types managedfields.TypeConverter
 	// Fields are what managers may want of an object.
 	Fields []Field
@@ -193,11 +194,7 @@ func ends(object map[string]any, known map[string]any) map[string]any {
 // apply has the field managers of an API server apply an object.
 func (p *play) apply(manager, version string, wanted map[string]any, force bool) (*unstructured.Unstructured, error) {
 	gvk := schema.FromAPIVersionAndKind(version, p.Name)
-	types := p.Types
-	if types == nil {
-		types = managedfields.NewDeducedTypeConverter()
-	}
-	managers, err := managedfields.NewDefaultCRDFieldManager(types, converter{convert: p.Convert}, unstructuredscheme.NewUnstructuredDefaulter(),
+	managers, err := managedfields.NewDefaultCRDFieldManager(p.Types, converter{convert: p.Convert}, unstructuredscheme.NewUnstructuredDefaulter(),
 		unstructuredscheme.NewUnstructuredCreator(), gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
 		return nil, err
