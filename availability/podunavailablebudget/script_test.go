@@ -75,6 +75,7 @@ import (
 //	                     has the API server refuse requests of the controller and the webhooks, until it answers again
 //	meanwhile patch pods [after] [times=9] -- STEP
 //	                     has a step happen while such a request is under way: before it is served, or after that
+//	hide-budgets         shows no writes of budgets any more: how many they are depends on which of two budgets over a pod acts first
 //	wait 20s             lets time pass
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -104,6 +105,7 @@ type world struct {
 	reconciles *fixture.Reconciles
 	before     [3]int // what was counted before
 	trace      *fixture.Trace
+	hidden     atomic.Bool // writes of budgets
 	caching    *caching
 }
 
@@ -111,7 +113,9 @@ func newWorld(c *cluster) *world {
 	w := &world{cluster: c, scales: &foreign{wants: map[string]int32{}}, owners: map[string]metav1.OwnerReference{}}
 	w.start()
 	w.webhooks = []*Webhook{c.webhook(), c.webhook()}
-	w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool { return r.Resource != budgetResource.Name || r.Name == "web" })
+	w.trace = fixture.NewTrace(c.Cluster, func(r fakecluster.Request) bool {
+		return r.Resource != budgetResource.Name || r.Name == "web" && !w.hidden.Load()
+	})
 	return w
 }
 
@@ -200,6 +204,8 @@ func (w *world) step(words ...string) string {
 		w.trace.Fail(slices.DeleteFunc(args, func(word string) bool { return word == "" }), named["with"], named["times"])
 	case "heal":
 		w.trace.Heal()
+	case "hide-budgets":
+		w.hidden.Store(true)
 	case "wait":
 		w.Sleep(first)
 	default:
