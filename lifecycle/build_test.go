@@ -48,8 +48,8 @@ func lifecycleOf(t testing.TB, text string) (l *v1alpha1.Lifecycle) {
 	return l
 }
 
-// changed shows what a patch does, and checks what holds for all: the state comes with
-// the time of the change, a condition makes the patch conditional.
+// changed shows what a patch does, and checks what holds for all. The state comes with
+// the time of the change, and a condition makes the patch conditional.
 func changed(t *testing.T, p *podpatch.Patch) (out string) {
 	t.Helper()
 	var labels string

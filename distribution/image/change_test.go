@@ -112,8 +112,8 @@ func (p *player) kubelets(period time.Duration) {
 	}
 }
 
-// inOrder has the five pods of a workload be updated in an order: those of a StatefulSet from the highest ordinal down, and those of a CloneSet
-// by a label.
+// inOrder has the five pods of a workload be updated in an order. For a StatefulSet that is from the highest ordinal down, for a CloneSet by
+// a label.
 func (p *player) inOrder(kind string) {
 	pods, err := p.kube.CoreV1().Pods(namespace).List(p.Context(), metav1.ListOptions{})
 	p.Must(err)

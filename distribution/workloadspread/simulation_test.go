@@ -57,8 +57,8 @@ type spreadKind struct {
 	beside           func(*bug) *simulation.Subject
 }
 
-// What is spread: a CloneSet, whose controller places its pods, a Deployment, a Job, and a workload of a kind of the white list, whose pods are
-// those of ReplicaSets.
+// What is spread: a CloneSet, whose controller places its pods, a Deployment, a Job, and a workload of a kind of the white list. The pods of
+// the latter are those of ReplicaSets.
 var (
 	ofCloneSet   = &spreadKind{"apps.kruise.io/v1alpha1", "CloneSet", []podwright.Resource{resourceOf(workload.CloneSets)}, cloneSetBeside}
 	ofDeployment = &spreadKind{"apps/v1", "Deployment", []podwright.Resource{resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}, deploymentBeside}

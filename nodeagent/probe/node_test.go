@@ -33,8 +33,8 @@ type node struct {
 	agent   Controller
 
 	lock sync.Mutex
-	// codes are the exit codes of commands, by container and command, "main-1 idle", or by the container alone; -1 does not end, -2 is refused by
-	// the runtime.
+	// codes are the exit codes of commands, by container and command, "main-1 idle", or by the container alone. -1 does not end. The runtime
+	// refuses -2.
 	codes map[string]int32
 	// counts says that commands print how many there were; otherwise they print words that must not be seen if they are hidden.
 	counts bool

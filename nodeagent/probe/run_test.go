@@ -76,7 +76,7 @@ func (n network) probed(t *testing.T, handler corev1.ProbeHandler, ports ...core
 func portOf(address net.Addr) int32 { return int32(address.(*net.TCPAddr).Port) }
 
 // TestRuns shows in testdata/runs what servers answer, and which are reached, by the network of the pod: see fixture.PlayRows. Its container has the ports web and
-// secured, of servers on 127.0.0.1; two and three, on addresses that end in these; and closed, on which no server is. Paths of servers are /code/200,
+// secured, of servers on 127.0.0.1. Two and three are on addresses that end so, and no server is on closed. Paths of servers are /code/200,
 // /slow and /headers. (PPM-4.4)
 func TestRuns(t *testing.T) {
 	elsewhere := 0

@@ -159,7 +159,7 @@ type state struct {
 	Taken, RefusedNodes map[string]bool
 }
 
-// changeState changes a snapshot by a word of states, or by one of these:
+// changeState changes a snapshot by a word of states, or by one of:
 //
 //	taint=key:effect      is on all nodes
 //	gates                 pods have the readiness gate

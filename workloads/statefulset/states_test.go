@@ -57,8 +57,8 @@ func testSnapshot(t testing.TB, line string) *Snapshot {
 }
 
 // stateOf is the state that the arguments of a command describe: a StatefulSet named web with pods and changes. Each word of a pod is an ordinal,
-// a letter for the revision, and marks for the state, which are words. Revisions A, B and C, whose images are a, b and c, exist as far as pods or the
-// template have them, in this order of age.
+// a letter for the revision, and marks for the state, which are words. Revisions A, B and C have the images a, b and c. They exist as far as pods or
+// the template have them, in this order of age.
 func stateOf(t testing.TB, args []datadriven.CmdArg) *Snapshot {
 	t.Helper()
 	template, current, _ := strings.Cut(args[0].Key, "/")
@@ -94,7 +94,7 @@ func (s *state) snapshot() *Snapshot {
 		Refused: s.refused, Now: s.Now, Features: s.Features}
 }
 
-// changed is the state after a word, or after one of these:
+// changed is the state after a word, or after one of:
 //
 //	release=1.9       features are those of a release
 //	reserveEach=n     that many ordinals are reserved, one by one

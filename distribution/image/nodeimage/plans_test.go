@@ -24,7 +24,7 @@ import (
 //	                      notready=1h, unknown=1h, silent (the node reports nothing), going, virtual, nodeless, imageless (no NodeImage),
 //	                      fake (a NodeImage that needs no node), leaving (a NodeImage), creation=10s and response=10m (of Timing), pulls
 //	                      (pods pull, which have labels and annotations of the manager's with "marked"), per-namespace=1, generation=3, observed=2
-//	                      and whole (shows pods as they are created, and what changes as it is sent). Lines:
+//	                      and whole (shows pods as they are created, and changes as they are sent). Lines:
 //	task 1 of a bank/b    a task of a tag, or as redis/1 of one of another image, with its owners. After "with": version=2, age=1m, and of its
 //	                      policy ttl=60, timeout=600, backoff=3 and deadline=60; without age it is of no time, without the others it has no policy.
 //	status 1 Pulling      what is reported of a tag. After the phase: version=0, began=15s, ended=1m (before noon); after "says" the message

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Replay sends what a program of others has sent, as it was written down in a file: a verb and JSON a line, in which NOW stands for the time. Lines that
+// Replay sends what a program of others has sent, as it was written down in a file. A line is a verb and JSON, in which NOW stands for the time. Lines that
 // begin with # say why, and time passes after the line "after 3s".
 func Replay(t testing.TB, file string, pass func(time.Duration), send func(verb, text string)) {
 	t.Helper()

@@ -67,7 +67,7 @@ func newProbes(pods ...v1alpha1.PodProbe) *v1alpha1.NodePodProbe {
 	return &v1alpha1.NodePodProbe{ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "uid"}, Spec: v1alpha1.NodePodProbeSpec{PodProbes: pods}}
 }
 
-// probed is the entry of a pod, perhaps "namespace/name", with probes of the container main, and perhaps "at" an address; each runs what its own name says.
+// probed is the entry of a pod, perhaps "namespace/name", with probes of the container main, and perhaps "at" an address. Each runs what its own name says.
 func probed(pod string, names ...string) v1alpha1.PodProbe {
 	namespace, name, found := strings.Cut(pod, "/")
 	if !found {

@@ -28,7 +28,7 @@ func parse(t *testing.T, spec string) *v1alpha1.PodProbeMarker {
 // long are letters that come so often: x*4096.
 var long = regexp.MustCompile(`([x<])\*(\d+)`)
 
-// lengthened is a text with all of these letters.
+// lengthened is a text with all its letters.
 func lengthened(t *testing.T, text string) string {
 	return long.ReplaceAllStringFunc(text, func(all string) string { return strings.Repeat(all[:1], patches.Number(t, all[2:])) })
 }

@@ -135,7 +135,7 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 
 // checkOwners: when settled the claims of each pod of the CloneSet belong to the CloneSet or to the pod itself. The
 // latter holds for a pod that was put back when it was about to be given up. If claims are not used again, none is left
-// without its pod. A pod that another client took out of the CloneSet excuses that: its claims do not say where it
+// without its pod. A pod that another client took out of the CloneSet excuses that: its claims do not say to whom it
 // went. A pod of the CloneSet may also mount a claim without an owner. Another manager created the pod while this one
 // released the claim to a stranger of the pod's name. (CS-20, CS-36)
 func (j *cloneSetJudge) checkOwners(s *State) {

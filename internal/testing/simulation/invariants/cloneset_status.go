@@ -171,7 +171,7 @@ func exceeded(set *v1alpha1.CloneSet) bool {
 	return progressReason(set) == v1alpha1.CloneSetProgressDeadlineExceeded
 }
 
-// progressReason is why an update is where it is, empty if a status does not say.
+// progressReason is why an update is no further, empty if a status does not say.
 func progressReason(set *v1alpha1.CloneSet) string {
 	if c := conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing); c != nil {
 		return c.reason

@@ -54,7 +54,7 @@ func otherSpread(w *Write, known *State, after *v1alpha1.WorkloadSpread) []Viola
 }
 
 // WorkloadSpreadWitness judges the writes of everybody else: replicas of the webhook write nothing but which pods they send
-// where. (WS-7.2)
+// to which subset. (WS-7.2)
 func WorkloadSpreadWitness(w *Write) []Violation {
 	var found violations
 	if !strings.HasPrefix(w.By, "webhook") {
