@@ -159,7 +159,7 @@ func (k *Kubelet) Run(pod *corev1.Pod) {
 
 // Judge gives a pod the conditions that the statuses of its containers and its gates ask for.
 func (k *Kubelet) Judge(pod *corev1.Pod) {
-	k.Report(pod, !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
+	k.report(pod, !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
 		func(s corev1.ContainerStatus) bool { return !s.Ready }))
 }
 
@@ -186,7 +186,7 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	}
 	runAll(slices.DeleteFunc(slices.Clone(pod.Spec.InitContainers), func(c corev1.Container) bool { return !native(&c) }), &pod.Status.InitContainerStatuses)
 	runAll(pod.Spec.Containers, &pod.Status.ContainerStatuses)
-	k.Report(pod, containers)
+	k.report(pod, containers)
 }
 
 // native tells whether an init container goes on while the pod runs.
@@ -218,7 +218,7 @@ func (k *Kubelet) runOne(pod *corev1.Pod, c *corev1.Container, old map[string]co
 	}
 	s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
 	s.Ready = k.works(c.Image, c.Name)
-	Startup(c, &s, was, k.clock().Now())
+	startup(c, &s, was, k.clock().Now())
 	return s, true
 }
 
@@ -242,8 +242,8 @@ func gatesOpen(pod *corev1.Pod) bool {
 	return true
 }
 
-// Report sets the conditions of a pod whose containers are all ready, or not.
-func (k *Kubelet) Report(pod *corev1.Pod, containers bool) {
+// report sets the conditions of a pod whose containers are all ready, or not.
+func (k *Kubelet) report(pod *corev1.Pod, containers bool) {
 	status := map[bool]corev1.ConditionStatus{true: corev1.ConditionTrue, false: corev1.ConditionFalse}
 	k.SetCondition(pod, corev1.ContainersReady, status[containers])
 	k.SetCondition(pod, corev1.PodReady, status[containers && gatesOpen(pod)])

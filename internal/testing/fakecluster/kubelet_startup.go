@@ -16,10 +16,10 @@ import (
 // startsAfter is after how many halves of a period the startup probe of a container succeeds: the first question comes too early.
 const startsAfter = 5
 
-// Startup reports what the startup probe of a running container says, as kubelets of Kubernetes 1.35 to 1.37 do. Of one that they
+// startup reports what the startup probe of a running container says, as kubelets of Kubernetes 1.35 to 1.37 do. Of one that they
 // have restarted, as its image has changed, they copy that it has started. They take it back when they ask the probe first,
 // a period later. It succeeds when two and a half periods have passed. was is the status before a restart, nil for none.
-func Startup(c *corev1.Container, s, was *corev1.ContainerStatus, now time.Time) {
+func startup(c *corev1.Container, s, was *corev1.ContainerStatus, now time.Time) {
 	if c.StartupProbe == nil || s.State.Running == nil {
 		s.Started = nil
 		return
@@ -53,7 +53,7 @@ func (k *Kubelet) Ask(ctx context.Context, pod *corev1.Pod) (changes bool, err e
 			if of >= 0 && s.Started != nil && s.State.Running != nil {
 				was := *s.Started
 				s.Ready = k.works(s.Image, s.Name)
-				if Startup(&all[of], s, nil, k.clock().Now()); was == *s.Started {
+				if startup(&all[of], s, nil, k.clock().Now()); was == *s.Started {
 					s.Ready = statusNamed(pod, s.Name).Ready
 				}
 			}
@@ -65,7 +65,7 @@ func (k *Kubelet) Ask(ctx context.Context, pod *corev1.Pod) (changes bool, err e
 	if equality.Semantic.DeepEqual(pod.Status, after.Status) {
 		return false, nil
 	}
-	k.Report(after, containers)
+	k.report(after, containers)
 	return true, k.write(ctx, after)
 }
 

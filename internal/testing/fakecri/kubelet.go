@@ -186,7 +186,7 @@ func hash(spec *corev1.Container) (string, error) {
 func statusOf(c Container) corev1.ContainerStatus {
 	restarts, _ := strconv.Atoi(c.Status.Annotations["io.kubernetes.container.restartCount"])
 	return corev1.ContainerStatus{
-		Name: c.Status.Metadata.Name, ContainerID: Name + "://" + c.Status.Id, Ready: true, RestartCount: int32(restarts),
+		Name: c.Status.Metadata.Name, ContainerID: defaultName + "://" + c.Status.Id, Ready: true, RestartCount: int32(restarts),
 		Image: c.Status.Image.Image, ImageID: c.Status.ImageRef,
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 	}

@@ -59,7 +59,7 @@ func (k *NodeKubelet) Step(ctx context.Context, namespace string) error {
 func (k *NodeKubelet) report(pod *corev1.Pod) {
 	started := map[string]time.Time{}
 	for _, c := range k.Runtime.Containers() {
-		started[Name+"://"+c.Status.Id] = time.Unix(0, c.Status.StartedAt).Truncate(time.Second)
+		started[defaultName+"://"+c.Status.Id] = time.Unix(0, c.Status.StartedAt).Truncate(time.Second)
 	}
 	all := true
 	for i := range pod.Status.ContainerStatuses {

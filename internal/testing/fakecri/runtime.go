@@ -28,8 +28,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Name is what the runtime calls itself if nothing else is said.
-const Name = "containerd"
+// defaultName is what the runtime calls itself if nothing else is said.
+const defaultName = "containerd"
 
 // Runtime is a container runtime in memory. New makes one. Its methods can be
 // called by several goroutines; its fields are set before.
@@ -45,7 +45,7 @@ type Runtime struct {
 	// is there at once.
 	Pull func(ctx context.Context, request *criv1.PullImageRequest) error
 
-	// RuntimeName and RuntimeVersion are what it calls itself. Default: Name and 2.0.0.
+	// RuntimeName and RuntimeVersion are what it calls itself. Default: containerd and 2.0.0.
 	RuntimeName, RuntimeVersion string
 
 	clock clock.WithTicker
@@ -123,7 +123,7 @@ func (r *Runtime) Version(context.Context, *criv1.VersionRequest) (*criv1.Versio
 		return nil, err
 	}
 	return &criv1.VersionResponse{
-		Version: "0.1.0", RuntimeName: cmp.Or(r.RuntimeName, Name), RuntimeVersion: cmp.Or(r.RuntimeVersion, "2.0.0"), RuntimeApiVersion: "v1",
+		Version: "0.1.0", RuntimeName: cmp.Or(r.RuntimeName, defaultName), RuntimeVersion: cmp.Or(r.RuntimeVersion, "2.0.0"), RuntimeApiVersion: "v1",
 	}, nil
 }
 

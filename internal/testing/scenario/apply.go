@@ -77,7 +77,7 @@ func (w *Cluster) createPods(creations []rollout.PodCreation) {
 // createClaims creates claims as a plan says.
 func (w *Cluster) createClaims(claims []*corev1.PersistentVolumeClaim) {
 	for _, claim := range claims {
-		if w.Claim(claim.Name) != nil {
+		if w.claim(claim.Name) != nil {
 			w.T.Fatalf("the plan creates claim %s, which exists", claim.Name)
 		}
 		claim = claim.DeepCopy()
@@ -101,21 +101,21 @@ func (w *Cluster) deletePod(pod *corev1.Pod) bool {
 		return false
 	}
 	w.changed = true
-	w.Remove(pod.Name)
+	w.remove(pod.Name)
 	return true
 }
 
 // DeleteClaim deletes a claim as a plan says.
 func (w *Cluster) DeleteClaim(claim *corev1.PersistentVolumeClaim) {
-	if w.Claim(claim.Name) == nil {
+	if w.claim(claim.Name) == nil {
 		w.T.Fatalf("the plan deletes claim %s, which does not exist", claim.Name)
 	}
-	w.RemoveClaim(claim.Name)
+	w.removeClaim(claim.Name)
 }
 
-// OwnClaim gives a claim other owners as a plan says.
-func (w *Cluster) OwnClaim(claim *corev1.PersistentVolumeClaim, owners []metav1.OwnerReference) {
-	have := w.Claim(claim.Name)
+// ownClaim gives a claim other owners as a plan says.
+func (w *Cluster) ownClaim(claim *corev1.PersistentVolumeClaim, owners []metav1.OwnerReference) {
+	have := w.claim(claim.Name)
 	if have == nil {
 		w.T.Fatalf("the plan changes the owners of claim %s, which does not exist", claim.Name)
 	}

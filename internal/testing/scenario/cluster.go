@@ -92,8 +92,8 @@ func (w *Cluster) uid(name string) types.UID {
 // Pod returns the pod of a name, nil if there is none.
 func (w *Cluster) Pod(name string) *corev1.Pod { return named(w.Pods, name) }
 
-// Claim returns the claim of a name, nil if there is none.
-func (w *Cluster) Claim(name string) *corev1.PersistentVolumeClaim { return named(w.Claims, name) }
+// claim returns the claim of a name, nil if there is none.
+func (w *Cluster) claim(name string) *corev1.PersistentVolumeClaim { return named(w.Claims, name) }
 
 // object is what a Cluster holds.
 type object[T any] interface {
@@ -137,9 +137,9 @@ func (w *Cluster) Edit(name string, do func(*corev1.Pod)) {
 	})
 }
 
-// Remove deletes a pod as any user may, again too. A pod that has finalizers
+// remove deletes a pod as any user may, again too. A pod that has finalizers
 // stays, terminating, and so does every pod of a graceful cluster.
-func (w *Cluster) Remove(name string) {
+func (w *Cluster) remove(name string) {
 	if !w.Graceful {
 		w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name && len(p.Finalizers) == 0 })
 	}
@@ -166,9 +166,9 @@ func (w *Cluster) claimName(shown string) string {
 	return shown
 }
 
-// RemoveClaim deletes a claim as any user may. In a graceful cluster a claim that
+// removeClaim deletes a claim as any user may. In a graceful cluster a claim that
 // a pod uses stays, terminating, until Collect finds it unused.
-func (w *Cluster) RemoveClaim(name string) {
+func (w *Cluster) removeClaim(name string) {
 	if w.Graceful && w.inUse(name) {
 		edit(w.Claims, name, func(c *corev1.PersistentVolumeClaim) {
 			if c.DeletionTimestamp == nil {

@@ -52,16 +52,16 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 		{"the plan deletes pod web-1, which does not exist", func(w *Cluster) { w.deletePod(pod("web-1")) }},
 		{"the plan deletes pod web-0, which does not exist", func(w *Cluster) { w.deletePod(pod("web-0")) }}, // another UID
 		{"the plan deletes pod web-0, which is terminating", func(w *Cluster) {
-			w.Remove("web-0")
+			w.remove("web-0")
 			w.deletePod(w.Pod("web-0"))
 		}},
 		{"the plan creates claim data-web-0, which exists", func(w *Cluster) {
 			w.createClaims([]*corev1.PersistentVolumeClaim{claim("data-web-0")})
 		}},
 		{"the plan deletes claim other, which does not exist", func(w *Cluster) { w.DeleteClaim(claim("other")) }},
-		{"the plan changes the owners of claim other, which does not exist", func(w *Cluster) { w.OwnClaim(claim("other"), nil) }},
+		{"the plan changes the owners of claim other, which does not exist", func(w *Cluster) { w.ownClaim(claim("other"), nil) }},
 		{"the plan gives claim data-web-0 the owners that it has", func(w *Cluster) {
-			w.OwnClaim(w.Claim("data-web-0"), w.Claim("data-web-0").OwnerReferences)
+			w.ownClaim(w.claim("data-web-0"), w.claim("data-web-0").OwnerReferences)
 		}},
 		{"the plan patches pod web-1, which does not exist", func(w *Cluster) {
 			w.patchPods([]rollout.PodPatch{{Pod: pod("web-1"), Patch: &podpatch.Patch{}}})
@@ -104,7 +104,7 @@ func TestForksHaveFuturesOfTheirOwn(t *testing.T) {
 	w.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p"}}}
 	fork := w.Fork()
 	fork.Edit("p", func(p *corev1.Pod) { p.Labels = map[string]string{"of": "fork"} })
-	w.Remove("p")
+	w.remove("p")
 	if len(w.Pods) != 0 || fork.Pod("p") == nil || fork.Pod("p").Labels["of"] != "fork" {
 		t.Errorf("want no pod and a changed one in the fork, got %v and %v", w.Pods, fork.Pods)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // deleteOwner deletes the workload. In the background it is gone at once, and
-// Collect deletes its dependents. In the foreground Collect deletes its
+// collect deletes its dependents. In the foreground Collect deletes its
 // dependents first, and the workload stays as long as one of them is there.
 func (w *Cluster) deleteOwner(foreground bool) {
 	w.ownerGone, w.ownerEnding = !foreground, foreground
@@ -23,17 +23,17 @@ func (w *Cluster) OwnerEnding() bool { return w.ownerEnding }
 // OwnerGone tells whether the workload was deleted and is gone.
 func (w *Cluster) OwnerGone() bool { return w.ownerGone }
 
-// Collect lets the garbage collector act once, and returns false when it has
+// collect lets the garbage collector act once, and returns false when it has
 // nothing to do. An object is deleted when it has owners and all of them are
 // gone, and loses the owners that are gone when others are left. A claim that
 // is terminating and that no pod uses any more is gone.
-func (w *Cluster) Collect() (acted bool) {
+func (w *Cluster) collect() (acted bool) {
 	for _, pod := range slices.Clone(w.Pods) {
 		live, solid := w.liveOwners(pod.OwnerReferences)
 		switch {
 		case pod.DeletionTimestamp != nil:
 		case len(pod.OwnerReferences) > 0 && !solid:
-			w.Remove(pod.Name)
+			w.remove(pod.Name)
 			acted = true
 		case len(live) < len(pod.OwnerReferences):
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.OwnerReferences = live })
@@ -45,10 +45,10 @@ func (w *Cluster) Collect() (acted bool) {
 		switch {
 		case claim.DeletionTimestamp != nil && w.inUse(claim.Name):
 		case claim.DeletionTimestamp != nil, len(claim.OwnerReferences) > 0 && !solid:
-			w.RemoveClaim(claim.Name)
+			w.removeClaim(claim.Name)
 			acted = true
 		case len(live) < len(claim.OwnerReferences):
-			w.OwnClaim(claim, live)
+			w.ownClaim(claim, live)
 			acted = true
 		}
 	}

@@ -47,7 +47,7 @@ func (w *Cluster) ApplyPlan(plan *rollout.Plan) {
 
 func (w *Cluster) ownClaims(patches []rollout.ClaimPatch) {
 	for _, claim := range patches {
-		w.OwnClaim(claim.Claim, claim.Owners)
+		w.ownClaim(claim.Claim, claim.Owners)
 	}
 }
 

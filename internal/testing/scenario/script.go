@@ -98,19 +98,19 @@ func (w *Cluster) command(d *datadriven.TestData, workload Player, out *strings.
 	case "kubelet":
 		w.kubelets(d.CmdArgs)
 	case "collect":
-		w.Collect()
+		w.collect()
 	case "settle":
 		w.Settle(workload.Reconcile, out)
 	case "rounds":
 		for range w.count(d) {
 			w.Kubelets()
-			w.Collect()
+			w.collect()
 			workload.Reconcile(out)
 		}
 	case "step":
 		for range w.count(d) {
 			w.Kubelets()
-			w.Collect()
+			w.collect()
 			w.Now = w.Now.Add(time.Minute)
 			workload.Reconcile(out)
 		}
@@ -130,7 +130,7 @@ func (w *Cluster) command(d *datadriven.TestData, workload Player, out *strings.
 	case "delete-owner":
 		w.deleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":
-		w.RemoveClaim(w.claimName(w.only(d)))
+		w.removeClaim(w.claimName(w.only(d)))
 	case "edit", "edit-claim", "edit-revision":
 		w.edit(d)
 	case "pods":
@@ -181,7 +181,7 @@ func (w *Cluster) podCommand(d *datadriven.TestData) {
 	name := w.Name(d.CmdArgs[0].Key)
 	switch d.Cmd {
 	case "user-delete":
-		w.Remove(name)
+		w.remove(name)
 	case "gone":
 		w.Gone(name)
 	case "fail":
@@ -220,7 +220,7 @@ func set(m map[string]string, args []datadriven.CmdArg) {
 func (w *Cluster) Settle(reconcile func(*strings.Builder) bool, out *strings.Builder) {
 	for range 100 {
 		w.Kubelets()
-		collected := w.Collect()
+		collected := w.collect()
 		if planned := reconcile(out); !planned && !collected {
 			return
 		}
