@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -24,7 +24,7 @@ type row struct {
 	Addresses   []corev1.NodeAddress
 }
 
-// TestRows plays the tables of what a runtime and a node say, see fixture.PlayRows. They show:
+// TestRows plays the tables of what a runtime and a node say, see patches.PlayRows. They show:
 //
 //	restarts, hash             annotations of a container
 //	container-id               the parts of an ID, and the ID that they make
@@ -33,7 +33,7 @@ type row struct {
 //	runtime, address           the runtime and the address of a node
 //	dial                       why an endpoint is none
 func TestRows(t *testing.T) {
-	fixture.PlayRows(t, "testdata/rows", func() row { return row{} }, func(t *testing.T, command string, r *row) (out string) {
+	patches.PlayRows(t, "testdata/rows", func() row { return row{} }, func(t *testing.T, command string, r *row) (out string) {
 		node := &corev1.Node{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{ContainerRuntimeVersion: r.Text}, Addresses: r.Addresses}}
 		with := func(key string) *criv1.Container {
 			return &criv1.Container{Id: "x", Annotations: map[string]string{key: r.Text}}

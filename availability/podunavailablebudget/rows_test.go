@@ -27,7 +27,7 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
 )
@@ -51,9 +51,9 @@ type row struct {
 	Beside bool
 }
 
-// TestRows plays the tables in testdata/rows: see fixture.PlayRows.
+// TestRows plays the tables in testdata/rows: see patches.PlayRows.
 func TestRows(t *testing.T) {
-	fixture.PlayRows(t, "testdata/rows", func() row { return row{Pod: webPod()} }, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", func() row { return row{Pod: webPod()} }, func(t *testing.T, command string, r *row) string {
 		switch command {
 		case "trimmed":
 			return trimmed(t, r.Pod)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is a line of testdata/rows.
@@ -51,7 +51,7 @@ type row struct {
 	After int
 }
 
-// TestRows plays the tables of pod states, see fixture.PlayRows. They show:
+// TestRows plays the tables of pod states, see patches.PlayRows. They show:
 //
 //	record      what is recorded of pods
 //	place       how a new pod is placed
@@ -63,7 +63,7 @@ type row struct {
 //	conflicts   which of them conflict
 func TestRows(t *testing.T) {
 	blank := func() row { return row{State: newState(), Workload: newWorkload(3), Pod: newPod("web-0", "")} }
-	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		in := podstate.Input{State: r.state(), Workload: r.Workload, Nodes: r.nodes(t), Now: after(r.After), Pods: r.pods()}
 		switch command {
 		case "record":

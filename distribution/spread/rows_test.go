@@ -18,7 +18,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is a line of testdata/rows.
@@ -51,7 +51,7 @@ type row struct {
 	Paths   []string
 }
 
-// TestRows plays the tables of spreads, see fixture.PlayRows. They show:
+// TestRows plays the tables of spreads, see patches.PlayRows. They show:
 //
 //	assign     to which subset a new pod goes
 //	inject     what it gets there
@@ -69,7 +69,7 @@ func TestRows(t *testing.T) {
 		ws := spreadOf(t, "{}")
 		return row{Old: spreadOf(t, "{}"), Spread: ws, Spec: &ws.Spec, Workload: deployment(9), Pod: unnamed(), Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
 	}
-	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		switch command {
 		case "assign":
 			got := assign(r.input(t))

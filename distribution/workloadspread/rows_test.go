@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is a line of testdata/rows.
@@ -33,7 +33,7 @@ type row struct {
 	HeldSince map[string]string
 }
 
-// TestRows shows plans, what they say that holds up something, and conditions. See fixture.PlayRows.
+// TestRows shows plans, what they say that holds up something, and conditions. See patches.PlayRows.
 func TestRows(t *testing.T) {
 	blank := func() row {
 		ws := newSpread(t, "web", "subsets: [{name: a, maxReplicas: 50%}, {name: c}]")
@@ -41,7 +41,7 @@ func TestRows(t *testing.T) {
 		return row{Spread: ws, Spec: &ws.Spec, Workload: &spread.Workload{GroupKind: spread.Deployments, Name: "web", Replicas: new(int32(4))},
 			Owner: metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "1", Controller: new(true)}}
 	}
-	fixture.PlayRows(t, "testdata/rows", blank, func(_ *testing.T, _ string, r *row) string { return r.show() })
+	patches.PlayRows(t, "testdata/rows", blank, func(_ *testing.T, _ string, r *row) string { return r.show() })
 }
 
 func (r *row) show() string {

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
-	fakefixture "github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is a line of testdata/rows.
@@ -39,10 +39,10 @@ type row struct {
 	Steps      []string        // see memory
 }
 
-// TestRows plays the tables in testdata/rows: see fixture.PlayRows. To differences and patches that
+// TestRows plays the tables in testdata/rows: see patches.PlayRows. To differences and patches that
 // count as the same, the same text stands.
 func TestRows(t *testing.T) {
-	fakefixture.PlayRows(t, "testdata/rows", func() row { return row{} }, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", func() row { return row{} }, func(t *testing.T, command string, r *row) string {
 		switch command {
 		case "failures":
 			return r.failures(t)

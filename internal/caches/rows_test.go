@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is a line of testdata/rows: what there is, and what is looked for.
@@ -31,7 +31,7 @@ type row struct {
 	Selector                     *metav1.LabelSelector
 }
 
-// TestRows plays the tables of what indexes find, see fixture.PlayRows. They show the names of what is found:
+// TestRows plays the tables of what indexes find, see patches.PlayRows. They show the names of what is found:
 //
 //	owned, controlled, orphaned   pods that are owned by a UID, controlled by it, or that or orphans of a selector
 //	members, labelled             pods that are named after a parent, or have a label
@@ -39,7 +39,7 @@ type row struct {
 //	tasks, pulls                  NodeImages with tasks of a job, and pods that pull for a node
 func TestRows(t *testing.T) {
 	blank := func() row { return row{Namespace: "x"} }
-	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		owner, label := types.UID(r.UID), strings.Split(r.Label+"=", "=")
 		indexes := []podwright.Index{caches.ByOwner, caches.ByMember, caches.ByPullNode, caches.ByLabel("app"), caches.ByLabel("tier")}
 		pods := reading(t, caches.Pods, indexes, r.Pods...)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -57,12 +57,12 @@ func (t *told) told() *heldup.Told {
 	return &heldup.Told{Reason: t.Reason, Message: t.Message, Since: start.Add(-t.For.Duration)}
 }
 
-// TestRows plays the tables of what holds objects up, see fixture.PlayRows. They show:
+// TestRows plays the tables of what holds objects up, see patches.PlayRows. They show:
 //
 //	tell      the reason, for how long, and the message. What has lasted for a minute is told: pods first, what began first, and what waits for them
 //	compare   whether a text stays, and whether conditions are written. What only says the same in other words is no reason to write
 func TestRows(t *testing.T) {
-	fixture.PlayRows(t, "testdata/rows", func() row { return row{} }, func(_ *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", func() row { return row{} }, func(_ *testing.T, command string, r *row) string {
 		if command == "compare" {
 			return r.compare()
 		}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is a line of testdata/rows: a pod, and what is asked about it.
@@ -21,14 +21,14 @@ type row struct {
 	Limits    corev1.ResourceList // of its first container, one quantity after the other
 }
 
-// TestRows plays the tables of pods, see fixture.PlayRows. They show:
+// TestRows plays the tables of pods, see patches.PlayRows. They show:
 //
 //	phase       whether a pod has ended, and is active
 //	container   what is found of a container
 //	ready       whether a pod was never ready, since its creation or its last update in place
 //	class       the class of quality of service
 func TestRows(t *testing.T) {
-	fixture.PlayRows(t, "testdata/rows", func() row { return row{} }, func(_ *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", func() row { return row{} }, func(_ *testing.T, command string, r *row) string {
 		pod := &r.Pod
 		switch command {
 		case "phase":

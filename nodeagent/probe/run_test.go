@@ -20,9 +20,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/internal/testing/fakecri/agents"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -75,7 +75,7 @@ func (n network) probed(t *testing.T, handler corev1.ProbeHandler, ports ...core
 // portOf is the port of a server.
 func portOf(address net.Addr) int32 { return int32(address.(*net.TCPAddr).Port) }
 
-// TestRuns shows in testdata/runs what servers answer, and which are reached, by the network of the pod: see fixture.PlayRows. Its container has the ports web and
+// TestRuns shows in testdata/runs what servers answer, and which are reached, by the network of the pod: see patches.PlayRows. Its container has the ports web and
 // secured, of servers on 127.0.0.1. Two and three are on addresses that end so, and no server is on closed. Paths of servers are /code/200,
 // /slow and /headers. (PPM-4.4)
 func TestRuns(t *testing.T) {
@@ -97,7 +97,7 @@ func TestRuns(t *testing.T) {
 		defer listener.Close()
 		ports = append(ports, corev1.ContainerPort{Name: name, ContainerPort: portOf(listener.Addr())})
 	}
-	fixture.PlayRows(t, "testdata/runs", func() corev1.ProbeHandler { return corev1.ProbeHandler{} }, func(t *testing.T, command string, handler *corev1.ProbeHandler) string {
+	patches.PlayRows(t, "testdata/runs", func() corev1.ProbeHandler { return corev1.ProbeHandler{} }, func(t *testing.T, command string, handler *corev1.ProbeHandler) string {
 		return networks[command].probed(t, *handler, ports...)
 	})
 	if elsewhere != 0 {

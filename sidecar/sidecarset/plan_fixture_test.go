@@ -137,7 +137,7 @@ func (w *world) down(pod, container string) {
 			s.Ready = false
 		}
 	}
-	w.node().Judge(p)
+	w.node().Recompute(p)
 }
 
 // many has pods of which so many are updated to log:v2, and so many of the updated ones are ready.
@@ -252,7 +252,7 @@ func beginWorkloadUpdate(w *world, at time.Time) {
 	}
 	pod.Annotations[inplacev1alpha1.StateAnnotation] = string(state)
 	pod.Spec.Containers[1].Image = "main:v2"
-	w.node().Judge(pod)
+	w.node().Recompute(pod)
 }
 
 // old is the SidecarSet as it was with a revision.

@@ -224,7 +224,7 @@ func (c *cluster) down(words ...string) string {
 			}
 		}
 	}
-	c.Kubelet.Judge(pod)
+	c.Kubelet.Recompute(pod)
 	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
 	c.Must(err)
 	synctest.Wait()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -57,7 +57,7 @@ func (u users) views() (views []*pod) {
 
 // CS-18, CS-36, CS-39: whose claims are kept, given away and deleted.
 func TestWhoseClaimsAre(t *testing.T) {
-	fixture.PlayRows(t, "testdata/claims", func() claimed { return claimed{} }, func(t *testing.T, _ string, row *claimed) string {
+	patches.PlayRows(t, "testdata/claims", func() claimed { return claimed{} }, func(t *testing.T, _ string, row *claimed) string {
 		set := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid-web"}}
 		set.Spec.ScaleStrategy.DisablePVCReuse = row.NoReuse
 		p := &planner{Snapshot: &Snapshot{Set: set, Now: claimsNow, Unused: row.Unused}, plan: &Plan{}}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestReplace plays testdata/replace: each row is a Rollout, and shows what of it may be replaced.
 func TestReplace(t *testing.T) {
-	fixture.PlayRows(t, "testdata/replace", func() Rollout { return Rollout{} }, func(_ *testing.T, _ string, row *Rollout) string {
+	patches.PlayRows(t, "testdata/replace", func() Rollout { return Rollout{} }, func(_ *testing.T, _ string, row *Rollout) string {
 		return fmt.Sprintf("%+v", row.Replace())
 	})
 }

@@ -16,7 +16,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/fakecluster"
 )
 
@@ -29,7 +29,7 @@ func TestApply(t *testing.T) {
 		Data    map[string]string
 	}
 	maps := kubernetes.NewForConfigOrDie(fakecluster.New().Config("test")).CoreV1().ConfigMaps("shop")
-	fixture.PlayRows(t, "testdata/apply", func() row { return row{} }, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/apply", func() row { return row{} }, func(t *testing.T, command string, r *row) string {
 		ctx := t.Context()
 		var got *corev1.ConfigMap
 		var err error

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/fakecluster"
 )
 
@@ -30,7 +30,7 @@ func TestAdmitSelects(t *testing.T) {
 		Webhook admissionregistrationv1.ValidatingWebhook
 		Answer  *admissionv1.AdmissionResponse
 	}
-	fixture.PlayRows(t, "testdata/webhooks", func() row { return row{} }, func(t *testing.T, _ string, r *row) string {
+	patches.PlayRows(t, "testdata/webhooks", func() row { return row{} }, func(t *testing.T, _ string, r *row) string {
 		cluster, ctx, dry := fakecluster.New(), t.Context(), metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}
 		kube := kubernetes.NewForConfigOrDie(cluster.Config("test"))
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "a"}}}

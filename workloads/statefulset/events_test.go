@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -86,7 +86,7 @@ func TestSetsOfObjects(t *testing.T) {
 		}
 	}
 	store := func() cache.Store { return indexer }
-	fixture.PlayRows(t, "testdata/names", func() metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default"} },
+	patches.PlayRows(t, "testdata/names", func() metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default"} },
 		func(_ *testing.T, _ string, row *metav1.ObjectMeta) string {
 			return fmt.Sprint("a pod of ", setsOfPod(store)(&corev1.Pod{ObjectMeta: *row}), ", a claim of ",
 				setsOfClaim(store)(&corev1.PersistentVolumeClaim{ObjectMeta: *row}))

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // noon is when all plans are made.
@@ -58,14 +58,14 @@ type row struct {
 	Refused map[string]string
 }
 
-// TestRows plays the tables of jobs, see fixture.PlayRows. They show:
+// TestRows plays the tables of jobs, see patches.PlayRows. They show:
 //
 //	plan        what is planned at noon
 //	of          the ImagePullJobs of the images of a job
 //	progress    how far a job is
 func TestRows(t *testing.T) {
 	blank := func() row { return row{Job: newJob(t, "completionPolicy: {type: Always}")} }
-	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		switch command {
 		case "of":
 			return asJSON(t, jobFor(r.Job, "a")) + jobFor(r.Job, "b").Name

@@ -14,7 +14,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 func copyName(name string) string {
@@ -46,7 +46,7 @@ type row struct {
 	References []v1alpha1.ReferenceObject
 }
 
-// TestRows plays the tables of pull secrets, see fixture.PlayRows. They show:
+// TestRows plays the tables of pull secrets, see patches.PlayRows. They show:
 //
 //	copy          what becomes of the copy of a secret that the job pull needs
 //	release       what becomes of it if the job needs it no longer
@@ -58,7 +58,7 @@ func TestRows(t *testing.T) {
 			Type:       corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("{}"), "more": []byte("x")},
 		}}
 	}
-	fixture.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		of, job, present := types.NamespacedName{Namespace: "default", Name: "s"}, types.NamespacedName{Namespace: "default", Name: "pull"}, r.present(t)
 		before := present.DeepCopy()
 		defer func() {

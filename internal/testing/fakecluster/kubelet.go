@@ -157,8 +157,8 @@ func (k *Kubelet) Run(pod *corev1.Pod) {
 	pod.Status.ObservedGeneration = pod.Generation
 }
 
-// Judge gives a pod the conditions that the statuses of its containers and its gates ask for.
-func (k *Kubelet) Judge(pod *corev1.Pod) {
+// Recompute gives a pod the conditions that the statuses of its containers and its gates ask for.
+func (k *Kubelet) Recompute(pod *corev1.Pod) {
 	k.report(pod, !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
 		func(s corev1.ContainerStatus) bool { return !s.Ready }))
 }

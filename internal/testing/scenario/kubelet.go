@@ -109,7 +109,7 @@ func (w *Cluster) kubelet(pod *corev1.Pod) *fakecluster.Kubelet {
 // its containers and readiness gates say.
 func (w *Cluster) Recompute(pod *corev1.Pod) {
 	w.openGates(pod)
-	w.kubelet(pod).Judge(pod)
+	w.kubelet(pod).Recompute(pod)
 }
 
 // SetCondition sets a condition of a pod that the caller may change.

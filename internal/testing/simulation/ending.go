@@ -97,9 +97,9 @@ func (h *history) holdSome(r *rand.Rand) {
 	if len(all) == 0 || r.IntN(2) == 0 {
 		return
 	}
-	picked := all[r.IntN(len(all))]
-	h.ending.held = append(h.ending.held, picked.String())
-	h.finalize(picked, append(slices.Clone(picked.object.GetFinalizers()), holder))
+	chosen := all[r.IntN(len(all))]
+	h.ending.held = append(h.ending.held, chosen.String())
+	h.finalize(chosen, append(slices.Clone(chosen.object.GetFinalizers()), holder))
 }
 
 func (h *history) freeHeld() {

@@ -84,13 +84,13 @@ func (h *history) calm(r *rand.Rand) {
 
 func (h *history) serveOne(r *rand.Rand) {
 	waiting := h.requests.inOrder()
-	picked := waiting[r.IntN(len(waiting))]
+	chosen := waiting[r.IntN(len(waiting))]
 	if r.IntN(8) > 0 {
-		h.serve(picked, fate{name: "is served"})
+		h.serve(chosen, fate{name: "is served"})
 		return
 	}
-	fates := picked.fates()
-	h.serve(picked, fates[r.IntN(len(fates))])
+	fates := chosen.fates()
+	h.serve(chosen, fates[r.IntN(len(fates))])
 }
 
 // showCaches lets caches of a process catch up, one event or all of them, or

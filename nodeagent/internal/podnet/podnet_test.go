@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is an action of a probe or a hook, and the address of its pod.
@@ -21,10 +21,10 @@ type row struct {
 	Of    intstr.IntOrString
 }
 
-// TestRows plays the tables of ports and of requests, of a container with the ports http and admin: see fixture.PlayRows.
+// TestRows plays the tables of ports and of requests, of a container with the ports http and admin: see patches.PlayRows.
 func TestRows(t *testing.T) {
 	ports := []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}, {Name: "admin", ContainerPort: 9}}
-	fixture.PlayRows(t, "testdata", func() row { return row{PodIP: "10.0.0.7"} }, func(t *testing.T, command string, r *row) string {
+	patches.PlayRows(t, "testdata", func() row { return row{PodIP: "10.0.0.7"} }, func(t *testing.T, command string, r *row) string {
 		if command == "port" {
 			port, err := Port(r.Of, ports)
 			return fmt.Sprintf("%d, error %v", port, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // row is who takes workers: a letter is a namespace that takes one, and a capital one that gives the first back that it has.
@@ -16,9 +16,9 @@ type row struct {
 	Takes   string
 }
 
-// TestTake shows which namespaces get workers, and who holds them then: see fixture.PlayRows. Those that wait can be told for whom. (CRR-5.1, CM-6)
+// TestTake shows which namespaces get workers, and who holds them then: see patches.PlayRows. Those that wait can be told for whom. (CRR-5.1, CM-6)
 func TestTake(t *testing.T) {
-	fixture.PlayRows(t, "testdata", func() row { return row{Workers: 32} }, func(t *testing.T, _ string, r *row) string {
+	patches.PlayRows(t, "testdata", func() row { return row{Workers: 32} }, func(t *testing.T, _ string, r *row) string {
 		s, got, frees := Shares{Workers: r.Workers}, "", map[string][]func(){}
 		for _, letter := range strings.Split(r.Takes, "") {
 			namespace := strings.ToLower(letter)

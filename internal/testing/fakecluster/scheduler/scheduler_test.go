@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestScheduler asks about a pod, which may have node-selector terms, and a node named here.
@@ -19,7 +19,7 @@ func TestScheduler(t *testing.T) {
 		Terms []corev1.NodeSelectorTerm
 		Node  corev1.Node
 	}
-	fixture.PlayRows(t, "testdata", func() row { return row{} }, func(_ *testing.T, _ string, r *row) string {
+	patches.PlayRows(t, "testdata", func() row { return row{} }, func(_ *testing.T, _ string, r *row) string {
 		pod := corev1.Pod{Spec: r.Pod}
 		if r.Node.Name = "here"; r.Terms != nil {
 			required := &corev1.NodeSelector{NodeSelectorTerms: r.Terms}

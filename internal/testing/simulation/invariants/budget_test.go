@@ -14,7 +14,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -34,7 +33,7 @@ func TestBudgets(t *testing.T) {
 		"successors": (*budgetRow).succeeded, "resizes": (*budgetRow).resized,
 	}
 	blank := func() budgetRow { return budgetRow{Budgets: []string{"0"}} }
-	fixture.PlayRows(t, "testdata/budgets", blank, func(_ *testing.T, command string, row *budgetRow) string {
+	patches.PlayRows(t, "testdata/budgets", blank, func(_ *testing.T, command string, row *budgetRow) string {
 		var lines []string
 		for _, v := range played[command](row) {
 			lines = append(lines, v.String())
@@ -43,7 +42,7 @@ func TestBudgets(t *testing.T) {
 	})
 }
 
-// budgetOfFour is a budget of which a word says first how many pods it lets go.
+// budgetOfFour is a budget of which a word says first how many unavailable pods it allows.
 func budgetOfFour(words string) *podBudget { return made[podBudget](strings.Fields("new=" + words)...) }
 
 // budgetPod is a pod that serves, and knows its budget.
