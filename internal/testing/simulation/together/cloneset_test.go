@@ -3,8 +3,6 @@
 package together
 
 import (
-	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -13,22 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-func cloneSets(bug *bug) *simulation.Subject {
+func cloneSets(bug simulation.Spoil[cloneset.Options, cloneset.Reconciler]) *simulation.Subject {
 	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   anyCloneSet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startCloneSets(p, bug) },
+		Start:    planted.Start(ofCloneSets, bug, optionsOfCloneSets),
 		Act:      actOnCloneSet,
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     pushCloneSet,
@@ -52,31 +52,18 @@ func pushCloneSet(u *simulation.User) {
 	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0}}}`)
 }
 
-func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+var ofCloneSets = fixture.Package[cloneset.Options, cloneset.Snapshot, cloneset.Plan]{NewReconciler: cloneset.NewReconciler,
+	Acts: func(p *cloneset.Plan) bool {
+		return scenario.Acts(&p.Plan) || p.Status != nil || p.PrunePodsToDelete || len(p.DeleteClaims) > 0
+	}}
+
+func optionsOfCloneSets(p *simulation.Process) (o cloneset.Options, err error) {
 	p.Config.Wrap(injecting(p))
-	if bug.cloneSetWrites != nil {
-		p.Config.Wrap(bug.cloneSetWrites)
-	}
-	var err error
-	o := cloneset.Options{NoNodes: true}
-	o.Reader = readers.Noting{Reader: readers.ChangingPods(readerOf(p), bug.cloneSetSees), Resource: cloneset.ResourceCloneSets, Note: p.Observe}
+	o.NoNodes, o.Reader = true, planted.Read(p, cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions)
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Workloads, err = client.NewForConfig(p.Config)
 	}
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	r, err := cloneset.NewReconciler(o)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil || !scenario.Acts(&plan.Plan) && plan.Status == nil && !plan.PrunePodsToDelete && len(plan.DeleteClaims) == 0 {
-			return "", err
-		}
-		return fmt.Sprint(plan), nil
-	}}, nil
+	return o, err
 }
 
 func anyCloneSet(r *rand.Rand) simulation.Object {

@@ -3,34 +3,33 @@
 package together
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	"github.com/podwright/podwright/internal/testing/readers"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-func sidecarSets(bug *bug) *simulation.Subject {
+func sidecarSets(bug simulation.Spoil[sidecarset.Options, sidecarset.Reconciler]) *simulation.Subject {
 	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), "sidecarsets")
 	resource.ClusterScoped = true
 	return &simulation.Subject{
 		Resource: resource,
 		Empty:    func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		Create:   anySidecarSet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSidecarSets(p, bug) },
+		Start:    planted.Start(ofSidecarSets, bug, optionsOfSidecarSets),
 		Act:      actOnSidecarSet,
 		Push: func(u *simulation.User) {
 			editImages(u, func(c *v1alpha1.SidecarContainer) string { return "9" })
@@ -50,31 +49,18 @@ func judgesSidecars(uint64) simulation.Judge {
 	return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 }
 
-func startSidecarSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	var err error
-	o := sidecarset.Options{}
-	o.Reader = readers.Noting{Reader: readers.ChangingPods(readerOf(p), bug.sidecarSetSees), Resource: "sidecarsets", Note: p.Observe}
+var ofSidecarSets = fixture.Package[sidecarset.Options, sidecarset.Snapshot, sidecarset.Plan]{
+	NewReconciler: sidecarset.NewReconciler, ClusterScoped: true,
+	Acts: func(p *sidecarset.Plan) bool {
+		return p.Revisions.Any() || p.CustomVersion != "" || !p.Stage.Empty() || p.Status != nil
+	}}
+
+func optionsOfSidecarSets(p *simulation.Process) (o sidecarset.Options, err error) {
+	o.Reader = planted.Read(p, "sidecarsets", caches.Pods, caches.Revisions)
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Sidecar, err = client.NewForConfig(p.Config)
 	}
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	r, err := sidecarset.NewReconciler(o)
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	key := types.NamespacedName{Name: simulation.Web.Name}
-	return simulation.Controller{
-		Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) { return r.Reconcile(ctx, key) },
-		Unfinished: func() (string, error) {
-			plan, err := r.Plan(context.Background(), key)
-			if plan == nil || err != nil || !plan.Revisions.Any() && plan.CustomVersion == "" && plan.Stage.Empty() && plan.Status == nil {
-				return "", err
-			}
-			return plan.String(), nil
-		},
-	}, nil
+	return o, err
 }
 
 // anySidecarSet is the SidecarSet of a seed: with containers that are upgraded cold, or hot, or both.

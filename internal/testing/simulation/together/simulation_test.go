@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/transport"
 
-	"github.com/podwright/podwright"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
@@ -32,30 +32,22 @@ import (
 // TestSimulation has users change a CloneSet and a SidecarSet of the same pods at random, amid everything that can go
 // wrong. It judges each write of both controllers.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&bug{}))
+	simulation.Check(t, simulated(bug{}))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
-	simulation.CheckReplay(t, simulated(&bug{}), 1)
+	simulation.CheckReplay(t, simulated(bug{}), 1)
 }
 
 // simulated is what a simulation needs to know of CloneSets and SidecarSets, whose
 // controllers have a bug.
-func simulated(bug *bug) *simulation.Subject {
-	w := cloneSets(bug)
+func simulated(bug bug) *simulation.Subject {
+	w := cloneSets(bug.cloneSets)
 	w.ByContainer, w.Others = true, actOnBoth
-	w.Beside = []*simulation.Subject{sidecarSets(bug)}
+	w.Beside = []*simulation.Subject{sidecarSets(bug.sidecarSets)}
 	return w
-}
-
-func readerOf(p *simulation.Process) caches.Reader {
-	reader := caches.Reader{}
-	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, "sidecarsets", caches.Pods, caches.Claims, caches.Revisions} {
-		reader[resource] = p.Informer(string(resource)).GetIndexer()
-	}
-	return reader
 }
 
 // injecting injects into the pods that a process creates what the SidecarSets in its
@@ -125,69 +117,74 @@ func recreateContainer(u *simulation.User, r *rand.Rand) {
 // TestSimulationRegressions plays histories in which bugs were found.
 func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
-		{Found: "another image in service, where an update in its grace period had followed an unfinished one", Seed: 1882671572584381, Workload: simulated(&bug{})},
+		{Found: "another image in service, where an update in its grace period had followed an unfinished one", Seed: 1882671572584381, Workload: simulated(bug{})},
 	})
 }
 
+// bug is one of one controller or the other.
 type bug struct {
-	// cloneSetSees and sidecarSetSees change copies of pods that the controllers read; nil changes none.
-	cloneSetSees, sidecarSetSees func(*corev1.Pod)
-	// cloneSetWrites changes what the controller of CloneSets writes.
-	cloneSetWrites func(http.RoundTripper) http.RoundTripper
+	cloneSets   simulation.Spoil[cloneset.Options, cloneset.Reconciler]
+	sidecarSets simulation.Spoil[sidecarset.Options, sidecarset.Reconciler]
+}
+
+// cloneSetSees changes copies of pods that the controller of CloneSets reads, and sidecarSetSees those that the other one reads.
+func cloneSetSees(spoil func(*corev1.Pod)) bug {
+	each := planted.EachPod[cloneset.Snapshot](spoil)
+	return bug{cloneSets: planted.Misread[cloneset.Options, cloneset.Snapshot, cloneset.Plan](each)}
+}
+
+func sidecarSetSees(spoil func(*corev1.Pod)) bug {
+	each := planted.EachPod[sidecarset.Snapshot](spoil)
+	return bug{sidecarSets: planted.Misread[sidecarset.Options, sidecarset.Snapshot, sidecarset.Plan](each)}
+}
+
+// cloneSetWrites changes what the controller of CloneSets writes.
+func cloneSetWrites(spoil func(http.RoundTripper) http.RoundTripper) bug {
+	return bug{cloneSets: simulation.OnWire[cloneset.Options, cloneset.Reconciler](spoil)}
 }
 
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	var bugs []simulation.Bug
-	for _, b := range []struct {
-		name   string
-		breaks invariants.Invariant
-		seed   uint64
-		bug    bug
-	}{
-		{"the update of the sidecar is not waited for", invariants.Exclusive, 1, bug{cloneSetSees: func(pod *corev1.Pod) {
-			delete(pod.Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
-		}}},
-		{"the update of the sidecar is waited for for ever", invariants.Settled, 6, bug{cloneSetSees: func(pod *corev1.Pod) {
-			var records map[string]v1alpha1.SidecarSetUpgradeRecord
-			if json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetHashAnnotation]), &records) != nil {
-				return
+	plant := simulation.Plant(t, simulated)
+	plant("the update of the sidecar is not waited for", invariants.Exclusive, 1, cloneSetSees(func(pod *corev1.Pod) {
+		delete(pod.Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
+	}))
+	plant("the update of the sidecar is waited for for ever", invariants.Settled, 6, cloneSetSees(func(pod *corev1.Pod) {
+		var records map[string]v1alpha1.SidecarSetUpgradeRecord
+		if json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetHashAnnotation]), &records) != nil {
+			return
+		}
+		for set, record := range records {
+			record.UpdateTimestamp = metav1.NewTime(time.Now())
+			records[set] = record
+		}
+		data, err := json.Marshal(records)
+		if err != nil {
+			panic(err)
+		}
+		pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = string(data)
+	}))
+	plant("an update begins on a pod that has changed since it was read", invariants.Exclusive, 3,
+		cloneSetWrites(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "resourceVersion")))
+	plant("another container's restart completes the update", invariants.InPlace, 11, cloneSetSees(func(pod *corev1.Pod) {
+		restarted := slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name != "main" && s.RestartCount > 0 })
+		for i := range pod.Status.ContainerStatuses {
+			if s := &pod.Status.ContainerStatuses[i]; s.Name == "main" && restarted {
+				s.Image = imageOf(pod, s.Name)
+				s.ImageID = "sha256:" + s.Image
 			}
-			for set, record := range records {
-				record.UpdateTimestamp = metav1.NewTime(time.Now())
-				records[set] = record
+		}
+	}))
+	plant("annotations of the SidecarSet are dropped", invariants.InPlace, 0,
+		cloneSetWrites(simulation.SpoilBodies(http.MethodPatch, "pods", func(body map[string]any) {
+			if metadata, ok := body["metadata"].(map[string]any); ok && metadata["annotations"] != nil {
+				metadata["annotations"].(map[string]any)[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation] = nil
 			}
-			data, err := json.Marshal(records)
-			if err != nil {
-				panic(err)
-			}
-			pod.Annotations[v1alpha1.SidecarSetHashAnnotation] = string(data)
-		}}},
-		{"an update begins on a pod that has changed since it was read", invariants.Exclusive, 3, bug{
-			cloneSetWrites: simulation.Forgetting(http.MethodPatch, "pods", "metadata", "resourceVersion")}},
-		{"another container's restart completes the update", invariants.InPlace, 11, bug{cloneSetSees: func(pod *corev1.Pod) {
-			restarted := slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name != "main" && s.RestartCount > 0 })
-			for i := range pod.Status.ContainerStatuses {
-				if s := &pod.Status.ContainerStatuses[i]; s.Name == "main" && restarted {
-					s.Image = imageOf(pod, s.Name)
-					s.ImageID = "sha256:" + s.Image
-				}
-			}
-		}}},
-		{"annotations of the SidecarSet are dropped", invariants.InPlace, 0, bug{
-			cloneSetWrites: simulation.SpoilBodies(http.MethodPatch, "pods", func(body map[string]any) {
-				if metadata, ok := body["metadata"].(map[string]any); ok && metadata["annotations"] != nil {
-					metadata["annotations"].(map[string]any)[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation] = nil
-				}
-			})}},
-		{"the update of the workload is not waited for", invariants.Exclusive, 2, bug{sidecarSetSees: func(pod *corev1.Pod) {
-			delete(pod.Annotations, inplacev1alpha1.StateAnnotation)
-			openGate(pod)
-		}}},
-	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
-	}
-	simulation.FindBugs(t, bugs)
+		})))
+	plant("the update of the workload is not waited for", invariants.Exclusive, 2, sidecarSetSees(func(pod *corev1.Pod) {
+		delete(pod.Annotations, inplacev1alpha1.StateAnnotation)
+		openGate(pod)
+	}))
 }
 
 // openGate has a pod look as if no update kept it out of service.
