@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -184,10 +185,9 @@ func TestSubscribersShareAHandler(t *testing.T) {
 		if informer.handlers != 1 {
 			t.Errorf("two subscriptions make %d handlers", informer.handlers)
 		}
-		stop := make(chan struct{})
-		done := make(chan struct{})
-		go func() { defer close(done); informer.Run(stop) }()
-		synctest.Wait()
+		b := &fixture.Bubble{T: t}
+		defer b.Stop()
+		b.Go(fixture.Informing(informer))
 		add(2)
 		synctest.Wait()
 		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-1"}})
@@ -197,8 +197,6 @@ func TestSubscribersShareAHandler(t *testing.T) {
 				t.Errorf("subscription %d (-want +got):\n%s", i, diff)
 			}
 		}
-		close(stop)
-		<-done
 	})
 }
 

@@ -5,7 +5,7 @@ package controller
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,6 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // recorder notes the times of reconciles since it was made, and their errors.
@@ -98,6 +103,8 @@ func TestLoop(t *testing.T) {
 			[]time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms, 125 * ms, 175 * ms}, 7},
 		{"failures back off as told to", 10 * time.Second, loopConfig{firstRetry: time.Second, lastRetry: 3 * time.Second, reconcile: always(0, failure)},
 			[]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, 5},
+		{"and never for more than five minutes", 15 * time.Minute, loopConfig{firstRetry: 4 * time.Minute, reconcile: always(0, failure)},
+			[]time.Duration{0, 4 * time.Minute, 9 * time.Minute, 14 * time.Minute}, 4},
 		{"a success ends the back-off", 50 * ms, loopConfig{retryWhenDue: true, reconcile: counted(func(n int) (time.Duration, error) {
 			if n == 3 {
 				return 10 * ms, nil
@@ -122,16 +129,6 @@ func TestLoop(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := run(t, 24*time.Hour, nothing(), loopConfig{reconcile: always(0, errors.New("no"))})
-		last := slices.Max(r.times) - r.times[len(r.times)-2]
-		if last != 5*time.Minute || len(r.times) > 24*12+20 {
-			t.Errorf("%d reconciles in a day, the last %s after the one before", len(r.times), last)
-		}
-	})
 }
 
 // Run fills the caches before the first reconcile, and waits for the one under way.
@@ -169,4 +166,59 @@ func TestLoopRunsOnce(t *testing.T) { // CT-4
 			t.Error("a second Run returns no error")
 		}
 	})
+}
+
+// TestRefusedForEver counts the tries of a day in which each one writes something that a late cache shows later, and fails. (CT-1, CT-3)
+func TestRefusedForEver(t *testing.T) {
+	for _, lag := range []time.Duration{0, 8 * time.Millisecond, 60 * time.Millisecond, time.Second} {
+		for _, own := range []bool{true, false} {
+			t.Run(fmt.Sprintf("CT-3: lag %s, a queue of our own: %v", lag, own), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+					defer cancel()
+					var tries []time.Duration
+					var written time.Time
+					start, writer := time.Now(), &apply.Writer{}
+					r := newReconciler(Definition[snapshot, plan]{
+						ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}},
+						reads:             []Read{{Resource: caches.Pods}}, Writer: writer,
+						synced: func(podwright.Resource) string {
+							if time.Since(written) < lag {
+								return "1"
+							}
+							return fmt.Sprint(1 + len(tries))
+						},
+						Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return &snapshot{}, nil },
+						Plan:    func(*snapshot) *plan { return new(plan) },
+						Apply: func(context.Context, *snapshot, *plan) (time.Duration, error) {
+							tries, written = append(tries, time.Since(start)), time.Now()
+							writer.Own.Wrote(web, caches.Pods, fmt.Sprint(1+len(tries)))
+							if len(tries) == 1000 {
+								cancel() // more show nothing new
+							}
+							return 0, errors.New("refused")
+						},
+					})
+					config := loopConfig{Name: "test", reconcile: r.reconcile, waits: r.waits.Get}
+					if !own {
+						config.reconcile, config.waits = r.Reconcile, nil
+					}
+					loop := newLoop(config)
+					loop.add(web)
+					if err := runLoops(ctx, nothing(), loop); err != nil {
+						t.Error(err)
+					}
+					hours := map[int]int{}
+					for _, at := range tries {
+						hours[int(at/time.Hour)]++
+					}
+					for hour := range 24 {
+						if n := hours[hour]; n > 12 && !(hour == 0 && n <= 30) || n < 10 {
+							t.Errorf("%d tries in hour %d", n, hour)
+						}
+					}
+				})
+			})
+		}
+	}
 }

@@ -3,7 +3,6 @@
 package controller
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -52,10 +52,9 @@ func TestOpen(t *testing.T) {
 		if len(reader) != 2 || reader[caches.Pods] != pods.GetIndexer() || reader[caches.Nodes] != nodes.GetIndexer() {
 			t.Errorf("caches %v, want those of nodes and pods", reader)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go pods.RunWithContext(ctx)
-		synctest.Wait()
+		b := &fixture.Bubble{T: t}
+		defer b.Stop()
+		b.Go(fixture.Informing(pods))
 		found, err := pods.GetIndexer().ByIndex("test", "found")
 		if err != nil || len(found) != 1 || found[0].(*corev1.Pod).ManagedFields != nil {
 			t.Errorf("error %v, the cache holds %v, want one pod that is trimmed", err, found)
@@ -135,11 +134,9 @@ func TestKindThatNobodyUses(t *testing.T) {
 		if err := sources.subscribe(enqueues{now: enqueued.add, initial: enqueued.add}, nil); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go ofSets.RunWithContext(ctx)
-		go ofPods.RunWithContext(ctx)
-		synctest.Wait()
+		b := &fixture.Bubble{T: t}
+		defer b.Stop()
+		b.Go(fixture.Informing(ofSets), fixture.Informing(ofPods))
 		set := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 		pod := func(name string) *corev1.Pod {
 			return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
