@@ -11,8 +11,8 @@ import (
 )
 
 // TestBacklog shows in testdata/backlog.txt in which order keys come, each of which is a letter. What happens goes before what was
-// there at the start, and does not hold it up. Of a row, known are keys that turn out to have been there at the start, and later are
-// events that come once two keys have been taken. (CT-17)
+// there at the start, and does not hold it up. Of a row, known are keys that turn out to have been there at the start. The events that
+// are called later come once two keys have been taken. (CT-17)
 func TestBacklog(t *testing.T) {
 	type row struct{ Initial, Events, Known, Later string }
 	patches.PlayRows(t, "testdata/backlog.txt", nil, func(t *testing.T, _ string, r *row) string {

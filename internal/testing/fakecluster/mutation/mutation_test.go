@@ -52,7 +52,8 @@ func TestCheckFindsWhatIsRead(t *testing.T) {
 	}
 }
 
-// Many changes are made at once, and yet each is found that alone changes the plan.
+// Many changes are made at once, and yet each is found that alone changes the plan. A few seeds may miss a field that is read only if
+// another has its value.
 func TestChanging(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "nginx"}, {Name: "log", Image: "busybox"}}
@@ -60,51 +61,41 @@ func TestChanging(t *testing.T) {
 	for name, test := range map[string]struct {
 		of   func(*corev1.Pod) string
 		want []string
+		miss int // seeds that may not find it
 	}{
-		"nothing is read": {func(*corev1.Pod) string { return "" }, nil},
-		"a field":         {func(p *corev1.Pod) string { return p.Spec.Hostname }, []string{".Spec.Hostname"}},
+		"nothing is read": {func(*corev1.Pod) string { return "" }, nil, 0},
+		"a field":         {func(p *corev1.Pod) string { return p.Spec.Hostname }, []string{".Spec.Hostname"}, 0},
 		"a field of an absent struct": {func(p *corev1.Pod) string {
 			return fmt.Sprint(p.Spec.SecurityContext != nil && p.Spec.SecurityContext.RunAsUser != nil)
-		}, []string{".Spec.SecurityContext.RunAsUser"}},
+		}, []string{".Spec.SecurityContext.RunAsUser"}, 0},
 		"a field of a container": {func(p *corev1.Pod) string {
 			if len(p.Spec.Containers) != 2 {
 				return ""
 			}
 			return p.Spec.Containers[1].WorkingDir
-		}, []string{".Spec.Containers[].WorkingDir"}},
-		"a label":    {func(p *corev1.Pod) string { return p.Labels["app"] }, []string{".ObjectMeta.Labels[app]"}},
-		"two fields": {func(p *corev1.Pod) string { return p.Spec.Hostname + p.Status.Message }, []string{".Spec.Hostname", ".Status.Message"}},
+		}, []string{".Spec.Containers[].WorkingDir"}, 0},
+		"a label":    {func(p *corev1.Pod) string { return p.Labels["app"] }, []string{".ObjectMeta.Labels[app]"}, 0},
+		"two fields": {func(p *corev1.Pod) string { return p.Spec.Hostname + p.Status.Message }, []string{".Spec.Hostname", ".Status.Message"}, 0},
+		"a field beside the value of another": {func(p *corev1.Pod) string {
+			if p.Status.Reason != "Evicted" {
+				return ""
+			}
+			return p.Status.Message
+		}, []string{".Status.Message"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Of: test.of}
-			for seed := range uint64(10) {
+			p, missed := Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Of: test.of}, []string{}
+			for seed := range uint64(30) {
 				got := p.changing(pod, Of(pod), seed)
 				slices.Sort(got)
 				if diff := cmp.Diff(test.want, slices.Compact(got)); diff != "" {
-					t.Errorf("seed %d (-want +got):\n%s", seed, diff)
+					missed = append(missed, diff)
 				}
 			}
+			if len(missed) > test.miss {
+				t.Errorf("%d of 30 seeds, want at most %d; the first one (-want +got):\n%s", len(missed), test.miss, missed[0])
+			}
 		})
-	}
-}
-
-// A field that is read only if another has its value is found by most seeds.
-func TestChangingOfTwo(t *testing.T) {
-	pod := &corev1.Pod{Status: corev1.PodStatus{Reason: "Evicted"}}
-	p := Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Of: func(p *corev1.Pod) string {
-		if p.Status.Reason != "Evicted" {
-			return ""
-		}
-		return p.Status.Message
-	}}
-	found := 0
-	for seed := range uint64(100) {
-		if slices.Contains(p.changing(pod, Of(pod), seed), ".Status.Message") {
-			found++
-		}
-	}
-	if found < 90 {
-		t.Errorf("found by %d of 100 seeds", found)
 	}
 }
 
