@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,21 +86,9 @@ func TestAgent(t *testing.T, write, watches string, play func(t *testing.T, stor
 
 func (a *Agent) refused(write, watches string, r *refusal, want string) {
 	a.Helper()
-	var refused atomic.Int64
-	fail := func(req fakecluster.Request) error {
-		if req.User != a.User || req.String() != write {
-			return nil
-		}
-		if n := refused.Add(1); r.varies {
-			return r.refuse(n)
-		}
-		return r.refuse(0)
-	}
-	if r.made {
-		a.API.FailAfter(fail)
-	} else {
-		a.API.FailBefore(fail)
-	}
+	first, last, _ := r.of(func(req *fakecluster.Request) bool { return req.User == a.User && req.String() == write })
+	a.API.FailBefore(first)
+	a.API.FailAfter(last)
 	a.API.Lag(watches, r.lag)
 	a.Start()
 	a.minutes(40)
@@ -124,13 +111,8 @@ func (a *Agent) refused(write, watches string, r *refusal, want string) {
 func (a *Agent) contested(write string, rival rival) {
 	a.Helper()
 	kube := fixture.Connect(a.T, a.API, "another", kubernetes.NewForConfig)
-	a.API.FailAfter(func(r fakecluster.Request) error {
-		if r.User == a.User && r.String() == write {
-			written := a.API.NewestVersion()
-			time.AfterFunc(time.Millisecond, func() { takeBack(a.T, a.API, kube, &r, written, rival) })
-		}
-		return nil
-	})
+	answer, _ := rival.after(a.T, a.API, kube, a.User, write)
+	a.API.FailAfter(answer)
 	a.Start()
 	a.minutes(40)
 	before := a.count(write)

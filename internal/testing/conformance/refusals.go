@@ -70,6 +70,24 @@ func (r *refusal) String() string {
 	return fmt.Sprintf("%s, text varies: %v, lag %s", r.name, r.varies, r.lag)
 }
 
+// of returns what refuses the requests that match, before they are served or after that, and counts them.
+func (r *refusal) of(matches func(*fakecluster.Request) bool) (before, after func(fakecluster.Request) error, refused *atomic.Int64) {
+	refused = &atomic.Int64{}
+	fail := func(req fakecluster.Request) error {
+		if !matches(&req) {
+			return nil
+		}
+		if n := refused.Add(1); r.varies {
+			return r.refuse(n)
+		}
+		return r.refuse(0)
+	}
+	if r.made {
+		return nil, fail, refused
+	}
+	return fail, nil, refused
+}
+
 // refusedForAnHour: what is refused for ever is tried less and less often, whatever the answer and however late the caches
 // are. An event or the object says what is refused. It is done once the API server accepts it. (CT-3, CT-11)
 func refusedForAnHour(t *testing.T, k *Subject, want calm) {
@@ -91,21 +109,10 @@ func refusedForAnHour(t *testing.T, k *Subject, want calm) {
 
 func (c *Cluster) refuseForAnHour(write string, r *refusal, want calm) {
 	c.T.Helper()
-	var refused atomic.Int64
-	fail := func(req fakecluster.Request) error {
-		if req.User != fixture.ControllerUser || reads(&req) || write != "any" && req.String() != write {
-			return nil
-		}
-		if n := refused.Add(1); r.varies {
-			return r.refuse(n)
-		}
-		return r.refuse(0)
-	}
-	if r.made {
-		c.fail(nil, fail)
-	} else {
-		c.fail(fail, nil)
-	}
+	before, after, refused := r.of(func(req *fakecluster.Request) bool {
+		return req.User == fixture.ControllerUser && !reads(req) && (write == "any" || req.String() == write)
+	})
+	c.fail(before, after)
 	for _, resource := range c.kind.Watches {
 		c.Lag(resource, r.lag)
 	}
@@ -115,9 +122,9 @@ func (c *Cluster) refuseForAnHour(write string, r *refusal, want calm) {
 	c.change(name)
 	c.steps(10)
 	c.minutes(40)
-	before, remembers := c.perObject(), remembered(c.memory)
+	asked, remembers := c.perObject(), remembered(c.memory)
 	c.minutes(20)
-	c.expectFew(before, int(refused.Load()))
+	c.expectFew(asked, int(refused.Load()))
 	c.expectNoMore("after 20 more minutes of refusals", remembers)
 	var status apierrors.APIStatus
 	if errors.As(r.refuse(0), &status) && refused.Load() > 0 {

@@ -5,6 +5,7 @@ package fakecluster
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -77,7 +78,7 @@ func selection(req *Request) (func(*unstructured.Unstructured) bool, error) {
 	}
 	for _, f := range byField.Requirements() {
 		if !slices.Contains([]string{"metadata.name", "metadata.namespace", "spec.nodeName"}, f.Field) {
-			return nil, badRequest(&unsupportedField{f.Field})
+			return nil, badRequest(fmt.Errorf("field selector %s: fakecluster knows metadata.name, metadata.namespace and spec.nodeName", f.Field))
 		}
 	}
 	return func(object *unstructured.Unstructured) bool {
@@ -92,12 +93,6 @@ func selection(req *Request) (func(*unstructured.Unstructured) bool, error) {
 			"metadata.name": object.GetName(), "metadata.namespace": object.GetNamespace(), "spec.nodeName": node,
 		})
 	}, nil
-}
-
-type unsupportedField struct{ name string }
-
-func (e *unsupportedField) Error() string {
-	return "field selector " + e.name + ": fakecluster knows metadata.name, metadata.namespace and spec.nodeName"
 }
 
 // Objects lists all objects that exist, as "resource namespace/name".

@@ -30,12 +30,9 @@ type Bug struct {
 // breaks. A bug that none of seedsOfBugs from First on finds is a failure.
 func FindBugs(t *testing.T, bugs []Bug) {
 	t.Helper()
-	collectLess(t)
+	plant := Plant(t, func(w *Subject) *Subject { return w })
 	for _, bug := range bugs {
-		t.Run(bug.Name, func(t *testing.T) {
-			t.Parallel()
-			find(t, &bug)
-		})
+		plant(bug.Name, bug.Breaks, bug.First, bug.Workload)
 	}
 }
 
@@ -47,18 +44,18 @@ func Plant[B any](t *testing.T, of func(B) *Subject) func(name string, breaks in
 	return func(name string, breaks invariants.Invariant, first uint64, bug B) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			find(t, &Bug{Name: name, Breaks: breaks, First: first, Workload: of(bug)})
+			find(t, of(bug), breaks, first)
 		})
 	}
 }
 
-func find(t *testing.T, bug *Bug) {
+func find(t *testing.T, w *Subject, breaks invariants.Invariant, first uint64) {
 	t.Helper()
 	others := map[invariants.Invariant]int{}
 	for i := range uint64(seedsOfBugs) {
-		seed := bug.First + i
-		o := run(t, bug.Workload, seed, Steps)
-		if o.failedFor(bug.Breaks) {
+		seed := first + i
+		o := run(t, w, seed, Steps)
+		if o.failedFor(breaks) {
 			t.Logf("found by seed %d", seed)
 			return
 		}
@@ -66,7 +63,7 @@ func find(t *testing.T, bug *Bug) {
 			others[v.Invariant]++
 		}
 	}
-	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, seedsOfBugs, others)
+	t.Errorf("no violation of %q in %d seeds; of others: %v", breaks, seedsOfBugs, others)
 }
 
 // ChangeBodies is for the Wrap of a rest.Config: requests have another body if a function says so of them.
