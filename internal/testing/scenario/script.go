@@ -4,7 +4,6 @@ package scenario
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // Player plays the commands of a script that are for the kind of the workload.
@@ -230,65 +226,4 @@ func (w *Cluster) Settle(reconcile func(*strings.Builder) bool, out *strings.Bui
 		}
 	}
 	fmt.Fprintln(out, "does not settle")
-}
-
-// Situations plays the lines of a file, each in a cluster of its own, and hands over what they lead to. A line is a name, and behind a colon the commands
-// of a script, between semicolons. Before them the workload is changed by the word "situation". Lines that begin with # say something to the reader.
-func Situations[P Player](t *testing.T, file string, start func(TB) (*Cluster, P), found func(name string, player P)) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		name, commands, is := strings.Cut(strings.TrimSpace(line), ": ")
-		if !is || strings.HasPrefix(line, "#") {
-			continue
-		}
-		w, player := start(t)
-		player.Spec("situation")
-		for command := range strings.SplitSeq(commands, "; ") {
-			d := &datadriven.TestData{Pos: name}
-			if d.Cmd, d.CmdArgs, err = datadriven.ParseLine(command); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			w.command(d, player, &strings.Builder{})
-		}
-		found(name, player)
-	}
-}
-
-// ChangeSpec changes a workload in one write, by words of its kind. Of several values, as of claims=data,logs, each is one.
-func ChangeSpec[T any](words *patches.Words, workload *T, changes ...string) {
-	for _, change := range changes {
-		key, values, _ := strings.Cut(change, "=")
-		for value := range strings.SplitSeq(values, ",") {
-			*workload = *patches.Changed(words, workload, key+"="+value)
-		}
-	}
-	object := any(workload).(metav1.Object)
-	object.SetGeneration(object.GetGeneration() + 1)
-}
-
-// edit changes a pod or all, a claim, or the revision of a place or all, by words.
-func (w *Cluster) edit(d *datadriven.TestData) {
-	which, words := d.CmdArgs[0].Key, []string{}
-	for _, arg := range d.CmdArgs[1:] {
-		words = append(words, strings.Join(append([]string{arg.Key}, arg.Vals...), "="))
-	}
-	for _, pod := range w.Pods {
-		if d.Cmd == "edit" && (which == "all" || w.Alias(pod.Name) == which) {
-			w.Edit(pod.Name, func(p *corev1.Pod) { *p = *patches.Changed(w.Words, p, words...) })
-		}
-	}
-	for i, claim := range w.Claims {
-		if d.Cmd == "edit-claim" && claim.Name == which {
-			w.Claims[i] = patches.Changed(w.Words, claim, words...)
-		}
-	}
-	for i, r := range w.Revisions {
-		if d.Cmd == "edit-revision" && (which == "all" || fmt.Sprint(i) == which) {
-			w.Revisions[i] = patches.Changed(w.Words, r, words...)
-		}
-	}
 }
