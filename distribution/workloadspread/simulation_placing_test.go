@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -35,6 +37,18 @@ type placing struct {
 	lock    sync.Mutex
 }
 
+// apartClock ends no two pauses at once. Which of two pods is placed first is then not left to the scheduler of Go, and a seed tells the
+// same history each time.
+type apartClock struct {
+	clock.RealClock
+	pauses atomic.Int64
+}
+
+// After tells the time when a pause ends.
+func (c *apartClock) After(d time.Duration) <-chan time.Time {
+	return c.RealClock.After(d + time.Duration(c.pauses.Add(1)))
+}
+
 // newPlacing returns the Placer of a process, of which a pod that no cache has shown counts for so long.
 func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing, error) {
 	reader, err := readerOf(p, bug)
@@ -42,6 +56,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 		return nil, err
 	}
 	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: misread(reader, bug.placerSees, bug.placerHides)}, NoNodes: true, Alone: !bug.together || bug.strangers}
+	o.Clock = &apartClock{}
 	if bug.of == ofRollout {
 		o.Custom = customKinds(p)
 	}

@@ -41,6 +41,7 @@ func TestSimulation(t *testing.T) {
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
 	simulation.CheckReplay(t, simulated(&bug{of: ofDeployment}), 2)
+	simulation.CheckReplay(t, simulated(&bug{of: ofRollout, together: true}), 3) // two pods wait for the same pause
 }
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
