@@ -39,8 +39,8 @@ func newJob(t testing.TB, spec string) *v1alpha1.ImagePullJob {
 // words are those of testdata/words.yaml.
 var words = patches.Read("testdata/words.yaml", noon)
 
-// nodeImage returns the NodeImage of a node, changed by words, whose values are behind colons. One that is full has as many images as may be.
-// What is no word is a phase that is reported of the task of the job.
+// nodeImage returns the NodeImage of a node, changed by words, whose values are behind colons. One that is full has as many images as may
+// be. What is no word is a phase that is reported of the task of the job.
 func nodeImage(name string, said ...string) *v1alpha1.NodeImage {
 	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-uid"), ResourceVersion: "3"}}
 	for _, word := range said {

@@ -99,16 +99,14 @@ func (l *lines) read(said []string) {
 	case "job":
 		j := patches.Changed(words, job(said[1]), said[2:]...)
 		l.jobs[said[1]], l.s.Jobs[j.UID] = j, j
-	case "task", "status":
-		name, tag, other := strings.Cut(said[1], "/")
-		if !other {
-			name, tag = "nginx", said[1]
-		}
-		if said[0] == "task" {
-			n.Spec.Images = with(n.Spec.Images, name, func(i *v1alpha1.ImageSpec) { i.Tags = append(i.Tags, task(tag, said[2:])) })
-		} else {
-			n.Status.ImageStatuses = with(n.Status.ImageStatuses, name, func(i *v1alpha1.ImageStatus) { i.Tags = append(i.Tags, status(tag, said[2:])) })
-		}
+	case "task":
+		name, tag := imageAndTag(said[1])
+		n.Spec.Images = with(n.Spec.Images, name, func(i *v1alpha1.ImageSpec) { i.Tags = append(i.Tags, task(tag, said[2:])) })
+	case "status":
+		name, tag := imageAndTag(said[1])
+		n.Status.ImageStatuses = with(n.Status.ImageStatuses, name, func(i *v1alpha1.ImageStatus) {
+			i.Tags = append(i.Tags, status(tag, said[2:]))
+		})
 	case "sandbox":
 		n.Spec.Images = with(n.Spec.Images, "nginx", func(i *v1alpha1.ImageSpec) {
 			i.SandboxConfig = &v1alpha1.SandboxConfig{Labels: values(said[1:]), Annotations: values(said[1:])}
@@ -124,6 +122,14 @@ func (l *lines) read(said []string) {
 	default:
 		l.s.NodeImage = patches.Changed(words, n, strings.Join(said, "="))
 	}
+}
+
+// imageAndTag are those before and after a slash. Without one, it is a tag of nginx.
+func imageAndTag(text string) (name, tag string) {
+	if name, tag, both := strings.Cut(text, "/"); both {
+		return name, tag
+	}
+	return "nginx", text
 }
 
 // with are images of which one is changed.
