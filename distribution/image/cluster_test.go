@@ -250,10 +250,6 @@ func (c *cluster) tasks() []string {
 // report is what the agent of a node says about its tasks; empty stands for nothing.
 type report func(node string) v1alpha1.ImagePullPhase
 
-func always(phase v1alpha1.ImagePullPhase) report {
-	return func(string) v1alpha1.ImagePullPhase { return phase }
-}
-
 // agents has the agents of all nodes write the status once, as they do: whole,
 // from what the spec asks for.
 func (c *cluster) agents(says report) {

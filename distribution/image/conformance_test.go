@@ -64,7 +64,9 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 		Change: func(c *conformance.Cluster, name string) {
 			c.EditNamed(name, `{"spec":{"completionPolicy":{"ttlSecondsAfterFinished":5}}}`)
 		},
-		Step: func(c *conformance.Cluster) { of(c).agents(always(v1alpha1.ImagePhaseSucceeded)) },
+		Step: func(c *conformance.Cluster) {
+			of(c).agents(func(string) v1alpha1.ImagePullPhase { return v1alpha1.ImagePhaseSucceeded })
+		},
 		Outcome: func(c *conformance.Cluster, name string) string {
 			var out []string
 			for _, task := range of(c).tasks() {

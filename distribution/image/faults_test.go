@@ -4,7 +4,6 @@ package image
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // failing has requests of a controller that begin like that fail: those after the first ones, so often, without end if that is negative.
@@ -51,20 +51,16 @@ func (f *failing) fail(r fakecluster.Request) error {
 
 // fail begins a fault, in the place of the last one.
 func (p *player) fail(d *datadriven.TestData, args []string) {
-	f := &failing{user: map[string]string{"jobs": jobUser, "nodes": nodeUser}[args[0]], err: answers[""]}
-	_, err := fmt.Sscan(args[1], &f.times)
-	p.Must(err)
+	f := &failing{user: map[string]string{"jobs": jobUser, "nodes": nodeUser}[args[0]], err: answers[""], times: int32(patches.Number(p.t, args[1]))}
 	var words []string
 	for _, arg := range d.CmdArgs[2:] {
 		switch arg.Key {
 		case "with":
 			f.err, f.served = answers[arg.Vals[0]], arg.Vals[0] == "lost"
 		case "skip":
-			_, err = fmt.Sscan(arg.Vals[0], &f.skip)
-			p.Must(err)
+			f.skip = int32(patches.Number(p.t, arg.Vals[0]))
 		case "slow":
-			f.slow, err = time.ParseDuration(arg.Vals[0])
-			p.Must(err)
+			f.slow = patches.Duration(p.t, arg.Vals[0])
 		default:
 			words = append(words, arg.Key)
 		}

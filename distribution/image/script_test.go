@@ -5,7 +5,6 @@ package image
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestStories plays what happens to jobs, nodes, pull secrets and pods that pull. Shown is all that there is, after each step that
@@ -130,13 +130,9 @@ func (p *player) do(command string, args []string, d *datadriven.TestData) strin
 	case "manager":
 		p.startManagers(args)
 	case "kubelets":
-		period, err := time.ParseDuration(args[0])
-		p.Must(err)
-		p.kubelets(period)
+		p.kubelets(patches.Duration(p.t, args[0]))
 	case "wait":
-		period, err := time.ParseDuration(args[0])
-		p.Must(err)
-		p.Sleep(period)
+		p.Sleep(patches.Duration(p.t, args[0]))
 	case "agents":
 		p.agents(func(node string) v1alpha1.ImagePullPhase {
 			if len(args) == 1 || args[1] == node {
@@ -185,9 +181,7 @@ func (p *player) begins(d *datadriven.TestData) {
 		case "nodes":
 			arg.Scan(p.t, 0, &nodes)
 		case "response":
-			var err error
-			p.nodeOptions.Timing.ResponseTimeout, err = time.ParseDuration(arg.Vals[0])
-			p.Must(err)
+			p.nodeOptions.Timing.ResponseTimeout = patches.Duration(p.t, arg.Vals[0])
 		case "pull-pods":
 			p.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
 		case "per-namespace":
@@ -210,24 +204,16 @@ func (p *player) begins(d *datadriven.TestData) {
 }
 
 // replay sends the requests of an agent, as they were written down, and shows what comes of each.
-func (p *player) replay(file string) string {
-	text, err := os.ReadFile("testdata/agents/" + file)
-	p.Must(err)
-	var out strings.Builder
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if after, is := strings.CutPrefix(line, "after "); is {
-			d, err := time.ParseDuration(after)
-			p.Must(err)
-			p.Sleep(d)
-			fmt.Fprintln(&out, line)
-		} else if line != "" && !strings.HasPrefix(line, "#") {
-			_, err := p.distribution(agentUser).NodeImages().Patch(p.Context(), "n0000", types.MergePatchType,
-				[]byte(strings.ReplaceAll(line, "NOW", time.Now().UTC().Format(time.RFC3339))), metav1.PatchOptions{}, "status")
-			p.Must(err)
-			p.Sleep(time.Second)
-			out.WriteString(p.relative(p.show()))
-		}
+func (p *player) replay(file string) (out string) {
+	pass := func(d time.Duration) {
+		p.Sleep(d)
+		out += fmt.Sprintln("after", d)
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	patches.Replay(p.t, "testdata/agents/"+file, pass, func(_, text string) {
+		_, err := p.distribution(agentUser).NodeImages().Patch(p.Context(), "n0000", types.MergePatchType, []byte(text), metav1.PatchOptions{}, "status")
+		p.Must(err)
+		p.Sleep(time.Second)
+		out += p.relative(p.show())
+	})
+	return strings.TrimSuffix(out, "\n")
 }

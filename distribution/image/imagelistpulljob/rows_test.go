@@ -68,7 +68,7 @@ func TestRows(t *testing.T) {
 	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
 		switch command {
 		case "of":
-			return asJSON(t, jobFor(r.Job, "a")) + jobFor(r.Job, "b").Name
+			return patches.JSON(t, jobFor(r.Job, "a")) + "\n" + jobFor(r.Job, "b").Name
 		case "progress":
 			return string(RolloutStatus(r.Job).Phase)
 		}
@@ -101,7 +101,7 @@ func showPlan(t *testing.T, s *Snapshot) string {
 	plan := NewPlan(s)
 	text := plan.String() + "\n"
 	if plan.Status != nil {
-		text += asJSON(t, plan.Status)
+		text += patches.JSON(t, plan.Status) + "\n"
 	}
 	if plan.RequeueAfter > 0 {
 		text += "again in " + plan.RequeueAfter.String()
@@ -110,13 +110,4 @@ func showPlan(t *testing.T, s *Snapshot) string {
 		text = strings.ReplaceAll(text, jobFor(s.Job, image).Name, "of-"+image)
 	}
 	return text
-}
-
-func asJSON(t *testing.T, value any) string {
-	t.Helper()
-	data, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data) + "\n"
 }

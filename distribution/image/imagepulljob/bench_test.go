@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
@@ -14,10 +13,12 @@ import (
 func BenchmarkPlan(b *testing.B) {
 	planbench.Run(b, "half", func(b *testing.B, n int) func() error {
 		s := snapshot(newJob(b, "parallelism: 10%"))
-		for i, phase := range []v1alpha1.ImagePullPhase{succeeded, pulling} {
+		for i, phase := range []string{"Succeeded", "Pulling"} {
+			one := nodeImage("", phase)
 			for j := range n / 4 {
-				name := fmt.Sprint("n", i, "-", j)
-				s.NodeImages[name] = nodeImage(name, given(phase))
+				of := *one
+				of.Name = fmt.Sprint("n", i, "-", j)
+				s.NodeImages[of.Name] = &of
 			}
 		}
 		for j := range n / 2 {

@@ -4,10 +4,10 @@ package imagepulljob
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // noon is when all plans are made, unless a case says otherwise.
@@ -36,52 +36,29 @@ func newJob(t testing.TB, spec string) *v1alpha1.ImagePullJob {
 	return job
 }
 
-// nodeImage returns the NodeImage of a node, with all that is given.
-func nodeImage(name string, with ...func(*v1alpha1.NodeImage)) *v1alpha1.NodeImage {
+// words are those of testdata/words.yaml.
+var words = patches.Read("testdata/words.yaml", noon)
+
+// nodeImage returns the NodeImage of a node, changed by words, whose values are behind colons. One that is full has as many images as may
+// be. What is no word is a phase that is reported of the task of the job.
+func nodeImage(name string, said ...string) *v1alpha1.NodeImage {
 	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-uid"), ResourceVersion: "3"}}
-	for _, w := range with {
-		w(n)
+	for _, word := range said {
+		switch word = strings.Replace(word, ":", "=", 1); {
+		case word == "":
+		case word == "full":
+			image := nodeImage(name, "tag=1").Spec.Images["nginx"]
+			n.Spec.Images = map[string]v1alpha1.ImageSpec{}
+			for i := range v1alpha1.MaxNodeImageImages {
+				n.Spec.Images[fmt.Sprint("image", i)] = image
+			}
+		case patches.Has[v1alpha1.NodeImage](words, word):
+			n = patches.Changed(words, n, word)
+		default:
+			n = patches.Changed(words, n, "task", "phase="+word)
+		}
 	}
 	return n
-}
-
-// task gives a node version 1 of a task, of the owners.
-func task(name, tag string, owners ...corev1.ObjectReference) func(*v1alpha1.NodeImage) {
-	return func(n *v1alpha1.NodeImage) {
-		if n.Spec.Images == nil {
-			n.Spec.Images = map[string]v1alpha1.ImageSpec{}
-		}
-		image := n.Spec.Images[name]
-		image.Tags = append(image.Tags, v1alpha1.ImageTagSpec{
-			Tag: tag, Version: 1, CreatedAt: at(-time.Minute), OwnerReferences: owners,
-			PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)},
-		})
-		n.Spec.Images[name] = image
-	}
-}
-
-// reports has a node report a phase of a version of a tag.
-func reports(name, tag string, version int64, phase v1alpha1.ImagePullPhase) func(*v1alpha1.NodeImage) {
-	return func(n *v1alpha1.NodeImage) {
-		if n.Status.ImageStatuses == nil {
-			n.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{}
-		}
-		image := n.Status.ImageStatuses[name]
-		image.Tags = append(image.Tags, v1alpha1.ImageTagStatus{Tag: tag, Version: version, Phase: phase})
-		n.Status.ImageStatuses[name] = image
-	}
-}
-
-var mine = images.TaskOwner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pull", UID: "job-uid"}})
-
-// given has the task of the job, and phase reported of it if that is not empty.
-func given(phase v1alpha1.ImagePullPhase) func(*v1alpha1.NodeImage) {
-	return func(n *v1alpha1.NodeImage) {
-		task("nginx", "1", mine)(n)
-		if phase != "" {
-			reports("nginx", "1", 1, phase)(n)
-		}
-	}
 }
 
 func snapshot(job *v1alpha1.ImagePullJob, nodes ...*v1alpha1.NodeImage) *Snapshot {
@@ -98,13 +75,6 @@ func fresh(n int) (nodes []*v1alpha1.NodeImage) {
 		nodes = append(nodes, nodeImage(fmt.Sprint("n", i)))
 	}
 	return nodes
-}
-
-func pod(name, node string, labels map[string]string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
-		Spec:       corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: corev1.PodRunning},
-	}
 }
 
 func percent(s string) *intstr.IntOrString { return ptr.To(intstr.FromString(s)) }

@@ -15,12 +15,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-const (
-	pulling   = v1alpha1.ImagePhasePulling
-	succeeded = v1alpha1.ImagePhaseSucceeded
-	failed    = v1alpha1.ImagePhaseFailed
-)
-
 // Whatever a job says, its plan keeps to it.
 func FuzzPlan(f *testing.F) {
 	f.Add("nginx:1", "1", int64(60), int32(60), 3, int64(30))
@@ -51,8 +45,11 @@ func FuzzPlan(f *testing.F) {
 // A status names so many nodes, and counts all. (IMG-1.5)
 func TestStatusOfManyFailedNodes(t *testing.T) {
 	var nodes []*v1alpha1.NodeImage
+	failed := nodeImage("", "Failed")
 	for i := range 6000 {
-		nodes = append(nodes, nodeImage(fmt.Sprintf("n%04d", i), given(v1alpha1.ImagePhaseFailed)))
+		n := *failed
+		n.Name = fmt.Sprintf("n%04d", i)
+		nodes = append(nodes, &n)
 	}
 	for spec, all := range map[string][]*v1alpha1.NodeImage{"": nodes, "completionPolicy: {activeDeadlineSeconds: 1}": fresh(6000)} {
 		job := newJob(t, spec)

@@ -68,13 +68,13 @@ func TestRows(t *testing.T) {
 		}()
 		switch command {
 		case "copy":
-			return showChange(planCopy(of, r.Source, present, job))
+			return showChange(t, planCopy(of, r.Source, present, job))
 		case "release":
-			return showChange(planRelease(present, job))
+			return showChange(t, planRelease(present, job))
 		}
 		p := &planner{Snapshot: snapshot(newJob(t, "pullSecrets: [s]"))}
 		p.ReferToSourceSecrets = r.Refer
-		return asJSON(p.withSecrets(r.References))
+		return patches.JSON(t, p.withSecrets(r.References))
 	})
 }
 
@@ -91,7 +91,7 @@ func (r *row) present(t *testing.T) *corev1.Secret {
 	return present
 }
 
-func showChange(change copyChange) (said string) {
+func showChange(t *testing.T, change copyChange) (said string) {
 	if change.problem != "" {
 		said += change.problem + "\n"
 	}
@@ -99,7 +99,7 @@ func showChange(change copyChange) (said string) {
 		said += "remove it\n"
 	}
 	if change.want != nil {
-		said += asJSON(change.want)
+		said += patches.JSON(t, change.want)
 	}
 	return said
 }

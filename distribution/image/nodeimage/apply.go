@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
 )
@@ -36,10 +37,6 @@ type applier struct {
 	nodeImage *v1alpha1.NodeImage
 	plan      *Plan
 }
-
-// lagRetry is how soon to look again when a cache shows less than the API
-// server: something that is there seems to be gone.
-const lagRetry = time.Second
 
 // apply does what the plan says.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
@@ -96,7 +93,7 @@ func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter t
 			return 0, fmt.Errorf("find out whether node %s is gone: %w", a.Key.Name, err)
 		}
 		if live != nil && live.DeletionTimestamp == nil {
-			return lagRetry, nil
+			return 0, &controller.Lag{Resource: caches.Nodes, Name: a.Key.Name}
 		}
 	}
 	err = a.options.Distribution.NodeImages().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.nodeImage.UID}})
@@ -117,7 +114,7 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 			return 0, err
 		}
 		if !gone {
-			return lagRetry, nil
+			return 0, &controller.Lag{Resource: resourceImagePullJobs, Name: fmt.Sprint(owner.Namespace, "/", owner.Name)}
 		}
 	}
 	data, err := a.plan.Change.Patch(a.nodeImage)

@@ -16,10 +16,10 @@ import (
 func BenchmarkNewPlan(b *testing.B) {
 	task := v1alpha1.ImageTagSpec{Tag: "1", Version: 1, CreatedAt: new(at(20 * time.Second)),
 		OwnerReferences: []corev1.ObjectReference{images.TaskOwner(job("a"))}}
-	ended := v1alpha1.ImageTagStatus{Tag: "1", Version: 1, Phase: succeeded, CompletionTime: new(at(time.Second))}
+	ended := v1alpha1.ImageTagStatus{Tag: "1", Version: 1, Phase: v1alpha1.ImagePhaseSucceeded, CompletionTime: new(at(time.Second))}
 	for _, count := range []int{1, 16, 256} {
 		b.Run(fmt.Sprint(count, " images"), func(b *testing.B) {
-			n := nodeImage(b, "")
+			n := nodeImage()
 			n.Spec.Images, n.Status.ImageStatuses = map[string]v1alpha1.ImageSpec{}, map[string]v1alpha1.ImageStatus{}
 			for i := range count {
 				name := fmt.Sprint("image", i)

@@ -3,21 +3,14 @@
 package nodeimage
 
 import (
-	"testing"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-)
-
-const (
-	pulling   = v1alpha1.ImagePhasePulling
-	succeeded = v1alpha1.ImagePhaseSucceeded
-	failed    = v1alpha1.ImagePhaseFailed
 )
 
 // noon is when all plans are made, unless a case says otherwise.
@@ -37,27 +30,22 @@ func node(ready corev1.ConditionStatus, since time.Duration) *corev1.Node {
 	}
 }
 
-// nodeImage is that of the node n1, with the rest in YAML.
-func nodeImage(t testing.TB, text string) *v1alpha1.NodeImage {
-	t.Helper()
-	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{
+// nodeImage is that of the node n1.
+func nodeImage() *v1alpha1.NodeImage {
+	return &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{
 		Name: "n1", UID: "n1-uid", ResourceVersion: "3", Labels: map[string]string{"zone": "one"}}}
-	if err := yaml.UnmarshalStrict([]byte(text), n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
-// job returns a job that wants nginx:1; its UID is its name and "-uid".
-func job(name string, edit ...func(*v1alpha1.ImagePullJob)) *v1alpha1.ImagePullJob {
-	j := &v1alpha1.ImagePullJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name + "-uid")},
+// job returns a job that wants nginx:1, in the namespace before the slash if there is one; its UID is its name and "-uid".
+func job(name string) *v1alpha1.ImagePullJob {
+	namespace, short, is := strings.Cut(name, "/")
+	if !is {
+		namespace, short = "default", name
+	}
+	return &v1alpha1.ImagePullJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: short, UID: types.UID(short + "-uid")},
 		Spec:       v1alpha1.ImagePullJobSpec{Image: "nginx:1"},
 	}
-	for _, e := range edit {
-		e(j)
-	}
-	return j
 }
 
 // snapshot has a ready node.

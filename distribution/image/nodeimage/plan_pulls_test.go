@@ -5,7 +5,6 @@ package nodeimage
 import (
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,38 +20,12 @@ func pullTaskOf(attempt int32) images.PullTask {
 	return images.PullTask{Node: "n1", Image: "nginx", Tag: "1", Version: 1, Attempt: attempt}
 }
 
-// attemptOf is the pod of an attempt for a job, on its node, of an age.
-func attemptOf(job *v1alpha1.ImagePullJob, attempt int32, age time.Duration, edits ...func(*corev1.Pod)) *corev1.Pod {
+// attemptOf is the pod of an attempt for a job, on its node.
+func attemptOf(job *v1alpha1.ImagePullJob, attempt int32) *corev1.Pod {
 	pod := pullPods.pod(job, pullTaskOf(attempt), 600)
-	pod.UID, pod.CreationTimestamp, pod.Spec.NodeName = types.UID(pod.Name), at(age), "n1"
-	for _, edit := range edits {
-		edit(pod)
-	}
+	pod.UID, pod.Spec.NodeName = types.UID(pod.Name), "n1"
 	return pod
 }
-
-func container(status corev1.ContainerStatus) func(*corev1.Pod) {
-	status.Name = pullContainer
-	return func(pod *corev1.Pod) { pod.Status.ContainerStatuses = []corev1.ContainerStatus{status} }
-}
-
-func waits(reason, message string) func(*corev1.Pod) {
-	return container(corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}})
-}
-
-var (
-	runs    = container(corev1.ContainerStatus{ContainerID: "containerd://1", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
-	ends    = container(corev1.ContainerStatus{ContainerID: "containerd://1", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}})
-	unknown = container(corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "ContainerStatusUnknown"}}})
-	evicted = func(pod *corev1.Pod) {
-		pod.Status.Phase, pod.Status.Reason, pod.Status.Message = corev1.PodFailed, "Evicted", "no disk"
-	}
-	deleted  = func(pod *corev1.Pod) { pod.DeletionTimestamp = new(at(0)) }
-	homeless = func(pod *corev1.Pod) {
-		pod.Spec.NodeName = ""
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "too many pods"}}
-	}
-)
 
 // IMG-4.1: the name of a pod is short, and tells it from all others.
 func TestPullPodName(t *testing.T) {

@@ -4,6 +4,7 @@ package nodeimage
 
 import (
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add(int64(60), int64(30), int32(60), int64(1), int64(1), true, "Succeeded")
 	f.Add(int64(-1), int64(0), int32(-1), int64(0), int64(1), false, "")
 	f.Fuzz(func(t *testing.T, age, done int64, ttl int32, version, reported int64, unready bool, phase string) {
-		n, given := nodeImage(t, ""), v1alpha1.ImageTagSpec{Tag: "1", Version: version, CreatedAt: new(at(time.Duration(age%math.MaxInt32) * time.Second)),
+		n, given := nodeImage(), v1alpha1.ImageTagSpec{Tag: "1", Version: version, CreatedAt: new(at(time.Duration(age%math.MaxInt32) * time.Second)),
 			OwnerReferences: []corev1.ObjectReference{images.TaskOwner(job("a"))}, PullPolicy: &v1alpha1.ImageTagPullPolicy{
 				TTLSecondsAfterFinished: &ttl, TimeoutSeconds: new(int32(version)), BackoffLimit: new(int32(reported)), ActiveDeadlineSeconds: &done}}
 		status := v1alpha1.ImageTagStatus{Tag: "1", Version: reported, Phase: v1alpha1.ImagePullPhase(phase)}
@@ -43,4 +44,10 @@ func FuzzPlan(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	if plan := NewPlan(nil); !reflect.DeepEqual(plan, &Plan{}) {
+		t.Errorf("plan %+v, want none", plan)
+	}
 }

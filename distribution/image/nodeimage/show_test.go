@@ -4,7 +4,6 @@ package nodeimage
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -17,10 +16,12 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // showPlan shows a plan. Whatever it is, it changes nothing that it is made of, and is the same when it is made again.
 func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
+	asJSON := func(value any) string { return ownerJSON.ReplaceAllString(patches.JSON(t, value), `"$1/$2"`) }
 	before := s.NodeImage.DeepCopy()
 	plan := NewPlan(s)
 	if changed := diff.Diff(before, s.NodeImage) + diff.Diff(plan, NewPlan(s)); changed != "" {
@@ -87,11 +88,3 @@ func showPlan(t *testing.T, d *datadriven.TestData, s *Snapshot) string {
 // ownerJSON is a reference to a job, which is shown as its namespace and name.
 var ownerJSON = regexp.MustCompile(`\{"kind":"ImagePullJob","namespace":"([^"]*)","name":"([^"]*)",` +
 	`"uid":"[^"]*","apiVersion":"apps.kruise.io/v1alpha1"\}`)
-
-func asJSON(value any) string {
-	data, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return ownerJSON.ReplaceAllString(string(data), `"$1/$2"`)
-}

@@ -23,7 +23,7 @@ func TestAdmission(t *testing.T) {
 
 // IMG-2.2: a NodeImage has at most 256 images.
 func TestValidateCountsImages(t *testing.T) {
-	n := nodeImage(t, "")
+	n := nodeImage()
 	n.Spec.Images = map[string]v1alpha1.ImageSpec{}
 	for i := range 257 {
 		if errs := ValidateCreate(n); len(errs) > 0 {

@@ -19,6 +19,8 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -41,10 +43,6 @@ type applier struct {
 	lock  sync.Mutex
 	wrote map[types.UID]Wrote
 }
-
-// lagRetry is how soon to look again when a cache shows less than the API
-// server: something that is there seems to be gone.
-const lagRetry = time.Second
 
 // apply does what the plan says. One pod's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated.
@@ -141,7 +139,7 @@ func (a *applier) delete(ctx context.Context, s *Snapshot) (requeueAfter time.Du
 			return 0, fmt.Errorf("find out whether node %s is gone: %w", a.Key.Name, err)
 		}
 		if live != nil && live.DeletionTimestamp == nil {
-			return lagRetry, nil
+			return 0, &controller.Lag{Resource: caches.Nodes, Name: a.Key.Name}
 		}
 	}
 	err = a.options.Lifecycle.NodePodProbes().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.probes.UID}})
