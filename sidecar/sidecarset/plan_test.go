@@ -28,7 +28,7 @@ func TestPlanOfNil(t *testing.T) {
 			t.Errorf("a nil %s: %s", name, plan)
 		}
 	}
-	for name, s := range map[string]*Snapshot{"snapshot": nil, "SidecarSet": {Now: noon}, "time": {Set: w.set}} {
+	for name, s := range map[string]*Snapshot{"snapshot": nil, "SidecarSet": {Now: noon}, "time": {Set: w.sees.Set}} {
 		if plan := NewPlan(s); len(plan.Problems) != 1 || plan.Status != nil || len(plan.Patch) > 0 {
 			t.Errorf("no %s: %s", name, plan)
 		}

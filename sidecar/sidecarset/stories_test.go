@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -291,6 +292,6 @@ func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]st
 	}
 	first, second := injection.HotContainers(name)
 	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
-	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", podstate.Container(pod, first).Image, podstate.Container(pod, second).Image, working[name],
 		is(version, first), is(alt, first), is(version, second), is(alt, second))
 }
