@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
 )
@@ -114,7 +115,7 @@ func (c *cluster) goOn(j *job, within func(time.Duration) time.Duration) (over b
 		stops()
 	}
 	switch pod := c.pod(name); {
-	case !hasEnded(pod):
+	case !podstate.Ended(pod):
 	case j.given.IsZero():
 		if j.given, j.knows = now, now.Add(within(learnsIn)+within(relist)); ended {
 			j.given = now.Add(-killAfter)

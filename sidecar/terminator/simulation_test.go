@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -46,7 +47,7 @@ func simulated(bug spoil) *simulation.Subject {
 		},
 		Others: func(u *simulation.User, r *rand.Rand) {
 			for range 1 + r.IntN(3) {
-				if pod := u.AnyPod(r); pod == nil || hasEnded(pod) && r.IntN(3) == 0 {
+				if pod := u.AnyPod(r); pod == nil || podstate.Ended(pod) && r.IntN(3) == 0 {
 					another(u, r)
 				} else {
 					actOnNode(u, pod, r)
@@ -82,7 +83,7 @@ func startSimulated(p *simulation.Process, bug spoil) (simulation.Controller, er
 	})(p)
 	unfinished := c.Unfinished
 	c.Unfinished = func() (string, error) {
-		if pod, is := p.Cached().Workload.(*corev1.Pod); is && hasEnded(pod) {
+		if pod, is := p.Cached().Workload.(*corev1.Pod); is && podstate.Ended(pod) {
 			return "", nil // what still runs ends without a request, too (ST-15.3)
 		}
 		return unfinished()
