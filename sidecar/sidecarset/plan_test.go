@@ -41,18 +41,6 @@ func TestPlanOfNil(t *testing.T) {
 	}
 }
 
-// Which names are those of one of both hot containers. (SCS-28)
-func TestHotBase(t *testing.T) {
-	for name, want := range map[string]string{
-		"mesh-1": "mesh", "mesh-2": "mesh", "mesh-1-2": "mesh-1", "m-1": "m", // of a hot one
-		"mesh": "", "mesh-3": "", "mesh-0": "", "mesh1": "", "mesh-11": "", "log": "", "m": "", "-1": "", "": "", // of none
-	} {
-		if got := hotBase(name); got != want {
-			t.Errorf("%q is one of both hot containers of %q, want %q", name, got, want)
-		}
-	}
-}
-
 // A release switches what it does by default. (SCS-30, SCS-32, SCS-33)
 func TestFeaturesOf(t *testing.T) {
 	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {

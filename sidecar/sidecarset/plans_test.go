@@ -238,6 +238,10 @@ func (s *planScript) show(verb string, words []string) bool {
 		}
 	case "created": // a revision
 		shown = []string{patches.JSON(s.T, plan.Revisions.Create)}
+	case "base": // of names in quotes, each as one of both hot containers
+		for _, word := range words {
+			shown = append(shown, fmt.Sprintf("%s of %q", word, hotBase(strings.Trim(word, `"`))))
+		}
 	case "plain":
 		shown = []string{s.checkPlain(words[0])}
 	case "records":

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -92,11 +91,16 @@ func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Jud
 		past := invariants.NewPast()
 		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp,
 			ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
-			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-				hashes, err := inject.HashesOf(set)
-				return hashes.Containers, hashes.WithoutImage, err
-			}}
+			Hashes: hashesWith(inject)}
 		return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
+	}
+}
+
+// hashesWith are the hashes of SidecarSets that are injected with features.
+func hashesWith(f injection.Features) func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+	return func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+		hashes, err := f.HashesOf(set)
+		return hashes.Containers, hashes.WithoutImage, err
 	}
 }
 
@@ -122,13 +126,18 @@ func anySet(r *rand.Rand) simulation.Object {
 		}
 		set.Spec.Containers = append(set.Spec.Containers, c)
 	}
-	if r.IntN(3) == 0 { // a native sidecar, and one that ends
-		set.Spec.InitContainers = []v1alpha1.SidecarContainer{
-			{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
-			{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
+	if r.IntN(3) == 0 {
+		set.Spec.InitContainers = vpnAndSetup()
 	}
 	for range r.IntN(5) {
 		simulation.Merge(set, simulation.AnyEdit(r, edits))
 	}
 	return set
+}
+
+// vpnAndSetup are a native sidecar, and one that ends.
+func vpnAndSetup() []v1alpha1.SidecarContainer {
+	return []v1alpha1.SidecarContainer{
+		{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
+		{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
 }
