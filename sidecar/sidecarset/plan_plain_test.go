@@ -4,6 +4,7 @@ package sidecarset
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,13 +23,7 @@ func (s *planScript) changeOf(name string) change {
 		s.T.Fatal(p.plan.Problems)
 	}
 	p.classify()
-	for _, pod := range p.pods {
-		if pod.Name == name {
-			return p.change(pod)
-		}
-	}
-	s.T.Fatalf("no pod %s is to be changed", name)
-	return change{}
+	return p.change(p.pods[slices.IndexFunc(p.pods, func(pod *pod) bool { return pod.Name == name })])
 }
 
 // checkPlain tells whether the update of a pod is written without maps and encoding/json. Then it has the bytes of any other. (SCS-11, SCS-13)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright"
@@ -43,12 +42,12 @@ func TestPlanOfNil(t *testing.T) {
 
 // A release switches what it does by default. (SCS-30, SCS-32, SCS-33)
 func TestFeaturesOf(t *testing.T) {
-	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
-		t.Errorf("1.4 (-want +got):\n%s", diff)
+	if got := FeaturesOf(podwright.Release14); got != (Features{}) {
+		t.Errorf("1.4: %+v", got)
 	}
 	want := Features{PartitionRoundsUp: true, ReplacePatch: true, UpgradableCondition: true}
-	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
-		t.Errorf("1.9 (-want +got):\n%s", diff)
+	if got := FeaturesOf(podwright.Release19); got != want {
+		t.Errorf("1.9: %+v, want %+v", got, want)
 	}
 }
 

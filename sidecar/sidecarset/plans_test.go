@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/sidecar/injection"
 )
@@ -167,7 +168,7 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 		}
 		feature.SetBool(!feature.Bool())
 	case "status":
-		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
+		s.status(s.Pod(words[0]), words[1], strings.TrimPrefix(patch, words[1]))
 	case "gone":
 		s.Gone(named)
 	case "down":
@@ -197,15 +198,13 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 }
 
 // status changes what the kubelet says of a container; without a patch it says nothing of it.
-func (s *planScript) status(pod, container, patch string) {
+func (s *planScript) status(pod *corev1.Pod, container, patch string) {
 	s.T.Helper()
-	statuses := &s.Pod(pod).Status.ContainerStatuses
-	i := slices.IndexFunc(*statuses, func(status corev1.ContainerStatus) bool { return status.Name == container })
-	if patch == "" {
-		*statuses = slices.Delete(*statuses, i, i+1)
+	if patch != "" {
+		patches.Strategic(s.T, podstate.ContainerStatus(pod, container), patch)
 		return
 	}
-	patches.Strategic(s.T, &(*statuses)[i], patch)
+	pod.Status.ContainerStatuses = slices.DeleteFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container })
 }
 
 // show shows a part of the plan, or of a pod.

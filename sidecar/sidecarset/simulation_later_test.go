@@ -121,8 +121,8 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 			slices.Reverse(s.PriorityStrategy.OrderPriority)
 		}
 	}).While(updateByPriority))
-	plant("the partition is rounded down", invariants.Partition, 0, inOptions(func(o *Options) { o.Features.PartitionRoundsUp = false }).While(updatePart))
-	plant("revisions do not say that they replace", invariants.History, 0, inOptions(func(o *Options) { o.Features.ReplacePatch = false }))
+	plant("the partition is rounded down", invariants.Partition, 0, bug{Options: func(o *Options) { o.Features.PartitionRoundsUp = false }}.While(updatePart))
+	plant("revisions do not say that they replace", invariants.History, 0, bug{Options: func(o *Options) { o.Features.ReplacePatch = false }})
 	plant("pods say the contrary", invariants.Status, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 		for i := range p.Patch.Conditions {
 			c := &p.Patch.Conditions[i]
@@ -141,8 +141,6 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 		}
 	}).While(actNeighbour))
 }
-
-func inOptions(spoil func(*Options)) bug { return bug{Options: spoil} }
 
 // updateByPriority updates some of the pods, by the labels that they have.
 func updateByPriority(u *simulation.User, r *rand.Rand) {

@@ -149,12 +149,6 @@ func finishUpdate(u *simulation.User, pod *corev1.Pod) {
 	u.UpdatePod("goes on with the in-place update", after)
 }
 
-func finishUpdates(u *simulation.User) {
-	for _, pod := range u.Pods() {
-		finishUpdate(u, pod)
-	}
-}
-
 // serve takes a pod that has the readiness gate out of service, or puts it back. It tells whether that changes the pod.
 func serve(pod *corev1.Pod, is bool) bool {
 	if !readiness.HasGate(pod, inplacev1alpha1.InPlaceUpdateReady) {

@@ -63,9 +63,13 @@ func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
 		Act:         bug.Act(act),
 		Rare:        actRarely,
 		Others:      inject.actOthers,
-		Release:     finishUpdates,
-		Push:        push,
-		Judge:       judgedAs(features, Features{}),
+		Release: func(u *simulation.User) {
+			for _, pod := range u.Pods() {
+				finishUpdate(u, pod)
+			}
+		},
+		Push:  push,
+		Judge: judgedAs(features, Features{}),
 	}
 }
 

@@ -3,7 +3,6 @@
 package sidecarset
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,7 +25,7 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. Images with "nopull" cannot be pulled. Options are features by name,
-// and "budget", which lets no pod go.
+// and those of fixture.Kind.
 //
 //	inject pods, inject 20 a=b      creates pods that the webhook injects into, or so many; arguments with = are their labels
 //	inject-in, kubelet-in, images-in namespace
@@ -66,11 +65,13 @@ func TestStories(t *testing.T) {
 		maps.Copy(story.Further, map[string]func(...string) string{
 			"inject": c.inject, "mirror": c.mirror, "down": c.down, "forget": c.forget,
 			"inject-in": act(func(namespace string) {
-				c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a", injection.Features{}))
+				pod := injectedPod(c.T, c.get("web"), namespace, "web-a", injection.Features{})
+				_, err := c.Kube.CoreV1().Pods(namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
+				c.Must(err)
 			}),
 			"kubelet-in": act(func(namespace string) { c.Must(c.Kubelet.SyncAll(c.T.Context(), namespace)) }),
 			"images-in":  c.imagesIn,
-			"metrics":    func(...string) string { return c.metrics.show() + "\n" },
+			"metrics":    func(...string) string { return fmt.Sprintln(c.metrics.last.Load()) },
 			"injector":   c.newInjector, "knows": c.knows, "expression": c.expression, "admit": c.admit,
 			"serve":          func(...string) string { c.T.Cleanup(c.Start(c.injector.Run)); return "" },
 			"copy-revisions": act(c.copyRevisions),
@@ -103,34 +104,20 @@ func TestStories(t *testing.T) {
 				}
 				return out
 			},
-			"delete-set": act(c.DeleteNamed),
-			"create-namespace": act(func(name string) {
-				_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-				c.Must(err)
-			}),
+			"delete-set":       act(c.DeleteNamed),
+			"create-namespace": act(func(name string) { createNamespaces(f, name) }),
 		})
 		return story
 	}, namespaceResource, fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", func() any { return &corev1.ConfigMap{} }))
 }
 
 func (c *cluster) option(name, value string) {
-	switch injects := reflect.ValueOf(&c.Options.Injection).Elem().FieldByName(name); {
-	case injects.IsValid():
+	if injects := reflect.ValueOf(&c.Options.Injection).Elem().FieldByName(name); injects.IsValid() {
 		injects.SetBool(true)
-	case name != "budget":
+	} else {
 		c.Option(name, value)
-	default:
-		c.Options.Budget = nil
-		if value != "none" {
-			c.Options.Budget = refusesAll{}
-		}
 	}
 }
-
-// refusesAll is a budget that lets no pod go.
-type refusesAll struct{}
-
-func (refusesAll) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return false, nil }
 
 func (c *cluster) inject(words ...string) string {
 	labels := map[string]string{}

@@ -15,7 +15,7 @@ import (
 )
 
 // TestPlans shows the plans of pods: a line each, as podOf reads it, and "-" for no restart policy. Behind a semicolon stands what
-// is changed about them, and behind # what the line shows. The command "request" shows the request of each plan as it is written.
+// is changed about them, and behind # what the line shows. The command "request" shows the requests that plans create.
 //
 //	{status: {phase: Pending}}                              a strategic merge patch of the pod, behind all other changes
 //	status-missing, status-too-many, status-of-another      its statuses of containers do not fit

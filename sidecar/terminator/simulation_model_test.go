@@ -133,10 +133,9 @@ func tag(image string) (code int32) {
 // fillIn does what admission does.
 func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	for i := range r.Spec.Containers {
-		for _, s := range pod.Status.ContainerStatuses {
-			if s.Name == r.Spec.Containers[i].Name {
-				r.Spec.Containers[i].StatusContext = &lifecyclev1alpha1.ContainerRecreateRequestContainerContext{ContainerID: s.ContainerID, RestartCount: s.RestartCount}
-			}
+		c := &r.Spec.Containers[i]
+		if s := podstate.ContainerStatus(pod, c.Name); s != nil {
+			c.StatusContext = &lifecyclev1alpha1.ContainerRecreateRequestContainerContext{ContainerID: s.ContainerID, RestartCount: s.RestartCount}
 		}
 	}
 }
@@ -144,10 +143,8 @@ func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 // stopContainers stops the containers of a request that run as they did.
 func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	for _, of := range r.Spec.Containers {
-		for i := range pod.Status.ContainerStatuses {
-			if s := &pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
-				end(s, tag(s.Image))
-			}
+		if s := podstate.ContainerStatus(pod, of.Name); s != nil && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
+			end(s, tag(s.Image))
 		}
 	}
 }

@@ -52,9 +52,10 @@ func setOf(t *testing.T, spec string) *v1alpha1.SidecarSet {
 	return set
 }
 
-// TestCompile shows in testdata/compiled.txt what is compiled of SidecarSets, or why nothing is. A line has a spec, in which LONG stands
-// for a text that is all but too long for an expression, and <a@*3> for a0, a1, a2. The pods that are asked about are shown with all defaults of the API server: what is stored is compared with what is
-// wanted. To accept a change of behaviour, run the test with -rewrite and read the difference. (SCP-2, SCP-8 to SCP-10)
+// TestCompile shows in testdata/compiled.txt what is compiled of SidecarSets, or why nothing is. A line has a spec. LONG stands
+// for a text that is all but too long for an expression there, and <a@*3> for a0, a1, a2. The pods that are asked about are shown
+// with all defaults of the API server: what is stored is compared with what is wanted. To accept a change of behaviour, run the
+// test with -rewrite and read the difference. (SCP-2, SCP-8 to SCP-10)
 func TestCompile(t *testing.T) {
 	datadriven.RunTest(t, "testdata/compiled.txt", func(t *testing.T, d *datadriven.TestData) string {
 		return patches.EachLine(d.Input, func(spec string) string {
