@@ -149,9 +149,6 @@ func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.P
 	}
 }
 
-// emptyRequest is an object of the kind of requests.
-func emptyRequest() simulation.Object { return &lifecyclev1alpha1.ContainerRecreateRequest{} }
-
 // unpullable is an image that cannot be pulled.
 const unpullable = "exit:nopull"
 

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestSimulation has users create pods of all kinds with sidecars, one after the other, amid everything that can go wrong. The
@@ -35,7 +36,7 @@ func TestSimulationReplays(t *testing.T) {
 func simulated(bug spoil) *simulation.Subject {
 	return &simulation.Subject{
 		Resource:    fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Name: string(resourcePods)},
-		Further:     []simulation.Further{{Resource: requestResource, Empty: emptyRequest}},
+		Further:     []simulation.Further{{Resource: requestResource, Empty: func() simulation.Object { return &lifecyclev1alpha1.ContainerRecreateRequest{} }}},
 		Create:      func(r *rand.Rand) simulation.Object { return anyPod(r) },
 		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Nodes:       2,
