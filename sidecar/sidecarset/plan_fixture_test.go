@@ -102,7 +102,8 @@ func (w *world) add(names ...string) {
 // addAs adds a pod that SidecarSets were injected into.
 func (w *world) addAs(name string, sets ...*v1alpha1.SidecarSet) {
 	w.T.Helper()
-	r, err := injection.Inject(injection.Input{Pod: w.bare(name), SidecarSets: sets, Revisions: w.Revisions, Features: w.sees.Injection, Now: w.Now})
+	r, err := injection.Inject(injection.Input{Pod: w.bare(name), SidecarSets: sets, Revisions: w.Revisions,
+		Features: w.sees.Injection, Now: w.Now})
 	w.must(err)
 	r.Pod.Status.Phase = corev1.PodRunning
 	w.Pods = append(w.Pods, r.Pod)

@@ -178,7 +178,8 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 	case "at":
 		s.Now = s.at(named)
 	case "namespace":
-		s.sees.Namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: *patches.Object[map[string]string](s.T, patch)}}}
+		labels := *patches.Object[map[string]string](s.T, patch)
+		s.sees.Namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: labels}}}
 	case "refused":
 		no := errors.New("no")
 		s.sees.Refused = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.Pod(named).UID: no}, Err: no}
@@ -204,7 +205,8 @@ func (s *planScript) status(pod *corev1.Pod, container, patch string) {
 		patches.Strategic(s.T, podstate.ContainerStatus(pod, container), patch)
 		return
 	}
-	pod.Status.ContainerStatuses = slices.DeleteFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container })
+	statuses := &pod.Status.ContainerStatuses
+	*statuses = slices.DeleteFunc(*statuses, func(s corev1.ContainerStatus) bool { return s.Name == container })
 }
 
 // show shows a part of the plan, or of a pod.

@@ -24,7 +24,8 @@ const gate = "gate"
 var gateSet = &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: gate}, Spec: v1alpha1.SidecarSetSpec{
 	Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"gate": "open"}},
 	Containers: []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: gate, Image: "gate:1"},
-		UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}}}}
+		UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{
+			UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}}}}
 
 // injectGate injects what the SidecarSet beside has for a new pod.
 func injectGate(pod *corev1.Pod) *corev1.Pod {

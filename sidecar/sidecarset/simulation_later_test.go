@@ -121,7 +121,8 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 			slices.Reverse(s.PriorityStrategy.OrderPriority)
 		}
 	}).While(updateByPriority))
-	plant("the partition is rounded down", invariants.Partition, 0, bug{Options: func(o *Options) { o.Features.PartitionRoundsUp = false }}.While(updatePart))
+	roundsDown := bug{Options: func(o *Options) { o.Features.PartitionRoundsUp = false }}
+	plant("the partition is rounded down", invariants.Partition, 0, roundsDown.While(updatePart))
 	plant("revisions do not say that they replace", invariants.History, 0, bug{Options: func(o *Options) { o.Features.ReplacePatch = false }})
 	plant("pods say the contrary", invariants.Status, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 		for i := range p.Patch.Conditions {

@@ -70,7 +70,8 @@ func two(bug bug) *simulation.Subject {
 		}
 	})
 	w.Judge = func(uint64) simulation.Judge {
-		return simulation.Judge{Write: invariants.SidecarsOfTwo(also), Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
+		return simulation.Judge{Write: invariants.SidecarsOfTwo(also),
+			Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
 	}
 	return w
 }

@@ -259,6 +259,7 @@ func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]st
 	}
 	first, second := injection.HotContainers(name)
 	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
-	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", podstate.Container(pod, first).Image, podstate.Container(pod, second).Image, working[name],
+	image := func(container string) string { return podstate.Container(pod, container).Image }
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", image(first), image(second), working[name],
 		is(version, first), is(alt, first), is(version, second), is(alt, second))
 }

@@ -130,7 +130,8 @@ func (p *templates) Create(_ context.Context, template *corev1.PodTemplate, opti
 
 func FuzzWebhook(f *testing.F) {
 	with := func(fields string) []byte { // a valid one, with some more fields in its spec
-		return []byte(`{"metadata":{"name":"demo","uid":"u1"},"spec":{` + fields + `"selector":{"matchLabels":{"app":"web"}},"containers":[{"name":"log","image":"busybox:1.0"}]}}`)
+		return []byte(`{"metadata":{"name":"demo","uid":"u1"},"spec":{` + fields + `"selector":{"matchLabels":{"app":"web"}},` +
+			`"containers":[{"name":"log","image":"busybox:1.0"}]}}`)
 	}
 	f.Add(with(""), with(`"updateStrategy":{"partition":"1e9%"},`), uint8(0))
 	f.Add(with(`"patchPodMetadata":[{}],"injectionStrategy":{"revision":{}},`), with(""), uint8(1))

@@ -35,8 +35,9 @@ func TestSimulationReplays(t *testing.T) {
 // simulated is what a simulation needs to know of pods, whose terminator has a bug.
 func simulated(bug spoil) *simulation.Subject {
 	return &simulation.Subject{
-		Resource:    fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Name: string(resourcePods)},
-		Further:     []simulation.Further{{Resource: requestResource, Empty: func() simulation.Object { return &lifecyclev1alpha1.ContainerRecreateRequest{} }}},
+		Resource: fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Name: string(resourcePods)},
+		Further: []simulation.Further{{Resource: requestResource,
+			Empty: func() simulation.Object { return &lifecyclev1alpha1.ContainerRecreateRequest{} }}},
 		Create:      func(r *rand.Rand) simulation.Object { return anyPod(r) },
 		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Nodes:       2,
