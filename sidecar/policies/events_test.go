@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -67,24 +66,20 @@ func TestEventsThatMatter(t *testing.T) {
 
 // Whom revisions, policies and bindings concern.
 func TestConcerns(t *testing.T) {
-	of := func(name, owner string) *admissionregistrationv1.MutatingAdmissionPolicy {
-		p := &admissionregistrationv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if owner != "" {
-			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "SidecarSet", Name: owner, Controller: new(true)}}
-		}
-		return p
+	of := func(name, owner string) *metav1.ObjectMeta {
+		return &metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: "SidecarSet", Name: owner, Controller: new(true)}}}
 	}
 	for _, test := range []struct {
 		got  []types.NamespacedName
 		want string
 	}{
 		{setsOfName(of("sidecarset-log", "log")), "[/log]"},
-		{setsOfName(of("sidecarset-log", "")), "[/log]"},
+		{setsOfName(&metav1.ObjectMeta{Name: "sidecarset-log"}), "[/log]"},
 		{setsOfName(of("sidecarset-log", "other")), "[/other /log]"},
 		{setsOfName(of("other", "long")), "[/long]"},
-		{setsOfName(of("other", "")), "[]"},
-		{setOfRevision(&appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "log"}}}), "[/log]"},
-		{setOfRevision(&appsv1.ControllerRevision{}), "[]"},
+		{setsOfName(&metav1.ObjectMeta{Name: "other"}), "[]"},
+		{setOfRevision(&metav1.ObjectMeta{Labels: map[string]string{v1alpha1.SidecarSetNameLabel: "log"}}), "[/log]"},
+		{setOfRevision(&metav1.ObjectMeta{}), "[]"},
 	} {
 		if got := fmt.Sprint(test.got); got != test.want {
 			t.Errorf("it concerns %s, want %s", got, test.want)

@@ -5,9 +5,8 @@ package sidecarset
 import (
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -34,7 +33,7 @@ type cluster struct {
 // newCluster creates the namespaces, and makes a Reconciler.
 func newCluster(f *fixture.Cluster) *cluster {
 	c := &cluster{}
-	prepare(f)
+	createNamespaces(f, "default", DefaultRevisionNamespace)
 	o := options(f, f.Add)
 	o.SetMetrics = &c.metrics
 	sources, err := controller.Open("sidecarset", o.reads()) // for the indexes
@@ -51,13 +50,6 @@ func (c *cluster) get(name string) *v1alpha1.SidecarSet {
 	return set
 }
 
-// createIn creates a pod in its namespace.
-func (c *cluster) createIn(pod *corev1.Pod) {
-	c.T.Helper()
-	_, err := c.Kube.CoreV1().Pods(pod.Namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
-	c.Must(err)
-}
-
 // imagesIn shows the images of the pods of namespaces.
 func (c *cluster) imagesIn(namespaces ...string) (out string) {
 	for _, namespace := range namespaces {
@@ -71,22 +63,9 @@ func (c *cluster) imagesIn(namespaces ...string) (out string) {
 }
 
 // counted are SetMetrics that remember the last call.
-type counted struct {
-	lock sync.Mutex
-	last string
-}
+type counted struct{ last atomic.Value }
 
 func (m *counted) Counted(set string, status *v1alpha1.SidecarSetStatus, notInjected int) {
-	m.set(fmt.Sprintf("%s: %d matched, %d not injected", set, status.MatchedPods, notInjected))
+	m.last.Store(fmt.Sprintf("%s: %d matched, %d not injected", set, status.MatchedPods, notInjected))
 }
-func (m *counted) Gone(set string) { m.set(set + " is gone") }
-func (m *counted) set(s string) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.last = s
-}
-func (m *counted) show() string {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	return m.last
-}
+func (m *counted) Gone(set string) { m.last.Store(set + " is gone") }

@@ -29,7 +29,7 @@ func suite(spec, change string, writes ...string) conformance.Subject {
 			o.Metrics = c.Reconciles
 			return conformance.Made(tested, o, rules(o))
 		},
-		Prepare: func(c *conformance.Cluster) { prepare(c.Cluster) },
+		Prepare: func(c *conformance.Cluster) { createNamespaces(c.Cluster, "default", DefaultRevisionNamespace) },
 		Create: func(c *conformance.Cluster, name string) {
 			set := newSet(c.T, name, spec, "updateStrategy: {maxUnavailable: 2}", "revisionHistoryLimit: 1")
 			c.Create(set, "")

@@ -21,7 +21,7 @@ import (
 // reads.
 func situations(t *testing.T) mutation.Planner[Snapshot] {
 	all := map[string]*Snapshot{}
-	playPlans(t, "testdata/plans/situations.txt", func(place string, s *planScript) { all[place] = s.observed() })
+	playPlans(t, "testdata/plans/situations.txt", func(place string, s *planScript) { all[place] = s.snapshot() })
 	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 }
 

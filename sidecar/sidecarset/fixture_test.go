@@ -53,10 +53,10 @@ func connect(c *fixture.Cluster, user string) client.Interface {
 	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
 }
 
-// prepare creates the namespaces.
-func prepare(c *fixture.Cluster) {
+// createNamespaces creates namespaces, whose label name is their name.
+func createNamespaces(c *fixture.Cluster, names ...string) {
 	c.T.Helper()
-	for _, name := range []string{"default", DefaultRevisionNamespace} {
+	for _, name := range names {
 		_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}, metav1.CreateOptions{})
 		c.Must(err)
 	}

@@ -25,8 +25,6 @@ func BenchmarkPlan(b *testing.B) {
 			return w
 		}},
 		{"update", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 10%", n, n/2, n/2) }},
-		{"begin", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 10%", n, 0, 0) }},
-		{"take-all", func(b *testing.B, n int) *world { return many(b, "maxUnavailable: 100%", n, 0, 0) }},
 		{"take-apart", func(b *testing.B, n int) *world {
 			w := many(b, "maxUnavailable: 100%", n, 0, 0)
 			for i, pod := range w.Pods { // each was injected into at another time

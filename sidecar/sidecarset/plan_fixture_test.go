@@ -3,7 +3,6 @@
 package sidecarset
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,14 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/scenario"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -37,17 +35,18 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // server does, and kubelets act.
 type world struct {
 	*scenario.Cluster
-	t          testing.TB
-	set        *v1alpha1.SidecarSet
-	namespaces map[string]*corev1.Namespace
-	features   injection.Features
+	// sees is what the controller sees beside pods, revisions and the time.
+	sees     Snapshot
+	others   []*v1alpha1.SidecarSet // are injected, too
+	versions map[string]string      // of the SidecarSet, as they are shown
 }
 
 // newWorld has the SidecarSet demo, which selects app=web, with a spec in YAML.
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, Cluster: scenario.New(t, metav1.OwnerReference{}, nil), set: &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
-		Name: "demo", UID: "uid-of-demo", ResourceVersion: "100", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}}
+	w := &world{Cluster: scenario.New(t, metav1.OwnerReference{}, nil), versions: map[string]string{}}
+	w.sees.Set = &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{
+		Name: "demo", UID: "uid-of-demo", ResourceVersion: "100", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}
 	w.Now = noon
 	w.edit(spec)
 	return w
@@ -55,89 +54,75 @@ func newWorld(t testing.TB, spec string) *world {
 
 // edit changes the spec as a user does: the fields in YAML are set.
 func (w *world) edit(spec string) {
-	w.t.Helper()
-	if err := yaml.UnmarshalStrict([]byte("spec: "+spec), w.set); err != nil {
-		w.t.Fatalf("%v\n%s", err, spec)
+	w.T.Helper()
+	set := w.sees.Set
+	if err := yaml.UnmarshalStrict([]byte("spec: "+spec), set); err != nil {
+		w.T.Fatalf("%v\n%s", err, spec)
 	}
-	if w.set.Spec.Selector == nil {
-		w.set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	if set.Spec.Selector == nil {
+		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	}
-	w.features.Default(w.set)
-	w.set.Generation++
-	w.set.ResourceVersion = w.Bump()
+	w.sees.Injection.Default(set)
+	w.edited()
+}
+
+func (w *world) edited() {
+	w.sees.Set.Generation++
+	w.sees.Set.ResourceVersion = w.Bump()
 }
 
 // image sets the image of a container of the SidecarSet.
 func (w *world) image(name, image string) {
-	w.t.Helper()
-	for i := range w.set.Spec.Containers {
-		if c := &w.set.Spec.Containers[i]; c.Name == name {
+	for i := range w.sees.Set.Spec.Containers {
+		if c := &w.sees.Set.Spec.Containers[i]; c.Name == name {
 			c.Image = image
 		}
 	}
-	w.set.Generation++
-	w.set.ResourceVersion = w.Bump()
+	w.edited()
 }
 
 // bare is a pod with the containers main, which runs, and nothing injected.
 func (w *world) bare(name string) *corev1.Pod {
-	pod := &corev1.Pod{
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), Labels: map[string]string{"app": "web"},
 			Generation: 1, ResourceVersion: w.Bump(), CreationTimestamp: metav1.NewTime(w.Now)},
 		Spec:   corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "main", Image: "main:v1"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
-	return pod
 }
 
 // add adds pods as the webhook makes them, and lets their kubelets act.
 func (w *world) add(names ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, name := range names {
-		w.addAs(w.bare(name), w.set)
+		w.addAs(name, append(slices.Clip(w.others), w.sees.Set)...)
 	}
 }
 
 // addAs adds a pod that SidecarSets were injected into.
-func (w *world) addAs(pod *corev1.Pod, sets ...*v1alpha1.SidecarSet) *corev1.Pod {
-	w.t.Helper()
-	r, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: sets, Revisions: w.Revisions, Features: w.features, Now: w.Now})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+func (w *world) addAs(name string, sets ...*v1alpha1.SidecarSet) {
+	w.T.Helper()
+	r, err := injection.Inject(injection.Input{Pod: w.bare(name), SidecarSets: sets, Revisions: w.Revisions,
+		Features: w.sees.Injection, Now: w.Now})
+	w.must(err)
 	r.Pod.Status.Phase = corev1.PodRunning
 	w.Pods = append(w.Pods, r.Pod)
-	w.kubelet(r.Pod.Name)
-	return r.Pod
+	w.Kubelet(name)
 }
 
-// node is what kubelets do. Images "…:broken" cannot be pulled, and containers of images "…:crash" are never ready.
-func (w *world) node() *fakecluster.Kubelet {
-	return &fakecluster.Kubelet{Clock: clocktesting.NewFakePassiveClock(w.Now),
-		Broken:     func(image string) bool { return strings.HasSuffix(image, ":crash") },
-		Unpullable: func(image string) bool { return strings.HasSuffix(image, ":broken") }}
-}
-
-// kubelet has the kubelets of pods, of all without names, do what they have to.
-func (w *world) kubelet(names ...string) {
-	node := w.node()
-	for _, pod := range w.Pods {
-		if len(names) == 0 || slices.Contains(names, pod.Name) {
-			node.Run(pod)
-		}
+func (w *world) must(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // down makes a container of a pod unready.
 func (w *world) down(pod, container string) {
-	w.t.Helper()
-	p := w.Pod(pod)
-	for i := range p.Status.ContainerStatuses {
-		if s := &p.Status.ContainerStatuses[i]; s.Name == container {
-			s.Ready = false
-		}
-	}
-	w.node().Recompute(p)
+	w.Edit(pod, func(p *corev1.Pod) {
+		podstate.ContainerStatus(p, container).Ready = false
+		w.Recompute(p)
+	})
 }
 
 // many has pods of which so many are updated to log:v2, and so many of the updated ones are ready.
@@ -148,8 +133,6 @@ func many(t testing.TB, strategy string, matched, updated, ready int) *world {
 	w.settle()
 	old := w.Pods[0]
 	w.image("log", "log:v2")
-	w.sync()
-	w.kubelet()
 	w.settle()
 	fresh := w.Pods[0]
 	w.edit("{updateStrategy: {" + strategy + "}}")
@@ -168,23 +151,43 @@ func many(t testing.TB, strategy string, matched, updated, ready int) *world {
 	return w
 }
 
+// snapshot is what the controller sees now.
 func (w *world) snapshot() *Snapshot {
-	return &Snapshot{Set: w.set, Pods: w.Pods, Revisions: w.Revisions, Namespaces: w.namespaces, Injection: w.features, Now: w.Now}
+	s := w.sees
+	s.Pods, s.Revisions, s.Now = w.Pods, w.Revisions, w.Now
+	return &s
 }
 
-func (w *world) plan() *Plan { return NewPlan(w.snapshot()) }
+// plan is what the controller would do now. That does not depend on the order of lists.
+func (w *world) plan() *Plan {
+	w.T.Helper()
+	reversed := w.snapshot()
+	reversed.Pods, reversed.Revisions = slices.Clone(w.Pods), slices.Clone(w.Revisions)
+	slices.Reverse(reversed.Pods)
+	slices.Reverse(reversed.Revisions)
+	plan := NewPlan(w.snapshot())
+	if other := NewPlan(reversed); other.String() != plan.String() {
+		w.T.Errorf("plan %s\nin another order %s", plan, other)
+	}
+	return plan
+}
 
 // sync plans and applies what is planned, and returns that.
 func (w *world) sync() *Plan {
-	w.t.Helper()
+	w.T.Helper()
 	plan := w.plan()
 	w.apply(plan)
 	return plan
 }
 
-// apply applies a plan.
+// apply applies a plan. Each pod is to be written once, and only if it has not changed. (SCS-11)
 func (w *world) apply(plan *Plan) {
-	w.t.Helper()
+	w.T.Helper()
+	for _, p := range plan.Patch {
+		if writes, err := p.Patch.Writes(p.Pod); err != nil || len(writes) != 1 || !p.Patch.IfUnchanged {
+			w.T.Errorf("%d writes of pod %s, error %v: want one, which is refused if the pod has changed", len(writes), p.Pod.Name, err)
+		}
+	}
 	w.ApplyPlan(&plan.Plan)
 	for _, p := range plan.Patch {
 		if len(p.Patch.Images) > 0 {
@@ -198,27 +201,23 @@ func (w *world) apply(plan *Plan) {
 		}
 	}
 	if plan.Status != nil {
-		w.set = w.set.DeepCopy()
-		w.set.Status = *plan.Status
-		w.set.ResourceVersion = w.Bump()
+		w.sees.Set = w.sees.Set.DeepCopy()
+		w.sees.Set.Status = *plan.Status
+		w.sees.Set.ResourceVersion = w.Bump()
 	}
 }
 
 // settle syncs, and lets the kubelets act, until nothing is planned any more.
 func (w *world) settle() {
-	w.t.Helper()
+	w.T.Helper()
 	for range 100 {
-		plan := w.sync()
-		if len(plan.Patch) == 0 && plan.Status == nil {
+		if plan := w.sync(); len(plan.Patch) == 0 && plan.Status == nil {
 			return
 		}
-		w.kubelet()
+		w.Kubelets()
 	}
-	w.t.Fatalf("it never settles: %s", w.plan())
+	w.T.Fatalf("it never settles: %s", w.plan())
 }
-
-// imageOf is the image that the spec of a pod has for a container.
-func imageOf(pod *corev1.Pod, name string) string { return podstate.Container(pod, name).Image }
 
 // updates are the names of the pods whose update begins, in order.
 func updates(plan *Plan) (names []string) {
@@ -241,26 +240,13 @@ func waits(plan *Plan, name string) (rules string) {
 }
 
 // beginWorkloadUpdate has the workload of the first pod begin to update main in place.
-func beginWorkloadUpdate(w *world, at time.Time) {
-	pod := w.Pods[0]
-	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
-	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse})
-	state, err := json.Marshal(inplacev1alpha1.State{Revision: "web-2", UpdateTimestamp: metav1.NewTime(at),
-		LastContainerStatuses: map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: "sha256:main:v1"}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	pod.Annotations[inplacev1alpha1.StateAnnotation] = string(state)
-	pod.Spec.Containers[1].Image = "main:v2"
-	w.node().Recompute(pod)
-}
-
-// old is the SidecarSet as it was with a revision.
-func old(w *world, number int) *v1alpha1.SidecarSet {
-	set := w.set.DeepCopy()
-	if err := injection.Read(set, w.Revisions[number-1]); err != nil {
-		w.t.Fatal(err)
-	}
-	set.Status.LatestRevision = w.Revisions[number-1].Name
-	return set
+func (w *world) beginWorkloadUpdate(at time.Time) {
+	w.Edit(w.Pods[0].Name, func(pod *corev1.Pod) {
+		readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
+		w.SetCondition(pod, inplacev1alpha1.InPlaceUpdateReady, corev1.ConditionFalse)
+		annotatePod(pod, inplacev1alpha1.StateAnnotation, inplacev1alpha1.State{Revision: "web-2", UpdateTimestamp: metav1.NewTime(at),
+			LastContainerStatuses: map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: "sha256:main:v1"}}})
+		podstate.Container(pod, "main").Image = "main:v2"
+		w.Recompute(pod)
+	})
 }

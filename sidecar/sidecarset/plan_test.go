@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright"
@@ -28,7 +27,7 @@ func TestPlanOfNil(t *testing.T) {
 			t.Errorf("a nil %s: %s", name, plan)
 		}
 	}
-	for name, s := range map[string]*Snapshot{"snapshot": nil, "SidecarSet": {Now: noon}, "time": {Set: w.set}} {
+	for name, s := range map[string]*Snapshot{"snapshot": nil, "SidecarSet": {Now: noon}, "time": {Set: w.sees.Set}} {
 		if plan := NewPlan(s); len(plan.Problems) != 1 || plan.Status != nil || len(plan.Patch) > 0 {
 			t.Errorf("no %s: %s", name, plan)
 		}
@@ -41,26 +40,14 @@ func TestPlanOfNil(t *testing.T) {
 	}
 }
 
-// Which names are those of one of both hot containers. (SCS-28)
-func TestHotBase(t *testing.T) {
-	for name, want := range map[string]string{
-		"mesh-1": "mesh", "mesh-2": "mesh", "mesh-1-2": "mesh-1", "m-1": "m", // of a hot one
-		"mesh": "", "mesh-3": "", "mesh-0": "", "mesh1": "", "mesh-11": "", "log": "", "m": "", "-1": "", "": "", // of none
-	} {
-		if got := hotBase(name); got != want {
-			t.Errorf("%q is one of both hot containers of %q, want %q", name, got, want)
-		}
-	}
-}
-
 // A release switches what it does by default. (SCS-30, SCS-32, SCS-33)
 func TestFeaturesOf(t *testing.T) {
-	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
-		t.Errorf("1.4 (-want +got):\n%s", diff)
+	if got := FeaturesOf(podwright.Release14); got != (Features{}) {
+		t.Errorf("1.4: %+v", got)
 	}
 	want := Features{PartitionRoundsUp: true, ReplacePatch: true, UpgradableCondition: true}
-	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
-		t.Errorf("1.9 (-want +got):\n%s", diff)
+	if got := FeaturesOf(podwright.Release19); got != want {
+		t.Errorf("1.9: %+v, want %+v", got, want)
 	}
 }
 

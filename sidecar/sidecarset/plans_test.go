@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,8 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/patches"
-	"github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/sidecar/injection"
 )
 
 // TestPlans plays steps in a world without API server, in testdata/plans, and shows plans. Times are since noon. To accept a change of
@@ -57,8 +59,7 @@ func TestPlans(t *testing.T) {
 // playPlans plays a file, and hands over what comes of each command, by its place.
 func playPlans(t *testing.T, path string, done func(place string, s *planScript)) {
 	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-		s := &planScript{}
-		s.begin(newWorld(t, logs))
+		s := &planScript{world: newWorld(t, logs)}
 		for line := range strings.Lines(d.Input) {
 			s.step(strings.TrimSpace(line))
 		}
@@ -70,65 +71,15 @@ func playPlans(t *testing.T, path string, done func(place string, s *planScript)
 // planScript plays one command of a file.
 type planScript struct {
 	*world
-	out      strings.Builder
-	others   []*v1alpha1.SidecarSet
-	refusals rollout.Refusals
-	policies bool
-	switched Features
-	versions map[string]string // of the SidecarSet, as they are shown
+	out strings.Builder
 }
 
-func (s *planScript) begin(w *world) {
-	s.world, s.others, s.refusals, s.policies, s.switched, s.versions = w, nil, rollout.Refusals{}, false, Features{}, map[string]string{}
-}
-
-func (s *planScript) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// observed is what the controller sees now.
-func (s *planScript) observed() *Snapshot {
-	now := s.snapshot()
-	now.Refused, now.Policies, now.Features = s.refusals, s.policies, s.switched
-	return now
-}
-
-// plan is what the controller would do now. That does not depend on the order of lists.
-func (s *planScript) plan() *Plan {
-	s.t.Helper()
-	now := s.observed()
-	reversed := *now
-	reversed.Pods, reversed.Revisions = slices.Clone(now.Pods), slices.Clone(now.Revisions)
-	slices.Reverse(reversed.Pods)
-	slices.Reverse(reversed.Revisions)
-	plan := NewPlan(now)
-	if other := NewPlan(&reversed); other.String() != plan.String() {
-		s.t.Errorf("plan %s\nin another order %s", plan, other)
-	}
-	return plan
-}
-
-func (s *planScript) at(text string) time.Time {
-	if text == "" {
-		return noon
-	}
-	return noon.Add(patches.Duration(s.t, text))
-}
-
-func (s *planScript) numbers(words []string) (all []int) {
-	for _, word := range words {
-		all = append(all, patches.Number(s.t, word))
-	}
-	return all
-}
+func (s *planScript) at(text string) time.Time { return noon.Add(patches.Duration(s.T, text)) }
 
 func (s *planScript) step(line string) {
-	s.t.Helper()
+	s.T.Helper()
 	if strings.Contains(line, "$HASH") {
-		hashes, err := s.features.HashesOf(s.set)
+		hashes, err := s.sees.Injection.HashesOf(s.sees.Set)
 		s.must(err)
 		line = strings.ReplaceAll(line, "$HASH", hashes.Containers)
 	}
@@ -139,7 +90,7 @@ func (s *planScript) step(line string) {
 	verb, rest, _ := strings.Cut(line, " ")
 	words := strings.Fields(rest)
 	if !s.play(verb, rest, words) && !s.change(verb, rest, append(words, "", "")) && !s.show(verb, words) {
-		s.t.Fatalf("unknown step %s", line)
+		s.T.Fatalf("unknown step %s", line)
 	}
 }
 
@@ -147,28 +98,30 @@ func (s *planScript) step(line string) {
 func (s *planScript) play(verb, rest string, words []string) bool {
 	switch verb {
 	case "new":
-		spec := rest
-		if spec == "" {
-			spec = logs
-		}
-		s.begin(newWorld(s.t, spec))
+		s.world = newWorld(s.T, cmp.Or(rest, logs))
 	case "many":
-		n := s.numbers(words[:3])
-		s.begin(many(s.t, strings.Join(words[3:], " "), n[0], n[1], n[2]))
+		n := func(i int) int { return patches.Number(s.T, words[i]) }
+		s.world = many(s.T, strings.Join(words[3:], " "), n(0), n(1), n(2))
 	case "add":
-		for _, name := range words {
-			s.addAs(s.bare(name), append(s.others[:len(s.others):len(s.others)], s.set)...)
-		}
+		s.add(words...)
 	case "old":
-		s.addAs(s.bare(words[0]), old(s.world, s.numbers(words[1:])[0]))
+		set, revision := s.sees.Set.DeepCopy(), s.Revisions[patches.Number(s.T, words[1])-1]
+		s.must(injection.Read(set, revision))
+		set.Status.LatestRevision = revision.Name
+		s.addAs(words[0], set)
 	case "kubelet":
-		s.kubelet(words...)
+		for _, name := range words {
+			s.Kubelet(name)
+		}
+		if len(words) == 0 {
+			s.Kubelets()
+		}
 	case "sync":
-		s.applyIfUnchanged(s.plan())
+		s.sync()
 	case "step":
 		plan := s.plan()
 		s.print(plan.String())
-		s.applyIfUnchanged(plan)
+		s.apply(plan)
 	case "settle":
 		s.settle()
 	default:
@@ -182,26 +135,26 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 	named, patch, _ := strings.Cut(rest, " ")
 	switch verb {
 	case "other":
-		w := newWorld(s.t, "{}")
-		w.features = s.features
+		w := newWorld(s.T, "{}")
+		w.sees.Injection = s.sees.Injection
 		w.edit(patch)
-		w.set.Name, w.set.UID = named, types.UID("uid-of-"+named)
-		s.others = append(s.others, w.set)
+		w.sees.Set.Name, w.sees.Set.UID = named, types.UID("uid-of-"+named)
+		s.others = append(s.others, w.sees.Set)
 	case "bare":
 		s.Pods = append(s.Pods, s.bare(named))
 	case "edit":
 		s.edit(rest)
 	case "image":
 		s.image(words[0], words[1])
-		s.versions[s.set.ResourceVersion] = fmt.Sprintf("R%d", len(s.versions)+1)
+		s.versions[s.sees.Set.ResourceVersion] = fmt.Sprintf("R%d", len(s.versions)+1)
 	case "set":
-		patches.Strategic(s.t, s.set, rest)
+		patches.Strategic(s.T, s.sees.Set, rest)
 	case "pod":
-		patches.Strategic(s.t, s.Pod(named), patch)
+		patches.Strategic(s.T, s.Pod(named), patch)
 	case "revision":
-		patches.Strategic(s.t, s.Revisions[s.numbers([]string{named})[0]-1], patch)
+		patches.Strategic(s.T, s.Revisions[patches.Number(s.T, named)-1], patch)
 	case "data":
-		r := s.Revisions[s.numbers([]string{named})[0]-1]
+		r := s.Revisions[patches.Number(s.T, named)-1]
 		if old, now, replaces := strings.Cut(patch, " => "); replaces {
 			patch = strings.Replace(string(r.Data.Raw), old, now, 1)
 		}
@@ -209,67 +162,56 @@ func (s *planScript) change(verb, rest string, words []string) bool {
 	case "forget":
 		s.Revisions = nil
 	case "feature":
-		feature := reflect.ValueOf(&s.switched).Elem().FieldByName(named)
+		feature := reflect.ValueOf(&s.sees.Features).Elem().FieldByName(named)
 		if !feature.IsValid() {
-			feature = reflect.ValueOf(&s.features).Elem().FieldByName(named)
+			feature = reflect.ValueOf(&s.sees.Injection).Elem().FieldByName(named)
 		}
 		feature.SetBool(!feature.Bool())
 	case "status":
-		s.status(words[0], words[1], strings.TrimPrefix(patch, words[1]))
+		s.status(s.Pod(words[0]), words[1], strings.TrimPrefix(patch, words[1]))
 	case "gone":
 		s.Gone(named)
 	case "down":
 		s.down(words[0], words[1])
 	case "workload":
-		beginWorkloadUpdate(s.world, s.at(named))
+		s.beginWorkloadUpdate(s.at(named))
 	case "at":
 		s.Now = s.at(named)
 	case "namespace":
-		s.namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: *patches.Object[map[string]string](s.t, patch)}}}
+		labels := *patches.Object[map[string]string](s.T, patch)
+		s.sees.Namespaces = map[string]*corev1.Namespace{named: {ObjectMeta: metav1.ObjectMeta{Labels: labels}}}
 	case "refused":
 		no := errors.New("no")
-		s.refusals = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.Pod(named).UID: no}, Err: no}
+		s.sees.Refused = rollout.Refusals{Until: s.at(words[1]), Pods: map[types.UID]error{s.Pod(named).UID: no}, Err: no}
 	case "denied":
-		if s.refusals.Denied == nil {
-			s.refusals.Denied = map[types.UID]rollout.Denial{}
+		if s.sees.Refused.Denied == nil {
+			s.sees.Refused.Denied = map[types.UID]rollout.Denial{}
 		}
-		s.refusals.Denied[s.Pod(named).UID] = rollout.Denial{Budget: words[1], Since: s.at(words[2]), Asked: s.at(words[2])}
+		s.sees.Refused.Denied[s.Pod(named).UID] = rollout.Denial{Budget: words[1], Since: s.at(words[2]), Asked: s.at(words[2])}
 	case "accepted":
-		s.refusals = rollout.Refusals{}
+		s.sees.Refused = rollout.Refusals{}
 	case "policies":
-		s.policies = true
+		s.sees.Policies = true
 	default:
 		return false
 	}
 	return true
 }
 
-// applyIfUnchanged applies a plan. Each pod is to be written once, and only if it has not changed. (SCS-11)
-func (s *planScript) applyIfUnchanged(plan *Plan) {
-	s.t.Helper()
-	for _, p := range plan.Patch {
-		if writes, err := p.Patch.Writes(p.Pod); err != nil || len(writes) != 1 || !p.Patch.IfUnchanged {
-			s.t.Errorf("%d writes of pod %s, error %v: want one, which is refused if the pod has changed", len(writes), p.Pod.Name, err)
-		}
-	}
-	s.apply(plan)
-}
-
 // status changes what the kubelet says of a container; without a patch it says nothing of it.
-func (s *planScript) status(pod, container, patch string) {
-	s.t.Helper()
-	statuses := &s.Pod(pod).Status.ContainerStatuses
-	i := slices.IndexFunc(*statuses, func(status corev1.ContainerStatus) bool { return status.Name == container })
-	if patch == "" {
-		*statuses = slices.Delete(*statuses, i, i+1)
+func (s *planScript) status(pod *corev1.Pod, container, patch string) {
+	s.T.Helper()
+	if patch != "" {
+		patches.Strategic(s.T, podstate.ContainerStatus(pod, container), patch)
 		return
 	}
-	patches.Strategic(s.t, &(*statuses)[i], patch)
+	statuses := &pod.Status.ContainerStatuses
+	*statuses = slices.DeleteFunc(*statuses, func(s corev1.ContainerStatus) bool { return s.Name == container })
 }
 
 // show shows a part of the plan, or of a pod.
 func (s *planScript) show(verb string, words []string) bool {
-	s.t.Helper()
+	s.T.Helper()
 	plan := s.plan()
 	var shown []string
 	switch verb {
@@ -280,14 +222,14 @@ func (s *planScript) show(verb string, words []string) bool {
 	case "taken":
 		shown = []string{fmt.Sprintf("%d pods are updated, %d wait, partition %d", len(updates(plan)), len(plan.Waiting), plan.Rollout.Partition)}
 	case "counts": // that the status has, too
-		r, status := plan.Rollout, &s.set.Status
+		r, status := plan.Rollout, &s.sees.Set.Status
 		if plan.Status != nil {
 			status = plan.Status
 		}
 		shown = []string{fmt.Sprintf("%d matched, %d updated, %d ready, %d both", r.Matched, r.Updated, r.Ready, r.UpdatedReady)}
 		if r.Matched != status.MatchedPods || r.Updated != status.UpdatedPods || r.Ready != status.ReadyPods || r.UpdatedReady != status.UpdatedReadyPods ||
 			status.LatestRevision != plan.Revisions.Update.Name {
-			s.t.Errorf("status %+v, want %s at %s", status, shown[0], plan.Revisions.Update.Name)
+			s.T.Errorf("status %+v, want %s at %s", status, shown[0], plan.Revisions.Update.Name)
 		}
 	case "waits":
 		for _, pod := range s.Pods {
@@ -296,7 +238,11 @@ func (s *planScript) show(verb string, words []string) bool {
 			}
 		}
 	case "created": // a revision
-		shown = []string{patches.JSON(s.t, plan.Revisions.Create)}
+		shown = []string{patches.JSON(s.T, plan.Revisions.Create)}
+	case "base": // of names in quotes, each as one of both hot containers
+		for _, word := range words {
+			shown = append(shown, fmt.Sprintf("%s of %q", word, hotBase(strings.Trim(word, `"`))))
+		}
 	case "plain":
 		shown = []string{s.checkPlain(words[0])}
 	case "records":
@@ -304,11 +250,11 @@ func (s *planScript) show(verb string, words []string) bool {
 	case "history": // what becomes of revisions
 		shown = strings.Split(strings.TrimPrefix(plan.Revisions.String(), "update revision "), "\n")
 	case "hot":
-		shown = []string{hotState(s.t, s.Pod(words[0]), words[1], s.versions)}
+		shown = []string{hotState(s.T, s.Pod(words[0]), words[1], s.versions)}
 	case "images":
 		shown = imagesOf(s.Pod(words[0]))
 	case "conditions":
-		for _, c := range s.set.Status.Conditions {
+		for _, c := range s.sees.Set.Status.Conditions {
 			shown = append(shown, fmt.Sprintf("%s=%s since %s: %s", c.Type, c.Status, c.LastTransitionTime.UTC().Format(time.TimeOnly), c.Message))
 		}
 	case "patches":

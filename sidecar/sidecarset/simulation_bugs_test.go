@@ -41,7 +41,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("maxUnavailable is rounded down", invariants.Settled, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
 		s.MaxUnavailable = ptr.To(intstr.FromInt(scaled(s.MaxUnavailable, 1, matched, false)))
 	}).While(updateWith(`"10%"`)))
-	plant("pods of an update before are not counted", invariants.Availability, 61, misreading(forgetStates).While(updateInTurn))
+	plant("pods of an update before are not counted", invariants.Availability, 61, inPods(forgetState).While(updateInTurn))
 	plant("the partition is ignored", invariants.Partition, 22, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Partition = nil }))
 	plant("the partition is one too small", invariants.Partition, 22, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
 		s.Partition = ptr.To(intstr.FromInt(max(scaled(s.Partition, 0, matched, false)-1, 0)))
@@ -52,7 +52,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("the selector of the update is ignored", invariants.Partition, 24, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Selector = nil }))
 	plant("paused is ignored", invariants.Paused, 19, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Paused = false }))
 	plant("NotUpdate is ignored", invariants.Needless, 3, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Type = "" }).While(updateNone))
-	plant("those that are ready for longer go first", invariants.Order, 0, misreading(readyInReverse).While(updateInTurn))
+	plant("those that are ready for longer go first", invariants.Order, 0, inPods(readyInReverse).While(updateInTurn))
 	plant("pods are not scattered", invariants.Order, 37, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.ScatterStrategy = nil }).While(updateScattered))
 	plant("the namespace is ignored", invariants.Ownership, 21, misreading(func(s *Snapshot) {
 		s.Set.Spec.Namespace, s.Set.Spec.NamespaceSelector = "", nil
@@ -69,16 +69,14 @@ func TestSimulationFindsBugs(t *testing.T) {
 		u := s.Set.Spec.UpdateStrategy.MaxUnavailable
 		return p.Kind != rollout.PatchUpdateInPlace || scaled(u, 1, len(s.Pods), true) > 0
 	}).While(updateWith(0, 3)))
-	plant("what cannot be updated in place is", invariants.InPlace, 7, misreading(func(s *Snapshot) {
+	plant("what cannot be updated in place is", invariants.InPlace, 7, inPods(func(s *Snapshot, pod *corev1.Pod) {
 		hashes, err := injection.HashesOf(s.Set)
-		eachPod(s, func(pod *corev1.Pod) {
-			records, _ := injection.Records(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation)
-			if record, is := records[s.Set.Name]; is && err == nil {
-				record.SidecarSetHash = hashes.WithoutImage
-				records[s.Set.Name] = record
-				annotatePod(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation, records)
-			}
-		})
+		records, _ := injection.Records(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation)
+		if record, is := records[s.Set.Name]; is && err == nil {
+			record.SidecarSetHash = hashes.WithoutImage
+			records[s.Set.Name] = record
+			annotatePod(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation, records)
+		}
 	}))
 	plant("the last container keeps its image", invariants.InPlace, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 		if names := slices.Sorted(maps.Keys(p.Patch.Images)); len(names) > 1 && p.Kind == rollout.PatchUpdateInPlace {
@@ -133,7 +131,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		return true
 	}))
 	plant("the empty image is not read back", invariants.Availability, 86, misreading(func(s *Snapshot) {
-		eachStatus(s, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
+		eachStatus(s.Pods, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
 			if c := podstate.Container(pod, status.Name); c != nil && strings.HasPrefix(c.Image, "empty:") {
 				status.Image = c.Image
 			}
@@ -178,7 +176,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}))
 	plant("a revision that a pod names is deleted", invariants.History, 0, misreading(func(s *Snapshot) {
 		s.Set.Spec.RevisionHistoryLimit = ptr.To[int32](1)
-		eachPod(s, func(pod *corev1.Pod) { pod.DeletionTimestamp = s.Set.CreationTimestamp.DeepCopy() })
+		for _, pod := range s.Pods {
+			pod.DeletionTimestamp = s.Set.CreationTimestamp.DeepCopy()
+		}
 	}))
 	plant("the revision that is injected is deleted", invariants.History, 5, misreading(func(s *Snapshot) {
 		s.Set.Spec.InjectionStrategy.Revision = nil

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -85,11 +86,9 @@ func actNeighbour(u *simulation.User, r *rand.Rand) {
 func sayUpgradable(u *simulation.User, pod *corev1.Pod, is bool) {
 	said := map[string]bool{}
 	c := corev1.PodCondition{Type: v1alpha1.SidecarSetUpgradable, LastTransitionTime: metav1.Now()}
-	for _, before := range pod.Status.Conditions {
-		if before.Type == c.Type {
-			c = before
-			_ = json.Unmarshal([]byte(c.Message), &said) // otherwise nothing is said
-		}
+	if before := readiness.Condition(pod, c.Type); before != nil {
+		c = *before
+		_ = json.Unmarshal([]byte(c.Message), &said) // otherwise nothing is said
 	}
 	if said == nil {
 		said = map[string]bool{}
@@ -122,8 +121,9 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 			slices.Reverse(s.PriorityStrategy.OrderPriority)
 		}
 	}).While(updateByPriority))
-	plant("the partition is rounded down", invariants.Partition, 0, inOptions(func(o *Options) { o.Features.PartitionRoundsUp = false }).While(updatePart))
-	plant("revisions do not say that they replace", invariants.History, 0, inOptions(func(o *Options) { o.Features.ReplacePatch = false }))
+	roundsDown := bug{Options: func(o *Options) { o.Features.PartitionRoundsUp = false }}
+	plant("the partition is rounded down", invariants.Partition, 0, roundsDown.While(updatePart))
+	plant("revisions do not say that they replace", invariants.History, 0, bug{Options: func(o *Options) { o.Features.ReplacePatch = false }})
 	plant("pods say the contrary", invariants.Status, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 		for i := range p.Patch.Conditions {
 			c := &p.Patch.Conditions[i]
@@ -142,8 +142,6 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 		}
 	}).While(actNeighbour))
 }
-
-func inOptions(spoil func(*Options)) bug { return bug{Options: spoil} }
 
 // updateByPriority updates some of the pods, by the labels that they have.
 func updateByPriority(u *simulation.User, r *rand.Rand) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podstate"
@@ -68,9 +67,7 @@ func simulatedNatives(bug bug) *simulation.Subject {
 	w := simulatedWith(bug, natives)
 	w.Create = func(r *rand.Rand) simulation.Object {
 		set := anySet(r).(*v1alpha1.SidecarSet)
-		set.Spec.InitContainers = []v1alpha1.SidecarContainer{
-			{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
-			{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
+		set.Spec.InitContainers = vpnAndSetup()
 		if r.IntN(4) == 0 {
 			set.Spec.Containers = nil
 		}

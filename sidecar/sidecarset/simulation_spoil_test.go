@@ -63,21 +63,13 @@ func scaled(value *intstr.IntOrString, otherwise, of int, up bool) int {
 	return n
 }
 
-// eachPod changes copies of all pods.
-func eachPod(s *Snapshot, spoil func(*corev1.Pod)) {
-	for i, pod := range s.Pods {
-		s.Pods[i] = pod.DeepCopy()
-		spoil(s.Pods[i])
-	}
-}
-
-// eachStatus changes copies of all statuses of containers.
-func eachStatus(s *Snapshot, spoil func(*corev1.Pod, *corev1.ContainerStatus)) {
-	eachPod(s, func(pod *corev1.Pod) {
+// eachStatus changes all statuses of containers.
+func eachStatus(pods []*corev1.Pod, spoil func(*corev1.Pod, *corev1.ContainerStatus)) {
+	for _, pod := range pods {
 		for i := range pod.Status.ContainerStatuses {
 			spoil(pod, &pod.Status.ContainerStatuses[i])
 		}
-	})
+	}
 }
 
 func encoded(value any) string {
@@ -127,18 +119,19 @@ func twin(name string) string {
 	return strings.TrimSuffix(name, "-2") + "-1"
 }
 
-// forgetStates forgets which pods were updated before.
-func forgetStates(s *Snapshot) {
-	eachPod(s, func(pod *corev1.Pod) {
-		delete(pod.Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
-	})
+// forgetState forgets that a pod was updated before.
+func forgetState(_ *Snapshot, pod *corev1.Pod) {
+	delete(pod.Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
 }
 
 // emptyEarly empties hot containers as if all others served.
 func emptyEarly(s *Snapshot, p *Plan) {
 	early := *s
-	early.Pods = slices.Clone(s.Pods)
-	eachStatus(&early, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
+	early.Pods = nil
+	for _, pod := range s.Pods {
+		early.Pods = append(early.Pods, pod.DeepCopy())
+	}
+	eachStatus(early.Pods, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
 		if c := podstate.Container(pod, status.Name); c != nil {
 			status.Image, status.Ready = c.Image, true
 		}
@@ -244,14 +237,12 @@ func keepSilent(of v1alpha1.SidecarSetConditionType, text string) func(*Snapshot
 	}
 }
 
-// readyInReverse has pods that are ready for long look as if they had become ready last.
-func readyInReverse(s *Snapshot) {
-	eachPod(s, func(pod *corev1.Pod) {
-		for i := range pod.Status.Conditions {
-			c := &pod.Status.Conditions[i]
-			c.LastTransitionTime = metav1.NewTime(s.Now.Add(s.Now.Sub(c.LastTransitionTime.Time)))
-		}
-	})
+// readyInReverse has a pod that is ready for long look as if it had become ready last.
+func readyInReverse(s *Snapshot, pod *corev1.Pod) {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		c.LastTransitionTime = metav1.NewTime(s.Now.Add(s.Now.Sub(c.LastTransitionTime.Time)))
+	}
 }
 
 // updateScattered updates a half of pods that are scattered by their label.

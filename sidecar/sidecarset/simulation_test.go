@@ -5,13 +5,10 @@ package sidecarset
 import (
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -33,28 +30,6 @@ func TestSimulation(t *testing.T) {
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(bug{}), 1)
-}
-
-// TestGate compares what the played webhook of the SidecarSet beside injects with what the webhook of the product would. So the
-// golden hashes are those of its containers.
-func TestGate(t *testing.T) {
-	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: gate}, Spec: v1alpha1.SidecarSetSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"gate": "open"}},
-		Containers: []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: gate, Image: "gate:1"},
-			UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}}}}
-	synctest.Test(t, func(t *testing.T) {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: simulation.Web.Namespace, Name: "web-0", Labels: map[string]string{"gate": "open"}},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
-		result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		injectGate(pod)
-		delete(result.Pod.Annotations, "kubectl.kubernetes.io/default-container") // kubectl reads it, and no controller
-		if diff := cmp.Diff(result.Pod, pod); diff != "" {
-			t.Errorf("injected (-by the product +by the one that is played):\n%s", diff)
-		}
-	})
 }
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
@@ -88,9 +63,13 @@ func simulatedWith(bug bug, features injection.Features) *simulation.Subject {
 		Act:         bug.Act(act),
 		Rare:        actRarely,
 		Others:      inject.actOthers,
-		Release:     finishUpdates,
-		Push:        push,
-		Judge:       judgedAs(features, Features{}),
+		Release: func(u *simulation.User) {
+			for _, pod := range u.Pods() {
+				finishUpdate(u, pod)
+			}
+		},
+		Push:  push,
+		Judge: judgedAs(features, Features{}),
 	}
 }
 
@@ -116,11 +95,16 @@ func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Jud
 		past := invariants.NewPast()
 		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp,
 			ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
-			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-				hashes, err := inject.HashesOf(set)
-				return hashes.Containers, hashes.WithoutImage, err
-			}}
+			Hashes: hashesWith(inject)}
 		return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
+	}
+}
+
+// hashesWith are the hashes of SidecarSets that are injected with features.
+func hashesWith(f injection.Features) func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+	return func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+		hashes, err := f.HashesOf(set)
+		return hashes.Containers, hashes.WithoutImage, err
 	}
 }
 
@@ -146,13 +130,18 @@ func anySet(r *rand.Rand) simulation.Object {
 		}
 		set.Spec.Containers = append(set.Spec.Containers, c)
 	}
-	if r.IntN(3) == 0 { // a native sidecar, and one that ends
-		set.Spec.InitContainers = []v1alpha1.SidecarContainer{
-			{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
-			{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
+	if r.IntN(3) == 0 {
+		set.Spec.InitContainers = vpnAndSetup()
 	}
 	for range r.IntN(5) {
 		simulation.Merge(set, simulation.AnyEdit(r, edits))
 	}
 	return set
+}
+
+// vpnAndSetup are a native sidecar, and one that ends.
+func vpnAndSetup() []v1alpha1.SidecarContainer {
+	return []v1alpha1.SidecarContainer{
+		{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
+		{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
 }

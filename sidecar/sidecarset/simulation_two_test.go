@@ -70,13 +70,11 @@ func two(bug bug) *simulation.Subject {
 		}
 	})
 	w.Judge = func(uint64) simulation.Judge {
-		return simulation.Judge{Write: judgeTwo, Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
+		return simulation.Judge{Write: invariants.SidecarsOfTwo(also),
+			Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
 	}
 	return w
 }
-
-// judgeTwo judges writes of both.
-var judgeTwo = invariants.SidecarsOfTwo(also)
 
 // anyAlso is the second SidecarSet. What web has hot it may have cold, under the name of one of both containers.
 func anyAlso(r *rand.Rand) *v1alpha1.SidecarSet {

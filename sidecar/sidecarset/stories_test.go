@@ -3,7 +3,6 @@
 package sidecarset
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -25,12 +25,11 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. Images with "nopull" cannot be pulled. Options are features by name,
-// and "budget", which lets no pod go.
+// and those of fixture.Kind.
 //
 //	inject pods, inject 20 a=b      creates pods that the webhook injects into, or so many; arguments with = are their labels
 //	inject-in, kubelet-in, images-in namespace
 //	                                the same of a pod web-a in another namespace; has its kubelets act; shows images there
-//	missed pods                     creates pods that the webhook has not heard of
 //	mirror                          has a webhook of others rewrite the images of pods that are created
 //	down pod container, forget      has a container fail; deletes all revisions
 //	plan, step                      shows the plan; and reconciles once
@@ -49,7 +48,6 @@ func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := newCluster(f)
 		c.Kubelet.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
-		sets := connect(f, fixture.TestUser).SidecarSets()
 		act := func(act func(word string)) func(...string) string {
 			return func(words ...string) string {
 				for _, word := range words {
@@ -65,13 +63,15 @@ func TestStories(t *testing.T) {
 			return c.Run(func(o *Options) { o.SidecarSets, o.Pods, o.Revisions, o.Namespaces = nil, nil, nil, nil })
 		}
 		maps.Copy(story.Further, map[string]func(...string) string{
-			"inject": c.inject, "missed": act(c.missed), "mirror": c.mirror, "down": c.down, "forget": c.forget,
+			"inject": c.inject, "mirror": c.mirror, "down": c.down, "forget": c.forget,
 			"inject-in": act(func(namespace string) {
-				c.createIn(injectedPod(c.T, c.get("web"), namespace, "web-a", injection.Features{}))
+				pod := injectedPod(c.T, c.get("web"), namespace, "web-a", injection.Features{})
+				_, err := c.Kube.CoreV1().Pods(namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
+				c.Must(err)
 			}),
 			"kubelet-in": act(func(namespace string) { c.Must(c.Kubelet.SyncAll(c.T.Context(), namespace)) }),
 			"images-in":  c.imagesIn,
-			"metrics":    func(...string) string { return c.metrics.show() + "\n" },
+			"metrics":    func(...string) string { return fmt.Sprintln(c.metrics.last.Load()) },
 			"injector":   c.newInjector, "knows": c.knows, "expression": c.expression, "admit": c.admit,
 			"serve":          func(...string) string { c.T.Cleanup(c.Start(c.injector.Run)); return "" },
 			"copy-revisions": act(c.copyRevisions),
@@ -92,9 +92,7 @@ func TestStories(t *testing.T) {
 				for _, label := range words[1:] {
 					spec = append(spec, "namespaceSelector: {matchLabels: {"+strings.Replace(label, "=", ": ", 1)+"}}")
 				}
-				_, err := sets.Create(c.T.Context(), newSet(c.T, words[0], spec...), metav1.CreateOptions{})
-				c.Must(err)
-				synctest.Wait()
+				c.Create(newSet(c.T, words[0], spec...), "")
 				return ""
 			},
 			"heartbeats":    func(...string) string { c.Heartbeats(); return "" },
@@ -106,34 +104,20 @@ func TestStories(t *testing.T) {
 				}
 				return out
 			},
-			"delete-set": act(func(name string) { c.Must(sets.Delete(c.T.Context(), name, metav1.DeleteOptions{})) }),
-			"create-namespace": act(func(name string) {
-				_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-				c.Must(err)
-			}),
+			"delete-set":       act(c.DeleteNamed),
+			"create-namespace": act(func(name string) { createNamespaces(f, name) }),
 		})
 		return story
 	}, namespaceResource, fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", func() any { return &corev1.ConfigMap{} }))
 }
 
 func (c *cluster) option(name, value string) {
-	switch injects := reflect.ValueOf(&c.Options.Injection).Elem().FieldByName(name); {
-	case injects.IsValid():
+	if injects := reflect.ValueOf(&c.Options.Injection).Elem().FieldByName(name); injects.IsValid() {
 		injects.SetBool(true)
-	case name != "budget":
+	} else {
 		c.Option(name, value)
-	default:
-		c.Options.Budget = nil
-		if value != "none" {
-			c.Options.Budget = refusesAll{}
-		}
 	}
 }
-
-// refusesAll is a budget that lets no pod go.
-type refusesAll struct{}
-
-func (refusesAll) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return false, nil }
 
 func (c *cluster) inject(words ...string) string {
 	labels := map[string]string{}
@@ -158,11 +142,6 @@ func (c *cluster) inject(words ...string) string {
 		c.CreatePod(pod)
 	}
 	return ""
-}
-
-func (c *cluster) missed(name string) {
-	c.Sleep("2s")
-	c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}})
 }
 
 func (c *cluster) mirror(...string) string {
@@ -217,13 +196,7 @@ func (c *cluster) pod(name string) *corev1.Pod {
 
 func (c *cluster) down(words ...string) string {
 	pod := c.pod(words[0])
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if statuses[i].Name == words[1] {
-				statuses[i].Ready = false
-			}
-		}
-	}
+	podstate.LastingStatus(pod, words[1]).Ready = false
 	c.Kubelet.Recompute(pod)
 	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
 	c.Must(err)
@@ -234,11 +207,6 @@ func (c *cluster) down(words ...string) string {
 // step shows the plan, reconciles once, and shows what fails.
 func (c *cluster) step(...string) string {
 	plan := c.Planned()
-	for _, p := range plan.Patch { // SCS-11
-		if writes, err := p.Patch.Writes(p.Pod); err != nil || len(writes) != 1 || !strings.Contains(string(writes[0].Data), "resourceVersion") {
-			c.T.Errorf("%d writes of pod %s, error %v: want one, which is refused if the pod has changed", len(writes), p.Pod.Name, err)
-		}
-	}
 	out := plan.String() + "\n"
 	if _, _, err := c.ReconcileOnce(); err != nil {
 		out += "error: " + err.Error() + "\n"
@@ -291,6 +259,7 @@ func hotState(t testing.TB, pod *corev1.Pod, name string, versions map[string]st
 	}
 	first, second := injection.HotContainers(name)
 	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
-	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
+	image := func(container string) string { return podstate.Container(pod, container).Image }
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", image(first), image(second), working[name],
 		is(version, first), is(alt, first), is(version, second), is(alt, second))
 }

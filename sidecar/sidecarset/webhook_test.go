@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -53,26 +52,16 @@ func (k *known) Revisions(context.Context, string) ([]*appsv1.ControllerRevision
 }
 func (k *known) Configuration(context.Context) (*corev1.ConfigMap, error) { return k.config, k.err }
 
-// setWith is the JSON of a valid SidecarSet with some more fields in its spec.
-func setWith(fields string) string {
-	if fields != "" {
-		fields += ","
-	}
-	return `{"metadata":{"name":"demo","uid":"u1"},"spec":{` + fields + `"selector":{"matchLabels":{"app":"web"}},"containers":[{"name":"log","image":"busybox:1.0"}]}}`
-}
-
 // readers are what webhooks of scripts know, by their names.
 func readers(t *testing.T) map[string]*known {
 	sets := []*v1alpha1.SidecarSet{setOf(t, "demo", "{}"), setOf(t, "elsewhere", "{namespaceSelector: {matchLabels: {team: a}}}"),
 		setOf(t, "bank", "{selector: {matchLabels: {app: db}}}")}
-	revision := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(`{"spec":{"containers":[{"name":"log"}]}}`)}}
-	revision.Name, revision.Labels = "demo-1", map[string]string{v1alpha1.SidecarSetNameLabel: "demo"}
 	list := func(text string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "kruise-configuration"},
 			Data: map[string]string{sidecarset.WhitelistKey: text}}
 	}
 	return map[string]*known{
-		"others":     {sets: sets, revisions: []*appsv1.ControllerRevision{revision}},
+		"others":     {sets: sets, revisions: []*appsv1.ControllerRevision{firstRevision()}},
 		"conflict":   {sets: append([]*v1alpha1.SidecarSet{setOf(t, "other", "{volumes: [{name: v, emptyDir: {}}]}")}, sets...)},
 		"list":       {config: list(`{"rules":[{"allowedAnnotationKeyExprs":["^a$"]}]}`)},
 		"unreadable": {config: list("rules")},
@@ -140,8 +129,12 @@ func (p *templates) Create(_ context.Context, template *corev1.PodTemplate, opti
 }
 
 func FuzzWebhook(f *testing.F) {
-	f.Add([]byte(setWith("")), []byte(setWith(`"updateStrategy":{"partition":"1e9%"}`)), uint8(0))
-	f.Add([]byte(setWith(`"patchPodMetadata":[{}],"injectionStrategy":{"revision":{}}`)), []byte(setWith("")), uint8(1))
+	with := func(fields string) []byte { // a valid one, with some more fields in its spec
+		return []byte(`{"metadata":{"name":"demo","uid":"u1"},"spec":{` + fields + `"selector":{"matchLabels":{"app":"web"}},` +
+			`"containers":[{"name":"log","image":"busybox:1.0"}]}}`)
+	}
+	f.Add(with(""), with(`"updateStrategy":{"partition":"1e9%"},`), uint8(0))
+	f.Add(with(`"patchPodMetadata":[{}],"injectionStrategy":{"revision":{}},`), with(""), uint8(1))
 	f.Add([]byte(`null`), []byte(`[]`), uint8(2))
 	f.Add([]byte(`{"spec":{"selector":{"matchExpressions":[{"key":"a","operator":"Is"}]},"containers":[{"name":"log"}]}}`), []byte(``), uint8(0))
 	webhook := &sidecarset.Webhook{Reader: &known{sets: []*v1alpha1.SidecarSet{setOf(f, "other", "{}"), nil}}}

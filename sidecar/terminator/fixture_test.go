@@ -3,6 +3,7 @@
 package terminator
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"testing"
@@ -121,9 +122,4 @@ func give(pod *corev1.Pod, phase corev1.PodPhase, now time.Time) {
 }
 
 // describe says what a plan does.
-func describe(p *Plan) string {
-	if text := p.String(); text != "" {
-		return text
-	}
-	return "nothing"
-}
+func describe(p *Plan) string { return cmp.Or(p.String(), "nothing") }

@@ -6,18 +6,16 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/lifecycle/client"
 )
 
 // What nodes and API server take at most. A kubelet looks at its containers once per relist. An agent has asked the runtime
@@ -62,7 +60,13 @@ type job struct {
 
 // run returns how long each of n pods took.
 func (c *cluster) run(policy corev1.RestartPolicy, n int) (took []time.Duration) {
-	controller, err := New(Options{Kubernetes: connectSlowly(c, kubernetes.NewForConfig), Lifecycle: connectSlowly(c, client.NewForConfig)})
+	c.FailBefore(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
+			time.Sleep(apiTakes) // part of the request
+		}
+		return nil
+	})
+	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: c.Options.Lifecycle})
 	c.Must(err)
 	defer c.Start(controller.Run)()
 	random := rand.New(rand.NewPCG(1, 1))
@@ -114,7 +118,7 @@ func (c *cluster) goOn(j *job, within func(time.Duration) time.Duration) (over b
 		stops()
 	}
 	switch pod := c.pod(name); {
-	case !hasEnded(pod):
+	case !podstate.Ended(pod):
 	case j.given.IsZero():
 		if j.given, j.knows = now, now.Add(within(learnsIn)+within(relist)); ended {
 			j.given = now.Add(-killAfter)
@@ -125,22 +129,3 @@ func (c *cluster) goOn(j *job, within func(time.Duration) time.Duration) (over b
 	}
 	return ended && !j.given.IsZero()
 }
-
-// connectSlowly returns a client of the controller whose writes take a while.
-func connectSlowly[C any](c *cluster, connect func(*rest.Config) (C, error)) C {
-	return fixture.Connect(c.T, c.Server, fixture.ControllerUser, func(config *rest.Config) (C, error) {
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return roundTrip(func(request *http.Request) (*http.Response, error) {
-				if request.Method != http.MethodGet {
-					time.Sleep(apiTakes) // part of the request
-				}
-				return next.RoundTrip(request)
-			})
-		})
-		return connect(config)
-	})
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }

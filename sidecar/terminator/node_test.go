@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -87,13 +88,7 @@ func (c *cluster) pod(name string) *corev1.Pod {
 // exit ends a container.
 func (c *cluster) exit(pod, container string, code int32) {
 	c.T.Helper()
-	c.write(pod, func(p *corev1.Pod) {
-		for i := range p.Status.ContainerStatuses {
-			if s := &p.Status.ContainerStatuses[i]; s.Name == container {
-				end(s, code)
-			}
-		}
-	})
+	c.write(pod, func(p *corev1.Pod) { end(podstate.ContainerStatus(p, container), code) })
 }
 
 // write writes what a change makes of the status of a pod, with the phase that a kubelet comes to. It

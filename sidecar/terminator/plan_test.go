@@ -3,22 +3,19 @@
 package terminator
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows the plans of pods: a line each, as podOf reads it, and "-" for no restart policy. Behind a semicolon stands what
-// is changed about them, and behind # what the line shows.
+// is changed about them, and behind # what the line shows. The command "request" shows the requests that plans create.
 //
 //	{status: {phase: Pending}}                              a strategic merge patch of the pod, behind all other changes
 //	status-missing, status-too-many, status-of-another      its statuses of containers do not fit
@@ -31,7 +28,12 @@ import (
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			return patches.EachLine(d.Input, func(line string) string { return planOf(t, line) })
+			return patches.EachLine(d.Input, func(line string) string {
+				if d.Cmd == "request" {
+					return patches.JSON(t, NewPlan(snapshotOf(t, line)).Create)
+				}
+				return planOf(t, line)
+			})
 		})
 	})
 }
@@ -70,6 +72,9 @@ func planOf(t *testing.T, line string) string {
 	for _, w := range plan.Waiting {
 		shown += fmt.Sprintf("\n%s: %s", w.Name, w.Reason)
 	}
+	if plan.Took > 0 {
+		shown += fmt.Sprint("\nended after ", plan.Took)
+	}
 	if plan.RequeueAfter > 0 {
 		shown += fmt.Sprint("\nagain after ", plan.RequeueAfter)
 	}
@@ -106,33 +111,6 @@ func changeBy(t *testing.T, s *Snapshot, key, value string) {
 		s.LeavePhase = true
 	default:
 		t.Fatalf("no such change: %s", key)
-	}
-}
-
-// The request is that of the contract. (ST-11)
-func TestRequest(t *testing.T) {
-	got, err := json.Marshal(NewPlan(&Snapshot{Pod: podOf(t, "OnFailure main:0 b=r:running a=r:running"), Node: nodes["real"], Now: at}).Create)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `{"metadata":{"name":"sidecar-termination-uid","namespace":"default",` +
-		`"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"web","uid":"uid","controller":true,"blockOwnerDeletion":true}]},` +
-		`"spec":{"podName":"web","containers":[{"name":"a"},{"name":"b"}],"strategy":{"failurePolicy":"Ignore","forceRecreate":true}},"status":{"phase":""}}`
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("(-want +got) %s", diff)
-	}
-}
-
-// How long it took counts from the end of the last main container. (ST-17)
-func TestTook(t *testing.T) {
-	pod := podOf(t, "OnFailure main:0 other:0 a=r:0")
-	pod.Status.ContainerStatuses[1].State.Terminated.FinishedAt = metav1.NewTime(at.Add(-3 * time.Second))
-	pod.Status.ContainerStatuses[2].State.Terminated.FinishedAt = metav1.NewTime(at.Add(-time.Second))
-	for phase, want := range map[corev1.PodPhase]time.Duration{corev1.PodRunning: 0, corev1.PodSucceeded: 3 * time.Second, corev1.PodFailed: 3 * time.Second} {
-		pod.Status.Phase = phase
-		if got := NewPlan(&Snapshot{Pod: pod, Node: nodes["real"], Now: at}).Took; got != want {
-			t.Errorf("%s: %s, want %s", phase, got, want)
-		}
 	}
 }
 

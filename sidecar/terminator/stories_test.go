@@ -31,12 +31,11 @@ import (
 //	unpulled exit:1         has the node fail to pull an image
 //	late 10s                has the kubelet learn so late of what others write
 //	delete-request          deletes the request
-//	phase Running           has the kubelet write a phase over the one that was given
 //	kubelet-first           has the kubelet fail the pod in the moment in which the controller writes a phase
 //	refuse-ended            has the API server refuse requests, because the pod has ended
 //	metrics                 shows how long pods took to end
 //	cost                    shows what the controller has sent since this was asked, and whether it has reconciled
-//	idle                    shows the same of ten minutes of heartbeats, after ten more
+//	heartbeats              has kubelets write what they do all the time
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", requestResource, func(f *fixture.Cluster) *fixture.Story {
 		w := &world{cluster: newCluster(f)}
@@ -75,24 +74,13 @@ func TestStories(t *testing.T) {
 				"delete-request": shown(func([]string) {
 					w.Must(w.requests.Delete(f.T.Context(), RequestName(w.pod("web").UID), metav1.DeleteOptions{}))
 				}),
-				"phase": shown(func(words []string) {
-					w.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPhase(words[0]) })
-				}),
 				"kubelet-first": shown(func([]string) { w.FailBefore(w.failFirst) }),
 				"refuse-ended": shown(func([]string) {
 					w.FailBefore(fixture.Fail("create containerrecreaterequests", apierrors.NewBadRequest("the pod has ended")))
 				}),
-				"metrics": func(...string) string { return fmt.Sprintln(w.took) },
-				"cost":    func(...string) string { return w.cost() },
-				"idle": func(...string) string {
-					w.Sleep("10m")
-					w.cost()
-					for i := range 10 {
-						w.Heartbeat(i)
-						w.Sleep("1m")
-					}
-					return w.cost()
-				},
+				"metrics":    func(...string) string { return fmt.Sprintln(w.took) },
+				"cost":       func(...string) string { return w.cost() },
+				"heartbeats": func(...string) string { w.Heartbeats(); return "" },
 			}}
 	})
 }
