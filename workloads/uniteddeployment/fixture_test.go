@@ -38,8 +38,13 @@ func templateYAML(kind TemplateKind, more string) string {
 // if these say nothing else.
 func newSet(t testing.TB, lines ...string) *v1alpha1.UnitedDeployment {
 	t.Helper()
-	spec := strings.Join(lines, "\n")
-	for _, line := range []string{"selector: {matchLabels: {app: demo}}", templateYAML(CloneSet, ""), "topology: {subsets: [{name: a}, {name: b}]}"} {
+	return newSetOf(t, CloneSet, strings.Join(lines, "\n"))
+}
+
+// newSetOf is newSet of workloads of another kind.
+func newSetOf(t testing.TB, kind TemplateKind, spec string) *v1alpha1.UnitedDeployment {
+	t.Helper()
+	for _, line := range []string{"selector: {matchLabels: {app: demo}}", templateYAML(kind, ""), "topology: {subsets: [{name: a}, {name: b}]}"} {
 		if field, _, _ := strings.Cut(line, ":"); !strings.Contains("\n"+spec, "\n"+field+":") {
 			spec += "\n" + line
 		}
