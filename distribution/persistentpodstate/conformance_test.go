@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -118,7 +119,7 @@ func TestOptions(t *testing.T) {
 		o := good
 		o.Custom = []CustomKind{test.custom}
 		if test.dynamic {
-			o.Dynamic = fixture.Connect(t, fakecluster.New(nil), "test", newDynamic)
+			o.Dynamic = fixture.Connect(t, fakecluster.New(nil), "test", dynamic.NewForConfig)
 		}
 		if _, err := New(o); err == nil || err.Error() != test.want {
 			t.Errorf("error %v, want %s", err, test.want)
