@@ -107,7 +107,8 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Distribution",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
-	const half = "persistentpodstate: Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets"
+	const half = "persistentpodstate: Options.Custom has an entry without Kind or Resource: " +
+		"give both, such as GameServerSet and gameserversets"
 	refused := func(custom CustomKind, dynamic dynamic.Interface, want string) {
 		t.Helper()
 		o := good

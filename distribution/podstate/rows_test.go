@@ -75,7 +75,8 @@ type row struct {
 func TestRows(t *testing.T) {
 	blank := func() row { return row{State: newState(), Workload: newWorkload(3), Pod: newPod("web-0", "")} }
 	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
-		in := podstate.Input{State: r.state(), Workload: r.Workload, Nodes: r.nodes(t), Now: start.Add(time.Duration(r.After) * time.Second), Pods: r.pods()}
+		now := start.Add(time.Duration(r.After) * time.Second)
+		in := podstate.Input{State: r.state(), Workload: r.Workload, Nodes: r.nodes(t), Now: now, Pods: r.pods()}
 		switch command {
 		case "record":
 			return record(t, in)

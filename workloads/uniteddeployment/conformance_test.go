@@ -10,21 +10,19 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/patches"
-	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
+
+var controllers = fixture.Package[Options, Snapshot, Plan]{New: New, Acts: func(p *Plan) bool { return p.String() != "" }}
 
 // TestConformance has two subsets, of which one is replaced while the image and the number of pods change.
 func TestConformance(t *testing.T) {
@@ -84,33 +82,15 @@ func conforming(t *testing.T, kind TemplateKind, change ...func(*Options)) confo
 			"patch uniteddeployments/status", "delete controllerrevisions"},
 		Unasked: map[string]string{"*": "which rights a scenario uses depends on its kind of template, and on what it changes"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
-			kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
-			core := caches.NewInformers(kube, "")
-			o := Options{Kubernetes: kube, Workloads: workloads, Without: without, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
-				UnitedDeployments: c.Share(client.NewUnitedDeploymentInformer(workloads, "", 0, cache.Indexers{})),
-				Revisions:         c.Share(core.Revisions()), Pods: c.Share(core.Pods())}
-			switch kind {
-			case StatefulSet:
-				o.StatefulSets = c.Share(core.StatefulSets())
-			case AdvancedStatefulSet:
-				o.AdvancedStatefulSets = c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{}))
-			case CloneSet:
-				o.CloneSets = c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{}))
-			default:
-				o.Deployments = c.Share(core.Deployments())
-			}
+			o := Options{Kubernetes: c.Client(fixture.ControllerUser), Workloads: newClient(c.T, c.Server, fixture.ControllerUser), Without: without,
+				ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of}}
 			for _, edit := range change {
 				edit(&o)
 			}
-			controller, err := New(o)
-			c.Must(err)
-			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(c.T.Context(), key)
-				if err != nil || plan == nil {
-					return "", err
-				}
-				return plan.String(), nil
-			}}, nil
+			for _, read := range o.reads() {
+				*read.Informer = c.Share(read.MakeInformer())
+			}
+			return conformance.Made(controllers, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			set := newSetOf(c.T, kind, "replicas: 3\nrevisionHistoryLimit: 0\nselector: {matchLabels: {app: "+name+"}}")

@@ -105,7 +105,8 @@ func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
 	case "set":
 		w.Set = w.patched(w.Set, toJSON(w, d.Input)).(*v1alpha1.UnitedDeployment)
 	case "revision":
-		w.Revisions[patches.Number(t, first)-1] = w.patched(w.Revisions[patches.Number(t, first)-1], toJSON(w, d.Input)).(*appsv1.ControllerRevision)
+		n := patches.Number(t, first) - 1
+		w.Revisions[n] = w.patched(w.Revisions[n], toJSON(w, d.Input)).(*appsv1.ControllerRevision)
 	case "remove":
 		w.world.remove(w.world.set(first).Object.GetUID())
 	case "held":

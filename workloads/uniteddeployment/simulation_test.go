@@ -133,22 +133,15 @@ func anySet(r *rand.Rand) *v1alpha1.UnitedDeployment {
 
 // anyTemplate is a template of one of the kinds.
 func anyTemplate(r *rand.Rand) string {
-	fields := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate"}
-	n := r.IntN(4)
-	own := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[n]
-	templates := map[string]any{}
-	for _, field := range fields {
-		templates[field] = nil
-		if field == own {
-			templates[field] = map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": map[string]any{"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"app": "web"}},
-				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": fmt.Sprint("nginx:", 1+r.IntN(3))}}},
-			}}}
-			if n == 3 {
-				templates[field].(map[string]any)["spec"].(map[string]any)["podManagementPolicy"] = "Parallel"
-			}
-		}
+	n, labels := r.IntN(4), map[string]any{"labels": map[string]any{"app": "web"}}
+	containers := []any{map[string]any{"name": "main", "image": fmt.Sprint("nginx:", 1+r.IntN(3))}}
+	spec := map[string]any{"template": map[string]any{"metadata": labels, "spec": map[string]any{"containers": containers}}}
+	if n == 3 {
+		spec["podManagementPolicy"] = "Parallel"
 	}
+	templates := map[string]any{"cloneSetTemplate": nil, "deploymentTemplate": nil, "statefulSetTemplate": nil}
+	field := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[n]
+	templates[field] = map[string]any{"metadata": labels, "spec": spec}
 	return specPatch("template", templates)
 }
 

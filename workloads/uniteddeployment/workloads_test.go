@@ -26,12 +26,13 @@ import (
 )
 
 var (
+	apps        = appsv1.SchemeGroupVersion.WithKind
 	setResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceUnitedDeployments))
 	resources   = map[TemplateKind]fakecluster.Resource{
-		StatefulSet:         fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
+		StatefulSet:         fakecluster.BuiltIn(apps("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
 		AdvancedStatefulSet: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 		CloneSet:            fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-		Deployment:          fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
+		Deployment:          fakecluster.BuiltIn(apps("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
 	}
 )
 
@@ -42,7 +43,8 @@ func newClient(t testing.TB, server *fakecluster.Server, user string) client.Int
 // setOf reads a UnitedDeployment.
 func setOf(c *fixture.Cluster, name string) *v1alpha1.UnitedDeployment {
 	c.T.Helper()
-	set, err := newClient(c.T, c.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+	sets := newClient(c.T, c.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace)
+	set, err := sets.Get(c.T.Context(), name, metav1.GetOptions{})
 	c.Must(err)
 	return set
 }
