@@ -106,9 +106,9 @@ func (r *rebuilding) rebuilt(t *testing.T, one admissionv1.MutatingWebhook, chan
 		r.own = webhooks(given.Own)
 	}
 	if given.Template != nil {
-		metav1.SetMetaDataAnnotation(&r.c.ObjectMeta, TemplateAnnotation, asJSON(t, webhooks(given.Template)))
+		metav1.SetMetaDataAnnotation(&r.c.ObjectMeta, TemplateAnnotation, patches.JSON(t, webhooks(given.Template)))
 	}
-	template, own := asJSON(t, r.c.Webhooks), asJSON(t, r.own)
+	template, own := patches.JSON(t, r.c.Webhooks), patches.JSON(t, r.own)
 	if text, found := r.c.Annotations[TemplateAnnotation]; found {
 		template = text
 	}
@@ -119,7 +119,7 @@ func (r *rebuilding) rebuilt(t *testing.T, one admissionv1.MutatingWebhook, chan
 	if again, err := r.look(); err != nil || again {
 		t.Errorf("a second look wants another change (%v)", err)
 	}
-	if asJSON(t, r.own) != own {
+	if patches.JSON(t, r.own) != own {
 		t.Error("the program's own list was modified")
 	}
 	return r.shown(t, one, changed, template)
@@ -132,7 +132,7 @@ func (r *rebuilding) shown(t *testing.T, one admissionv1.MutatingWebhook, change
 	for _, webhook := range r.c.Webhooks {
 		name := webhook.Name
 		webhook.Name = one.Name
-		patch, err := jsonpatch.CreateMergePatch([]byte(asJSON(t, one)), []byte(asJSON(t, webhook)))
+		patch, err := jsonpatch.CreateMergePatch([]byte(patches.JSON(t, one)), []byte(patches.JSON(t, webhook)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,15 +147,6 @@ func (r *rebuilding) shown(t *testing.T, one admissionv1.MutatingWebhook, change
 	lines := strings.Split(out.String(), "\n")
 	slices.Sort(lines[1+len(r.c.Webhooks) : len(lines)-1])
 	return strings.Join(lines, "\n")
-}
-
-func asJSON(t *testing.T, value any) string {
-	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // PF-5.1: validating webhooks are rebuilt alike, and their template has no field of the others.

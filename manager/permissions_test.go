@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 func rule(verbs, group, resource string, names ...string) rbacv1.PolicyRule {
@@ -18,32 +20,16 @@ func rule(verbs, group, resource string, names ...string) rbacv1.PolicyRule {
 	return r
 }
 
+// TestAllows shows what a part may do in the namespace shop: there it has rules about the status of Deployments, and about the Secret a.
 func TestAllows(t *testing.T) {
 	part := Part{Namespace: "shop", Rules: []rbacv1.PolicyRule{
 		rule("get patch", "apps", "deployments/status"),
 		rule("get", "", "secrets", "a"),
 	}}
-	cases := map[string]struct {
-		verb, group, resource, namespace, name string
-		want                                   bool
-	}{
-		"what is stated":      {"patch", "apps", "deployments/status", "shop", "web", true},
-		"another verb":        {"update", "apps", "deployments/status", "shop", "web", false},
-		"the whole object":    {"patch", "apps", "deployments", "shop", "web", false},
-		"another group":       {"patch", "", "deployments/status", "shop", "web", false},
-		"another namespace":   {"patch", "apps", "deployments/status", "bank", "web", false},
-		"everywhere":          {"patch", "apps", "deployments/status", "", "", false},
-		"the object named":    {"get", "", "secrets", "shop", "a", true},
-		"an object not named": {"get", "", "secrets", "shop", "b", false},
-		"all objects":         {"get", "", "secrets", "shop", "", false},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := part.Allows(c.verb, c.group, c.resource, c.namespace, c.name); got != c.want {
-				t.Errorf("allowed: %t, want %t", got, c.want)
-			}
-		})
-	}
+	type row struct{ Verb, Group, Resource, Namespace, Name string }
+	patches.PlayRows(t, "testdata/allows.txt", nil, func(_ *testing.T, _ string, r *row) string {
+		return fmt.Sprint(part.Allows(r.Verb, r.Group, r.Resource, r.Namespace, r.Name))
+	})
 }
 
 // Rules of several parts are one rule for each resource, and a role for each

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -106,24 +107,21 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Distribution",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
-	for _, test := range []struct {
-		custom  CustomKind
-		dynamic bool
-		want    string
-	}{
-		{CustomKind{Kind: games}, true, "persistentpodstate: Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets"},
-		{CustomKind{Resource: "gameserversets"}, true, "persistentpodstate: Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets"},
-		{CustomKind{Kind: games, Resource: "gameserversets"}, false, "persistentpodstate: Options.Dynamic is nil: it is needed to read the gameserversets of Options.Custom, which have no Informer"},
-	} {
+	const half = "persistentpodstate: Options.Custom has an entry without Kind or Resource: " +
+		"give both, such as GameServerSet and gameserversets"
+	refused := func(custom CustomKind, dynamic dynamic.Interface, want string) {
+		t.Helper()
 		o := good
-		o.Custom = []CustomKind{test.custom}
-		if test.dynamic {
-			o.Dynamic = fixture.Connect(t, fakecluster.New(nil), "test", newDynamic)
-		}
-		if _, err := New(o); err == nil || err.Error() != test.want {
-			t.Errorf("error %v, want %s", err, test.want)
+		o.Custom, o.Dynamic = []CustomKind{custom}, dynamic
+		if _, err := New(o); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
 		}
 	}
+	reads := fixture.Connect(t, fakecluster.New(nil), "test", dynamic.NewForConfig)
+	refused(CustomKind{Kind: games}, reads, half)
+	refused(CustomKind{Resource: "gameserversets"}, reads, half)
+	refused(CustomKind{Kind: games, Resource: "gameserversets"}, nil, "persistentpodstate: Options.Dynamic is nil: "+
+		"it is needed to read the gameserversets of Options.Custom, which have no Informer")
 }
 
 func TestPlanOfNothing(t *testing.T) {

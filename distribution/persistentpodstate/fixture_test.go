@@ -65,7 +65,7 @@ func newCluster(f *fixture.Cluster) *cluster {
 	return &cluster{Cluster: f, states: connect(f, fixture.TestUser, client.NewForConfig), options: Options{
 		Kubernetes: f.Client(fixture.ControllerUser), Distribution: connect(f, fixture.ControllerUser, client.NewForConfig),
 		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
-		Dynamic: connect(f, fixture.ControllerUser, newDynamic), Custom: []CustomKind{{Kind: games, Resource: "gameserversets"}},
+		Dynamic: connect(f, fixture.ControllerUser, dynamic.NewForConfig), Custom: []CustomKind{{Kind: games, Resource: "gameserversets"}},
 	}}
 }
 
@@ -222,10 +222,6 @@ func (c *cluster) show(name string) string {
 	if s == nil {
 		return "none"
 	}
-	return showStatus(s)
-}
-
-func showStatus(s *v1alpha1.PersistentPodState) string {
 	var names []string
 	for name := range s.Status.PodStates {
 		names = append(names, name)
@@ -253,5 +249,3 @@ func showStatus(s *v1alpha1.PersistentPodState) string {
 	}
 	return text
 }
-
-func newDynamic(config *rest.Config) (dynamic.Interface, error) { return dynamic.NewForConfig(config) }

@@ -4,11 +4,9 @@ package persistentpodstate
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,10 +117,8 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 	case "nodes":
 		w.nodes(args...)
 	case "many":
-		count, err := strconv.Atoi(args[0])
-		w.Must(err)
 		owner := w.owner(webPath, "web")
-		for i := range count {
+		for i := range patches.Number(w.T, args[0]) {
 			w.runningPod(fmt.Sprint("web-", i), fmt.Sprintf("ip-10-0-255-%d.eu-central-1.compute.internal", i), owner)
 		}
 	case "lose":
@@ -154,9 +150,7 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 		w.trace.Note(fmt.Sprintf("%s is placed by %v%s", args[0], p.Required, strings.TrimSuffix(": "+p.Reason, ": ")))
 	case "spec":
 		state := w.state("web")
-		spec, err := json.Marshal(state.Spec)
-		w.Must(err)
-		w.trace.Note(fmt.Sprintf("%s, controlled by the workload: %t", spec, metav1.IsControlledBy(state, &metav1.ObjectMeta{UID: w.owner(webPath, "web").UID})))
+		w.trace.Note(fmt.Sprintf("%s, controlled by the workload: %t", patches.JSON(w.T, state.Spec), metav1.IsControlledBy(state, &metav1.ObjectMeta{UID: w.owner(webPath, "web").UID})))
 	case "run":
 		for _, name := range args[1:] {
 			w.create(name, w.owner(w.path, "web"))
@@ -194,10 +188,8 @@ func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
 
 // kubelet has the kubelets work for a while.
 func (w *world) kubelet(period string) {
-	most, err := time.ParseDuration(period)
-	w.Must(err)
 	w.ForgetRequests()
-	for start := time.Now(); time.Since(start) < most; w.Sleep("1s") {
+	for start, most := time.Now(), patches.Duration(w.T, period); time.Since(start) < most; w.Sleep("1s") {
 		w.KubeletStep()
 	}
 	w.trace.Note(w.Sent()...)
@@ -212,12 +204,8 @@ func (w *world) kubelet(period string) {
 func (w *world) runningPod(name, node string, owner metav1.OwnerReference) {
 	w.AddNodes(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{host: node}}})
 	meta := metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{owner}}
-	pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: node}}
-	pod, err := w.Kube.CoreV1().Pods("default").Create(w.T.Context(), pod, metav1.CreateOptions{})
-	w.Must(err)
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	_, err = w.Kube.CoreV1().Pods("default").UpdateStatus(w.T.Context(), pod, metav1.UpdateOptions{})
-	w.Must(err)
+	w.CreatePod(&corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: node}})
+	w.PatchPod(name, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
 }
 
 func (w *world) startWebhook(args []string) {

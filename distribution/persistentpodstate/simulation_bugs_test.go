@@ -92,28 +92,18 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("a status is written whatever it has become", invariants.Status, 0,
 		onWire(simulation.Forgetting(http.MethodPatch, "persistentpodstates", "metadata", "resourceVersion")))
 	plant("pods are sent to nodes that are gone", invariants.Placement, 3, bug{place: placeAnyway})
-	plant("pods go anywhere", invariants.Placement, 0, bug{place: func(_ *Placer, _ string, pod *corev1.Pod) (*podstate.Placement, error) {
-		return podstate.Place(nil, pod, nil), nil
-	}})
+	plant("pods go anywhere", invariants.Placement, 0, misplaced(func(p *podstate.Placement, pod *corev1.Pod) { p.Pod = pod }))
 	plant("what a user asks for is overwritten", invariants.Placement, 3, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
 		free := pod.DeepCopy()
 		delete(free.Spec.NodeSelector, simulation.Ring)
 		return p.placed(namespace, free)
 	}})
-	plant("annotations are not given back", invariants.Placement, 1, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
-		placement, err := p.placed(namespace, pod)
-		if err == nil {
-			delete(placement.Pod.Annotations, "ip")
-		}
-		return placement, err
-	}})
-	plant("preferences are forgotten", invariants.Placement, 13, bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
-		placement, err := p.placed(namespace, pod)
-		if err == nil && placement.Pod.Spec.Affinity != nil {
-			placement.Pod.Spec.Affinity = nil
-		}
-		return placement, err
-	}})
+	plant("annotations are not given back", invariants.Placement, 1, misplaced(func(p *podstate.Placement, _ *corev1.Pod) {
+		delete(p.Pod.Annotations, "ip")
+	}))
+	plant("preferences are forgotten", invariants.Placement, 13, misplaced(func(p *podstate.Placement, _ *corev1.Pod) {
+		p.Pod.Spec.Affinity = nil
+	}))
 }
 
 // bug is a bug of one of the parts that bring pods back. Its zero value is none.
@@ -140,6 +130,17 @@ func inSnapshot(change func(*Snapshot)) bug {
 
 func onWire(wrap func(http.RoundTripper) http.RoundTripper) bug {
 	return bug{controller: simulation.OnWire[Options, Reconciler](wrap)}
+}
+
+// misplaced plants a bug into what a webhook makes of a pod.
+func misplaced(change func(p *podstate.Placement, pod *corev1.Pod)) bug {
+	return bug{place: func(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
+		placement, err := p.placed(namespace, pod)
+		if err == nil {
+			change(placement, pod)
+		}
+		return placement, err
+	}}
 }
 
 // placeAnyway requires what is recorded whether a node has it or not.

@@ -18,7 +18,6 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
@@ -54,6 +53,8 @@ func TestUsersEditEveryField(t *testing.T) {
 
 // simulated is what a simulation needs to know of PersistentPodStates, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Subject {
+	tested := controllers
+	tested.Acts = func(p *Plan) bool { return p.Status != nil || len(p.Replace) > 0 }
 	return &simulation.Subject{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceStates)),
 		Empty:    func() simulation.Object { return &v1alpha1.PersistentPodState{} },
@@ -65,7 +66,7 @@ func simulated(bug *bug) *simulation.Subject {
 		Webhooks:     2,
 		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
 		Create:       func(r *rand.Rand) simulation.Object { return anyState(r) },
-		Start:        func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Start:        planted.Start(tested, bug.controller, simulatedOptions),
 		Patience:     20 * time.Minute,
 		Populate:     createSet,
 		Others:       func(u *simulation.User, r *rand.Rand) { runSet(u) },
@@ -86,24 +87,12 @@ func simulated(bug *bug) *simulation.Subject {
 	}
 }
 
-func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
-		o.Reader = planted.Read(p, resourceStates, resourcePods, resourceNodes, resourceStatefulSets)
-		if o.Kubernetes, err = p.Kubernetes(); err == nil {
-			o.Distribution, err = client.NewForConfig(p.Config)
-		}
-		return o, err
-	}, NewReconciler)
-	if err != nil {
-		return simulation.Controller{}, err
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o.Reader = planted.Read(p, resourceStates, resourcePods, resourceNodes, resourceStatefulSets)
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
+		o.Distribution, err = client.NewForConfig(p.Config)
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(context.Background(), simulation.Web)
-		if plan == nil || err != nil || plan.Status == nil && len(plan.Replace) == 0 {
-			return "", err
-		}
-		return plan.String(), rollout.ErrorOf(plan.Problems)
-	}}, nil
+	return o, err
 }
 
 // startWebhook starts a replica of the webhook of pods, and judges where it sends them.

@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/podstate"
@@ -49,6 +51,12 @@ type row struct {
 	Data map[string]string
 	// After is how many seconds ago the pods were created.
 	After int
+	// Count are so many pods, each with a Note, on nodes of their own that are Named so. The PersistentPodState has so many bytes of Notes.
+	Count, Notes int
+	Named, Note  string
+	// Kind is that of a workload, and Key that of an annotation.
+	Kind schema.GroupKind
+	Key  string
 }
 
 // TestRows plays the tables of pod states, see patches.PlayRows. They show:
@@ -59,12 +67,16 @@ type row struct {
 //	stuck       for how long a pod waits that waits for a node which does not exist
 //	generate    what annotations of a workload ask for
 //	for         which of several PersistentPodStates is that of the pod
+//	size        how many of many pods are recorded, and what is told of the others
 //	whitelist   what is read of a white list
+//	allows      whether it allows a kind
+//	restorable  whether an annotation is given back
 //	conflicts   which of them conflict
 func TestRows(t *testing.T) {
 	blank := func() row { return row{State: newState(), Workload: newWorkload(3), Pod: newPod("web-0", "")} }
 	patches.PlayRows(t, "testdata/rows", blank, func(t *testing.T, command string, r *row) string {
-		in := podstate.Input{State: r.state(), Workload: r.Workload, Nodes: r.nodes(t), Now: after(r.After), Pods: r.pods()}
+		now := start.Add(time.Duration(r.After) * time.Second)
+		in := podstate.Input{State: r.state(), Workload: r.Workload, Nodes: r.nodes(t), Now: now, Pods: r.pods()}
 		switch command {
 		case "record":
 			return record(t, in)
@@ -78,6 +90,13 @@ func TestRows(t *testing.T) {
 		case "whitelist":
 			list, err := podstate.ReadWhitelist(r.Data)
 			return fmt.Sprint(list, err != nil)
+		case "allows":
+			list, err := podstate.ReadWhitelist(r.Data)
+			return fmt.Sprint(list.Allows(r.Kind), err != nil)
+		case "restorable":
+			return fmt.Sprint(podstate.Restorable(r.Key))
+		case "size":
+			return size(t, r, in.State)
 		case "conflicts":
 			return conflicts(r.States)
 		case "stuck":
@@ -98,7 +117,8 @@ func (r *row) state() *v1alpha1.PersistentPodState {
 	for _, words := range r.Prefers {
 		keys := strings.Fields(words)
 		weight, _ := strconv.Atoi(keys[0])
-		prefers(int32(weight), keys[1:]...)(s)
+		s.Spec.PreferredPersistentTopology = append(s.Spec.PreferredPersistentTopology,
+			v1alpha1.PreferredTopologyTerm{Weight: int32(weight), Preference: v1alpha1.NodeTopologyTerm{NodeTopologyKeys: keys[1:]}})
 	}
 	for _, key := range r.Saves {
 		s.Spec.PersistentPodAnnotations = append(s.Spec.PersistentPodAnnotations, v1alpha1.PersistentPodAnnotation{Key: key})
@@ -188,7 +208,7 @@ func record(t *testing.T, in podstate.Input) string {
 	var lines []string
 	alike := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(got.Status.PodStates)) {
-		state := asJSON(t, got.Status.PodStates[name])
+		state := patches.JSON(t, got.Status.PodStates[name])
 		alike[state] = append(alike[state], name)
 	}
 	for state, names := range alike {
@@ -240,7 +260,7 @@ func place(t *testing.T, in podstate.Input, pod *corev1.Pod, restore bool) strin
 		said += fmt.Sprint("selects ", p.Pod.Spec.NodeSelector, "\n")
 	}
 	if p.Pod.Spec.Affinity != nil {
-		said += "affinity " + asJSON(t, p.Pod.Spec.Affinity.NodeAffinity)
+		said += "affinity " + patches.JSON(t, p.Pod.Spec.Affinity.NodeAffinity)
 	}
 	return said
 }
@@ -276,9 +296,9 @@ func conflicts(states []*v1alpha1.PersistentPodState) (said string) {
 func generate(t *testing.T, w *podstate.Workload, existing *v1alpha1.PersistentPodState) string {
 	switch got := podstate.Generate(w, existing); {
 	case got.Create != nil:
-		return "create " + asJSON(t, got.Create)
+		return "create " + patches.JSON(t, got.Create)
 	case got.Update != nil:
-		return "update " + asJSON(t, got.Update)
+		return "update " + patches.JSON(t, got.Update)
 	case got.Delete:
 		return "delete"
 	default:
@@ -288,23 +308,6 @@ func generate(t *testing.T, w *podstate.Workload, existing *v1alpha1.PersistentP
 
 func annotate(pod *corev1.Pod, key, value string) {
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
-}
-
-func asJSON(t *testing.T, value any) string {
-	data, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// PPS-35: of which domains annotations are not given back.
-func TestRestorable(t *testing.T) {
-	for key, want := range map[string]bool{"network/ip": true, "plain": true, "notkruise.io/a": true, "kruise.io/a": false, "apps.kruise.io/a": false, "x.podwright.io/a": false} {
-		if podstate.Restorable(key) != want {
-			t.Errorf("PPS-35: %s: %t", key, !want)
-		}
-	}
 }
 
 // PPS-9: every field counts.

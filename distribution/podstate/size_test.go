@@ -3,17 +3,16 @@
 package podstate_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // noted is what the API server notes of the fields of a value for their writer.
@@ -32,114 +31,44 @@ func noted(value any) any {
 // stored is how many bytes an object takes, with what the API server notes of the states of its pods.
 func stored(t *testing.T, s *v1alpha1.PersistentPodState) int {
 	t.Helper()
-	object, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all map[string]any
-	if err := json.Unmarshal(object, &all); err != nil {
+	object := patches.JSON(t, s)
+	if err := json.Unmarshal([]byte(object), &all); err != nil {
 		t.Fatal(err)
 	}
-	fields, err := json.Marshal(noted(all["status"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(object) + len(fields)
+	return len(object) + len(patches.JSON(t, noted(all["status"])))
 }
 
-// manyPods are pods each of which runs on a node of its own.
-func manyPods(count int, nodeName string) ([]*corev1.Pod, *podstate.Nodes) {
-	var nodes []*corev1.Node
-	pods := podsOf(count, func(i int) string { return fmt.Sprintf(nodeName, i) })
+// size shows how many of so many pods are recorded, and in how many bytes. They are those of the lowest ordinals. What is settled
+// stays, and the lowest of all takes no other's place if it comes late. (PPS-9, PPS-10)
+func size(t *testing.T, r *row, s *v1alpha1.PersistentPodState) string {
+	t.Helper()
+	pods, nodes := manyPods(r.Count, r.Named)
 	for _, pod := range pods {
-		nodes = append(nodes, newNode(pod.Spec.NodeName))
+		annotate(pod, "note", strings.Repeat(r.Note, 20))
 	}
-	return pods, podstate.NewNodes(nodes)
-}
-
-// PPS-10: 5,000 pods, whose states fit or not. What is kept stays, and nothing is written twice.
-func TestSize(t *testing.T) {
-	const long = "ip-10-0-255-%d.eu-central-1.compute.internal"
-	for _, test := range []struct {
-		name, nodes string
-		keys        []string
-		all         bool
-	}{
-		{"short names", "node-%d", []string{host}, true},
-		{"long names", long, []string{host}, false},
-		{"two keys", "node-%d", []string{host, zone}, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			const count = 5000
-			pods, nodes := manyPods(count, test.nodes)
-			s := newState(requires(test.keys...))
-			in := podstate.Input{State: s, Workload: newWorkload(count), Pods: pods, Nodes: nodes, Now: start}
-			r := podstate.Compute(in)
-			s.Status = r.Status
-			size, kept := stored(t, s), len(s.Status.PodStates)
-			t.Logf("%d of %d are kept, in %d bytes", kept, count, size)
-			if size > podstate.MaxSize {
-				t.Errorf("PPS-10: %d bytes", size)
-			}
-			condition := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.StateTooLargeCondition)
-			if test.all {
-				if kept != count || condition.Status != "False" || len(r.Refused) > 0 {
-					t.Errorf("PPS-10: %d are kept, %v", kept, condition)
-				}
-				return
-			}
-			want := fmt.Sprintf("the state of all pods would exceed 1048576 bytes: that of %d pods (", count-kept)
-			if kept+len(r.Refused) != count || size < podstate.MaxSize*9/10 || condition.Status != "True" || !strings.HasPrefix(condition.Message, want) {
-				t.Errorf("PPS-10: %d are kept, %d refused, in %d bytes: %+v", kept, len(r.Refused), size, condition)
-			}
-			for i := range kept {
-				if _, found := s.Status.PodStates[fmt.Sprintf("web-%d", i)]; !found {
-					t.Fatalf("PPS-10: web-%d is not kept, which is of the lowest ordinals", i)
-				}
-			}
-			again := podstate.Compute(in)
-			if !podstate.Equal(&again.Status, &s.Status) {
-				t.Error("PPS-9: what is settled is another status")
-			}
-			// The lowest of all comes late, and takes no other pod's place.
-			late := newState(requires(test.keys...))
-			in.State, in.Pods = late, pods[1:]
-			late.Status = podstate.Compute(in).Status
-			in.Pods = pods
-			if r := podstate.Compute(in); len(r.Dropped) > 0 || r.Status.PodStates["web-0"].NodeName != "" {
-				t.Errorf("PPS-10: %v are dropped for one that came later", r.Dropped)
-			}
-		})
+	s.Annotations = map[string]string{"notes": strings.Repeat("x", r.Notes)}
+	in := podstate.Input{State: s, Workload: newWorkload(int32(r.Count)), Pods: pods, Nodes: nodes, Now: start}
+	first, late := podstate.Compute(in), in
+	late.State, late.Pods = s.DeepCopy(), pods[1:]
+	late.State.Status = podstate.Compute(late).Status
+	late.Pods = pods
+	if r := podstate.Compute(late); len(r.Refused) > 0 && (len(r.Dropped) > 0 || r.Status.PodStates["web-0"].NodeName != "") {
+		t.Errorf("PPS-10: %v are dropped for one that came later", r.Dropped)
 	}
-}
-
-// PPS-10: what users write into the object counts, and strings that JSON makes longer.
-func TestSizeOfOthers(t *testing.T) {
-	const count = 1000
-	pods, nodes := manyPods(count, "node-%d")
-	for _, pod := range pods {
-		pod.Annotations = map[string]string{"data": strings.Repeat("<\"\n\x00é\u2028", 20)}
+	s.Status = first.Status
+	bytes, kept := stored(t, s), len(s.Status.PodStates)
+	if kept > 0 && bytes > podstate.MaxSize || kept+len(first.Refused) != r.Count {
+		t.Errorf("PPS-10: %d are kept, %d refused, in %d bytes", kept, len(first.Refused), bytes)
 	}
-	s := newState(requires(host), func(s *v1alpha1.PersistentPodState) {
-		s.Annotations = map[string]string{"notes": strings.Repeat("x", 200<<10)}
-		s.Spec.PersistentPodAnnotations = []v1alpha1.PersistentPodAnnotation{{Key: "data"}}
-	})
-	s.Status = podstate.Compute(podstate.Input{State: s, Workload: newWorkload(count), Pods: pods, Nodes: nodes, Now: start}).Status
-	if size := stored(t, s); size > podstate.MaxSize {
-		t.Errorf("PPS-10: %d bytes", size)
+	for i := range kept {
+		if _, found := s.Status.PodStates[fmt.Sprint("web-", i)]; !found {
+			t.Fatalf("PPS-10: web-%d is not kept, which is of the lowest ordinals", i)
+		}
 	}
-	if n := len(s.Status.PodStates); n == 0 || n == count {
-		t.Errorf("PPS-10: %d of %d are kept", n, count)
+	if again := podstate.Compute(in); !podstate.Equal(&again.Status, &s.Status) {
+		t.Error("PPS-9: what is settled is another status")
 	}
-	data, err := json.Marshal(s.Status.PodStates["web-0"])
-	if err != nil || !bytes.Contains(data, []byte(`\u003c`)) {
-		t.Errorf("%s: %v", data, err)
-	}
-	// An object that is too large by itself keeps nothing, and no arithmetic fails.
-	s = newState(requires(host), func(s *v1alpha1.PersistentPodState) {
-		s.Annotations = map[string]string{"notes": strings.Repeat("x", 2<<20)}
-	})
-	if r := podstate.Compute(podstate.Input{State: s, Workload: newWorkload(5000), Pods: pods, Nodes: nodes, Now: start}); len(r.Refused) > 0 && len(r.Status.PodStates) > 0 {
-		t.Errorf("PPS-10: %d are kept", len(r.Status.PodStates))
-	}
+	large := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.StateTooLargeCondition)
+	return fmt.Sprintf("%d of %d, in %d bytes: %s %s", kept, r.Count, bytes, large.Status, large.Message)
 }

@@ -4,6 +4,7 @@ package conversion_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,22 +17,15 @@ const (
 	beta  = "apps.kruise.io/v1beta1"
 )
 
-// kept are the annotations of a v1alpha1 object with nothing but those that keep the given parts of fields. The key of one
-// names the place of the value in the part.
-func kept(parts ...string) string {
+// kept are the annotations of a v1alpha1 object with nothing but those that keep fields: each by its path, and the value in JSON.
+func kept(fields ...[2]string) string {
 	annotations := map[string]string{}
-	for _, part := range parts {
-		var at any
-		if err := json.Unmarshal([]byte(part), &at); err != nil {
-			panic(err)
+	for _, field := range fields {
+		part := field[1]
+		for _, name := range slices.Backward(strings.Split(field[0], ".")) {
+			part = `{"` + name + `":` + part + `}`
 		}
-		var path []string
-		for object, is := at.(map[string]any); is && len(object) == 1; object, is = at.(map[string]any) {
-			for name, below := range object {
-				path, at = append(path, name), below
-			}
-		}
-		annotations[conversion.KeptFieldsPrefix+strings.Join(path, ".")] = part
+		annotations[conversion.KeptFieldsPrefix+field[0]] = part
 	}
 	return encode(annotations)
 }

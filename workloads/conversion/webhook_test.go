@@ -64,7 +64,7 @@ func TestHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"u-1","convertedObjects":[` +
-		ofKind("StatefulSet", alpha, `"metadata":{"name":"web","annotations":`+kept(`{"spec":{"reserveOrdinals":[1]}}`)+`},"spec":{}`) + `],"result":{"metadata":{},"status":"Success"}}}`
+		ofKind("StatefulSet", alpha, `"metadata":{"name":"web","annotations":`+kept([2]string{"spec.reserveOrdinals", "[1]"})+`},"spec":{}`) + `],"result":{"metadata":{},"status":"Success"}}}`
 	if diff := cmp.Diff(conformance.Tree(t, []byte(want)), conformance.Tree(t, got)); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}

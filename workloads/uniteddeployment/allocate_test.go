@@ -4,7 +4,6 @@ package uniteddeployment
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,18 +61,4 @@ func within(wanted ...string) (all []v1alpha1.Subset) {
 		all = append(all, subset)
 	}
 	return all
-}
-
-func BenchmarkAllocate(b *testing.B) {
-	for name, wanted := range map[string]string{"equal": "- - -", "resolved": "60% - -"} {
-		subsets := within(slices.Repeat([]string{wanted}, 10)...)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Allocate(1001, subsets, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -3,12 +3,12 @@
 package uniteddeployment
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
@@ -50,14 +50,7 @@ func BenchmarkPlan(b *testing.B) {
 	} {
 		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
 			s := test.setUp(b, n)
-			return func() error { return problemsOf(NewPlan(s)) }
+			return func() error { return rollout.ErrorOf(NewPlan(s).Problems) }
 		})
 	}
-}
-
-func problemsOf(p *Plan) (err error) {
-	for _, problem := range p.Problems {
-		err = errors.Join(err, problem.Err)
-	}
-	return err
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -38,8 +39,13 @@ func templateYAML(kind TemplateKind, more string) string {
 // if these say nothing else.
 func newSet(t testing.TB, lines ...string) *v1alpha1.UnitedDeployment {
 	t.Helper()
-	spec := strings.Join(lines, "\n")
-	for _, line := range []string{"selector: {matchLabels: {app: demo}}", templateYAML(CloneSet, ""), "topology: {subsets: [{name: a}, {name: b}]}"} {
+	return newSetOf(t, CloneSet, strings.Join(lines, "\n"))
+}
+
+// newSetOf is newSet of workloads of another kind.
+func newSetOf(t testing.TB, kind TemplateKind, spec string) *v1alpha1.UnitedDeployment {
+	t.Helper()
+	for _, line := range []string{"selector: {matchLabels: {app: demo}}", templateYAML(kind, ""), "topology: {subsets: [{name: a}, {name: b}]}"} {
 		if field, _, _ := strings.Cut(line, ":"); !strings.Contains("\n"+spec, "\n"+field+":") {
 			spec += "\n" + line
 		}
@@ -89,11 +95,9 @@ func (w *world) do(plan *Plan) {
 		r.UID = w.uid()
 		w.Revisions = append(w.Revisions, r)
 	}
-	if raise := plan.Revisions.Raise; raise != nil {
-		for i, r := range w.Revisions {
-			if r.Name == raise.Name {
-				w.Revisions[i] = raise
-			}
+	for i, r := range w.Revisions {
+		if raise := plan.Revisions.Raise; raise != nil && r.Name == raise.Name {
+			w.Revisions[i] = raise
 		}
 	}
 	for _, r := range plan.Revisions.Delete {
@@ -140,13 +144,8 @@ func (w *world) remove(uid types.UID) {
 	w.Deployments = without(w.Deployments, uid)
 }
 
-func without[T metav1.Object](objects []T, uid types.UID) (left []T) {
-	for _, o := range objects {
-		if o.GetUID() != uid {
-			left = append(left, o)
-		}
-	}
-	return left
+func without[T metav1.Object](objects []T, uid types.UID) []T {
+	return slices.DeleteFunc(slices.Clone(objects), func(o T) bool { return o.GetUID() == uid })
 }
 
 // update patches a workload as the API server does.
@@ -155,11 +154,12 @@ func (w *world) update(u *Update) {
 	object := u.Child.Object
 	data := u.Child.scalePatch(u.Replicas, u.Partition)
 	if u.Wanted != nil {
-		live, err := json.Marshal(object)
+		live := strings.Replace(patches.JSON(w, object), `"metadata":{`, `"metadata":{"resourceVersion":"live",`, 1)
+		var err error
+		data, err = u.updatePatch([]byte(live))
 		w.must(err)
-		data, err = u.updatePatch([]byte(strings.Replace(string(live), `"metadata":{`, `"metadata":{"resourceVersion":"live",`, 1)))
-		w.must(err)
-		if !contains(string(data), `"resourceVersion":"live"`, fmt.Sprintf(`"uid":%q`, object.GetUID())) { // what is removed depends on what was read
+		uid := fmt.Sprintf(`"uid":%q`, object.GetUID())
+		if text := string(data); !strings.Contains(text, `"resourceVersion":"live"`) || !strings.Contains(text, uid) { // what is removed depends on what was read
 			w.Errorf("UD-10.3: the patch does not hold for the version that was read alone: %s", data)
 		}
 	}
@@ -169,9 +169,7 @@ func (w *world) update(u *Update) {
 // patched is an object after a merge patch.
 func (w *world) patched(object metav1.Object, data []byte) metav1.Object {
 	w.Helper()
-	live, err := json.Marshal(object)
-	w.must(err)
-	raw, err := jsonpatch.MergePatch(live, data)
+	raw, err := jsonpatch.MergePatch([]byte(patches.JSON(w, object)), data)
 	w.must(err)
 	into := reflect.New(reflect.TypeOf(object).Elem()).Interface().(metav1.Object)
 	w.must(json.Unmarshal(raw, into))
@@ -197,14 +195,4 @@ func (w *world) pod(name string, of metav1.Object, revision string, ready bool) 
 	}
 	w.Pods = append(w.Pods, pod)
 	return pod
-}
-
-// contains tells whether a text holds all of the parts.
-func contains(text string, parts ...string) bool {
-	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			return false
-		}
-	}
-	return true
 }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -91,9 +91,7 @@ func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
 	case "deleting":
 		w.Set.DeletionTimestamp = &metav1.Time{}
 	case "sleep":
-		d, err := time.ParseDuration(first)
-		w.must(err)
-		w.Now = w.Now.Add(d)
+		w.Now = w.Now.Add(patches.Duration(t, first))
 	case "forget":
 		w.Revisions = nil
 	case "taken":
@@ -105,15 +103,14 @@ func (w *scripted) run(t *testing.T, d *datadriven.TestData) string {
 	case "pods", "pod":
 		w.changePods(d, first)
 	case "set":
-		w.Set = w.patched(w.Set, w.json(d.Input)).(*v1alpha1.UnitedDeployment)
+		w.Set = w.patched(w.Set, toJSON(w, d.Input)).(*v1alpha1.UnitedDeployment)
 	case "revision":
-		w.Revisions[number(t, first)-1] = w.patched(w.Revisions[number(t, first)-1], w.json(d.Input)).(*appsv1.ControllerRevision)
+		n := patches.Number(t, first) - 1
+		w.Revisions[n] = w.patched(w.Revisions[n], toJSON(w, d.Input)).(*appsv1.ControllerRevision)
 	case "remove":
 		w.world.remove(w.world.set(first).Object.GetUID())
 	case "held":
-		since, err := time.ParseDuration(d.CmdArgs[1].Key)
-		w.must(err)
-		w.HeldSince = map[rollout.Subject]time.Time{{Kind: "subset", Name: first}: w.Now.Add(-since)}
+		w.HeldSince = map[rollout.Subject]time.Time{{Kind: "subset", Name: first}: w.Now.Add(-patches.Duration(t, d.CmdArgs[1].Key))}
 	case "do":
 		w.do(NewPlan(&w.Snapshot))
 	case "settle":
@@ -158,14 +155,12 @@ func withTemplates(input string) (lines []string) {
 // change changes the spec.
 func (w *scripted) change(input string) {
 	w.Helper()
-	patch := w.json(strings.Join(withTemplates(input), "\n"))
+	patch := toJSON(w, strings.Join(withTemplates(input), "\n"))
 	before := w.Set.Spec.DeepCopy()
 	if strings.Contains(string(patch), `"template":`) { // a template is another one as a whole
 		before.Template = v1alpha1.SubsetTemplate{}
 	}
-	data, err := json.Marshal(before)
-	w.must(err)
-	data, err = jsonpatch.MergePatch(data, patch)
+	data, err := jsonpatch.MergePatch([]byte(patches.JSON(w, before)), patch)
 	w.must(err)
 	w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
 		*s = v1alpha1.UnitedDeploymentSpec{}
@@ -180,7 +175,7 @@ func (w *scripted) changeWorkloads(d *datadriven.TestData, subset string) {
 	for i, r := range w.Revisions {
 		input = strings.ReplaceAll(input, fmt.Sprint("$R", i+1), r.Name)
 	}
-	patch := w.json(input)
+	patch := toJSON(w, input)
 	for _, c := range w.children() {
 		if subset != "all" && c.Subset != subset {
 			continue
@@ -196,7 +191,7 @@ func (w *scripted) changeWorkloads(d *datadriven.TestData, subset string) {
 // changePods has pods of a subset be so many, or changes one of them.
 func (w *scripted) changePods(d *datadriven.TestData, subset string) {
 	w.Helper()
-	n := number(w, d.CmdArgs[1].Key)
+	n := patches.Number(w, d.CmdArgs[1].Key)
 	if d.Cmd == "pod" {
 		for i, pod := range w.Pods {
 			if pod.Name == fmt.Sprint(subset, n) {
@@ -212,7 +207,7 @@ func (w *scripted) changePods(d *datadriven.TestData, subset string) {
 		if a.Key == "old" {
 			revision = revisions.Current.Name
 		} else {
-			ready = number(w, a.Vals[0])
+			ready = patches.Number(w, a.Vals[0])
 		}
 	}
 	w.Pods = slices.DeleteFunc(w.Pods, func(pod *corev1.Pod) bool { return strings.HasPrefix(pod.Name, subset) })
@@ -232,28 +227,21 @@ func (w *scripted) recorded() string {
 	return fmt.Sprintf("%s %v\nowners %d\n%s\n", r.Name, r.Labels, len(r.OwnerReferences), r.Data.Raw)
 }
 
-// json is YAML as JSON.
-func (w *world) json(text string) []byte {
+// toJSON is YAML as JSON.
+func toJSON(t testing.TB, text string) []byte {
+	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
-	w.must(err)
-	return data
-}
-
-func number(t testing.TB, text string) int {
-	n, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return data
 }
 
 // showFields shows fields of an object, or all.
 func (w *scripted) showFields(object any, paths []datadriven.CmdArg) string {
 	w.Helper()
-	data, err := json.Marshal(object)
-	w.must(err)
 	var tree map[string]any
-	w.must(json.Unmarshal(data, &tree))
+	w.must(json.Unmarshal([]byte(patches.JSON(w, object)), &tree))
 	if len(paths) == 0 {
 		data, err := yaml.Marshal(tree)
 		w.must(err)
@@ -263,12 +251,11 @@ func (w *scripted) showFields(object any, paths []datadriven.CmdArg) string {
 	for _, path := range paths {
 		value, found, err := unstructured.NestedFieldNoCopy(tree, strings.Split(path.Key, ".")...)
 		w.must(err)
-		data, err := json.Marshal(value)
-		w.must(err)
-		if !found {
-			data = []byte("none")
+		text := "none"
+		if found {
+			text = patches.JSON(w, value)
 		}
-		fmt.Fprintf(&out, "%s: %s\n", path.Key, data)
+		fmt.Fprintf(&out, "%s: %s\n", path.Key, text)
 	}
 	return w.shown(out.String())
 }

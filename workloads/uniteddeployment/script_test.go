@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package uniteddeployment_test
+package uniteddeployment
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
-	"github.com/podwright/podwright/workloads/uniteddeployment"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestScripts plays what happens to the UnitedDeployment web, each file in a cluster of its own.
@@ -49,7 +49,7 @@ import (
 // The steps of TestZones are commands too.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
-		play(t, func(w *world) {
+		play(t, func(w *cluster) {
 			datadriven.RunTest(w.T, path, func(t *testing.T, d *datadriven.TestData) string {
 				if !w.command(d) {
 					d.Fatalf(t, "no command %s", d.Cmd)
@@ -71,12 +71,8 @@ func TestScripts(t *testing.T) {
 var generated = regexp.MustCompile(`web-([a-z]+)-[a-z0-9]{5}\b`)
 
 // play plays a scenario in a cluster of its own.
-func play(t *testing.T, scenario func(*world)) {
-	w := &world{room: map[string]int{}, slow: map[string]bool{}}
-	var more []fakecluster.Resource
-	for _, r := range resources {
-		more = append(more, r)
-	}
+func play(t *testing.T, scenario func(*cluster)) {
+	w := &cluster{room: map[string]int{}, slow: map[string]bool{}}
 	fixture.Play(t, setResource, func(c *fixture.Cluster) { w.Cluster = c }, func(t *testing.T) {
 		w.T, w.Kubelet.Schedule = t, w.schedule
 		// Which pods are marked for a moment depends on what the controller sees first: zones shows those that stay so.
@@ -85,35 +81,35 @@ func play(t *testing.T, scenario func(*world)) {
 		w.Sleep("1s")
 		scenario(w)
 		w.stop()
-	}, more...)
+	}, slices.Collect(maps.Values(resources))...)
 }
 
-// world is a cluster with a UnitedDeployment and its controller.
-type world struct {
+// cluster is a cluster with a UnitedDeployment and its controller.
+type cluster struct {
 	*fixture.Cluster
 	trace    *fixture.Trace
 	stop     func()
-	kind     uniteddeployment.TemplateKind
-	features uniteddeployment.Features
-	states   []uniteddeployment.SubsetState
+	kind     TemplateKind
+	features Features
+	states   []SubsetState
 	room     map[string]int // for how many pods nodes of a subset have room, if that is not for all
 	slow     map[string]bool
 }
 
-// Subsets is uniteddeployment.SubsetMetrics.
-func (w *world) Subsets(_ types.NamespacedName, states []uniteddeployment.SubsetState) {
+// Subsets is SubsetMetrics.
+func (w *cluster) Subsets(_ types.NamespacedName, states []SubsetState) {
 	w.states = states
 }
 
-func (w *world) start() {
+func (w *cluster) start() {
 	w.T.Helper()
-	w.stop = fixture.StartNew(w.Cluster, uniteddeployment.New, uniteddeployment.Options{Kubernetes: w.Client(fixture.ControllerUser),
+	w.stop = fixture.StartNew(w.Cluster, New, Options{Kubernetes: w.Client(fixture.ControllerUser),
 		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorders: w.Events.Of},
 		SubsetMetrics: w, Features: w.features})
 }
 
 // command does what a line of a script says, and tells whether there is such a command.
-func (w *world) command(d *datadriven.TestData) bool {
+func (w *cluster) command(d *datadriven.TestData) bool {
 	w.T.Helper()
 	var words []string
 	named := map[string]string{}
@@ -125,22 +121,22 @@ func (w *world) command(d *datadriven.TestData) bool {
 	what := strings.Join(words, " ")
 	switch d.Cmd {
 	case "create":
-		w.kind = uniteddeployment.TemplateKind(what)
-		w.Create(newSet(w.T, w.kind, "web", d.Input), "")
+		w.kind = TemplateKind(what)
+		w.Create(newSetOf(w.T, w.kind, d.Input), "")
 	case "edit":
-		w.Edit(w.json(d.Input), words...)
+		w.Edit(string(toJSON(w.T, d.Input)), words...)
 	case "image":
-		template, err := json.Marshal(newSet(w.T, w.kind, "web", "").Spec.Template)
-		w.Must(err)
-		w.Edit(`{"spec":{"template":` + strings.ReplaceAll(string(template), "nginx:1", what) + `}}`)
+		w.Edit(string(toJSON(w.T, "spec: {"+strings.Replace(templateYAML(w.kind, ""), "nginx:1.21", what, 1)+"}")))
 	case "edit-workload":
-		w.each(words[0], func(c *workload) { patch(w.Cluster, w.kind, c.Name, w.json(d.Input), words[1:]...) })
+		w.each(words[0], func(c *common) {
+			w.Object("patch", pathOf(w.kind, append([]string{c.Name}, words[1:]...)...), string(toJSON(w.T, d.Input)))
+		})
 	case "taken-name", "taken-revision":
 		w.taken(d.Cmd, what)
 	case "meanwhile":
 		w.each(what, w.meanwhile)
 	case "owners":
-		w.each(what, func(c *workload) {
+		w.each(what, func(c *common) {
 			for _, owner := range c.OwnerReferences {
 				w.trace.Note(fmt.Sprintf("owned by %s %s", owner.Kind, owner.Name))
 			}
@@ -152,16 +148,14 @@ func (w *world) command(d *datadriven.TestData) bool {
 		}
 		w.Orphan()
 		for _, c := range workloadsOf(w.Cluster, w.kind) {
-			patch(w.Cluster, w.kind, c.Name, `{"metadata":{"ownerReferences":null}}`)
+			w.Object("patch", pathOf(w.kind, c.Name), `{"metadata":{"ownerReferences":null}}`)
 		}
 	case "delete-workload":
-		w.each(what, func(c *workload) {
-			w.Must(w.Kube.CoreV1().RESTClient().Delete().AbsPath(path(w.kind, c.Name)...).Do(w.T.Context()).Error())
-		})
+		w.each(what, func(c *common) { w.Object("delete", pathOf(w.kind, c.Name), "") })
 	case "sleep":
 		w.Sleep(what)
 	case "work":
-		w.work(max(1, number(what)))
+		w.work(patches.Number(w.T, cmp.Or(what, "1")))
 	case "stop":
 		w.stop()
 	case "start":
@@ -189,7 +183,7 @@ func (w *world) command(d *datadriven.TestData) bool {
 }
 
 // shows plays a command that shows something.
-func (w *world) shows(command string) bool {
+func (w *cluster) shows(command string) bool {
 	switch command {
 	case "workloads":
 		for _, c := range workloadsOf(w.Cluster, w.kind) {
@@ -198,8 +192,7 @@ func (w *world) shows(command string) bool {
 				c.subset(), c.Name, c.Spec.Replicas, c.image(), partition, len(c.OwnerReferences)))
 		}
 	case "status":
-		set, err := newClient(w.T, w.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace).Get(w.T.Context(), "web", metav1.GetOptions{})
-		w.Must(err)
+		set := setOf(w.Cluster, "web")
 		for i := range set.Status.Conditions {
 			set.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 		}
@@ -214,14 +207,8 @@ func (w *world) shows(command string) bool {
 	return true
 }
 
-func (w *world) json(text string) string {
-	data, err := yaml.YAMLToJSON([]byte(text))
-	w.Must(err)
-	return string(data)
-}
-
 // work has the controllers of the workloads, the scheduler and the kubelets work so many times.
-func (w *world) work(times int) {
+func (w *cluster) work(times int) {
 	for range times {
 		work(w.Cluster, w.kind)
 		w.kubelets()
@@ -229,13 +216,8 @@ func (w *world) work(times int) {
 	}
 }
 
-func number(text string) int {
-	n, _ := strconv.Atoi(text)
-	return n
-}
-
 // each does something with the workloads of a subset.
-func (w *world) each(subset string, do func(*workload)) {
+func (w *cluster) each(subset string, do func(*common)) {
 	found := false
 	for _, c := range workloadsOf(w.Cluster, w.kind) {
 		if c.subset() == subset {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package uniteddeployment_test
+package uniteddeployment
 
 import (
 	"fmt"
@@ -8,16 +8,14 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
-	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -36,16 +34,18 @@ import (
 //	after 1m       both
 //	conditions     of the subsets
 func TestZones(t *testing.T) {
-	kinds := []string{"StatefulSet", "AdvancedStatefulSet", "CloneSet", "Deployment"}
 	datadriven.Walk(t, "testdata/zones", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			of := kinds
-			for _, argument := range d.CmdArgs {
-				of = argument.Vals
+			if d.HasArg("of") {
+				of = nil
+				for _, kind := range d.CmdArgs[0].Vals {
+					of = append(of, TemplateKind(kind))
+				}
 			}
 			var shown []string
 			for _, kind := range of {
-				shown = append(shown, inZones(t, uniteddeployment.TemplateKind(kind), d))
+				shown = append(shown, inZones(t, kind, d))
 			}
 			if len(slices.Compact(slices.Clone(shown))) == 1 {
 				return shown[0]
@@ -60,9 +60,9 @@ func TestZones(t *testing.T) {
 }
 
 // inZones plays a story.
-func inZones(t *testing.T, kind uniteddeployment.TemplateKind, d *datadriven.TestData) string {
+func inZones(t *testing.T, kind TemplateKind, d *datadriven.TestData) string {
 	var out strings.Builder
-	play(t, func(w *world) {
+	play(t, func(w *cluster) {
 		w.features.AdaptiveScheduling = true
 		w.stop()
 		w.start()
@@ -76,7 +76,7 @@ func inZones(t *testing.T, kind uniteddeployment.TemplateKind, d *datadriven.Tes
 			}
 			if spec != nil {
 				w.kind = kind
-				w.Create(newSet(w.T, kind, "web", strings.Join(spec, "")), "")
+				w.Create(newSetOf(w.T, kind, strings.Join(spec, "")), "")
 				spec = nil
 			}
 			command := &datadriven.TestData{Cmd: words[0], Input: input, Pos: d.Pos}
@@ -102,12 +102,10 @@ func notShown(line string) bool {
 }
 
 // adapt does what a line of a script says about subsets whose nodes are full.
-func (w *world) adapt(command string, words []string, input string) bool {
+func (w *cluster) adapt(command string, words []string, input string) bool {
 	switch command {
 	case "after", "wait":
-		d, err := time.ParseDuration(words[0])
-		w.Must(err)
-		for range int(d.Seconds()) {
+		for range int(patches.Duration(w.T, words[0]).Seconds()) {
 			w.work(1)
 			reportUnschedulable(w.Cluster)
 		}
@@ -116,7 +114,7 @@ func (w *world) adapt(command string, words []string, input string) bool {
 		}
 	case "room", "evict":
 		if delete(w.room, words[0]); len(words) > 1 {
-			w.room[words[0]] = number(words[1])
+			w.room[words[0]] = patches.Number(w.T, words[1])
 		}
 		for i, pod := range w.placed(words[0]) {
 			if command == "evict" && i >= w.room[words[0]] {
@@ -126,15 +124,15 @@ func (w *world) adapt(command string, words []string, input string) bool {
 	case "slow", "fast":
 		w.slow[words[0]] = command == "slow"
 	case "lose":
-		for _, pod := range w.of(words[0])[:number(words[1])] {
+		for _, pod := range w.of(words[0])[:patches.Number(w.T, words[1])] {
 			w.RemovePod(pod.Name)
 		}
 	case "pod":
-		w.PatchPod(w.of(words[0])[number(words[1])].Name, w.json(input), words[2:]...)
+		w.PatchPod(w.of(words[0])[patches.Number(w.T, words[1])].Name, string(toJSON(w.T, input)), words[2:]...)
 	case "zones":
 		w.zones()
 	case "conditions":
-		for _, s := range w.subsets() {
+		for _, s := range setOf(w.Cluster, "web").Status.SubsetStatuses {
 			for _, c := range s.Conditions {
 				line := fmt.Sprintf("%s %s=%s since %s %s: %s", s.Name, c.Type, c.Status, c.LastTransitionTime.UTC().Format("15:04:05"), c.Reason, c.Message)
 				w.trace.Note(strings.TrimRight(line, " :"))
@@ -147,17 +145,17 @@ func (w *world) adapt(command string, words []string, input string) bool {
 }
 
 // of returns the pods of a subset, by name.
-func (w *world) of(subset string) []corev1.Pod {
+func (w *cluster) of(subset string) []corev1.Pod {
 	return slices.DeleteFunc(w.Pods(), func(pod corev1.Pod) bool { return pod.Labels[v1alpha1.SubsetNameLabel] != subset })
 }
 
 // placed returns the pods of a subset that have nodes.
-func (w *world) placed(subset string) []corev1.Pod {
+func (w *cluster) placed(subset string) []corev1.Pod {
 	return slices.DeleteFunc(w.of(subset), func(pod corev1.Pod) bool { return pod.Spec.NodeName == "" })
 }
 
 // schedule finds a node for a pod if its subset has room.
-func (w *world) schedule(pod *corev1.Pod) string {
+func (w *cluster) schedule(pod *corev1.Pod) string {
 	subset := pod.Labels[v1alpha1.SubsetNameLabel]
 	if room, limited := w.room[subset]; limited && len(w.placed(subset)) >= room {
 		return ""
@@ -166,7 +164,7 @@ func (w *world) schedule(pod *corev1.Pod) string {
 }
 
 // kubelets run the pods. In slow subsets those that are not ready yet stay so.
-func (w *world) kubelets() {
+func (w *cluster) kubelets() {
 	for _, pod := range w.Pods() {
 		synctest.Wait() // the controller writes nothing meanwhile
 		w.Kubelet.Unready = func(string) bool { return w.slow[pod.Labels[v1alpha1.SubsetNameLabel]] && !readiness.Ready(&pod) }
@@ -184,17 +182,10 @@ func reportUnschedulable(c *fixture.Cluster) {
 	}
 }
 
-// subsets are what the status says of them.
-func (w *world) subsets() []v1alpha1.UnitedDeploymentSubsetStatus {
-	set, err := newClient(w.T, w.Server, fixture.TestUser).UnitedDeployments("default").Get(w.T.Context(), "web", metav1.GetOptions{})
-	w.Must(err)
-	return set.Status.SubsetStatuses
-}
-
 // zones shows the subsets.
-func (w *world) zones() {
+func (w *cluster) zones() {
 	closed := map[string]string{}
-	for _, s := range w.subsets() {
+	for _, s := range setOf(w.Cluster, "web").Status.SubsetStatuses {
 		for _, c := range s.Conditions {
 			if c.Status == corev1.ConditionFalse {
 				closed[s.Name] = ", " + c.Reason

@@ -63,7 +63,6 @@ func TestAdaptiveSimulationFindsBugs(t *testing.T) {
 			p.Status.SubsetStatuses = s.Set.Status.SubsetStatuses
 		}
 	}))
-	plant("ready pods stay marked as reserved", invariants.Settled, 13, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil }))
 	plant("pods that are ready are marked as reserved", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
 		for _, pod := range s.Pods {
 			if pod.Labels[v1alpha1.ReservedPodLabel] == "" && pod.DeletionTimestamp == nil {
@@ -84,7 +83,7 @@ func adaptiveSimulated(bug *bug) *simulation.Subject {
 		return set
 	}
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
-		return startWith(p, bug, func(p *simulation.Process) (Options, error) {
+		return startSimulated(p, bug, func(p *simulation.Process) (Options, error) {
 			o, err := simulatedOptions(p)
 			o.Features.AdaptiveScheduling = true
 			return o, err

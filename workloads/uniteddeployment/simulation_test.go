@@ -20,7 +20,6 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
-	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
@@ -57,18 +56,17 @@ func TestUsersEditEveryField(t *testing.T) {
 // simulated is what a simulation needs to know of UnitedDeployments, whose controllers have a bug.
 func simulated(bug *bug) *simulation.Subject {
 	return &simulation.Subject{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceUnitedDeployments)),
+		Resource: setResource,
 		Empty:    func() simulation.Object { return &v1alpha1.UnitedDeployment{} },
 		Further: []simulation.Further{
-			{Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), string(resourceCloneSets)),
-				Empty: func() simulation.Object { return &v1alpha1.CloneSet{} }},
-			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), string(resourceDeployments), func() any { return &appsv1.Deployment{} }),
-				Empty: func() simulation.Object { return &appsv1.Deployment{} }},
-			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), string(resourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
-				Empty: func() simulation.Object { return &appsv1.StatefulSet{} }},
+			{Resource: resources[CloneSet], Empty: func() simulation.Object { return &v1alpha1.CloneSet{} }},
+			{Resource: resources[Deployment], Empty: func() simulation.Object { return &appsv1.Deployment{} }},
+			{Resource: resources[StatefulSet], Empty: func() simulation.Object { return &appsv1.StatefulSet{} }},
 		},
-		Create:   func(r *rand.Rand) simulation.Object { return anySet(r) },
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Create: func(r *rand.Rand) simulation.Object { return anySet(r) },
+		Start: func(p *simulation.Process) (simulation.Controller, error) {
+			return startSimulated(p, bug, simulatedOptions)
+		},
 		Patience: 20 * time.Minute,
 		Act:      bug.Act(act),
 		Rare:     simulation.Rarely(simulation.Pick(`{"spec":{"updateStrategy":{"type":%v}}}`, "null", `"Manual"`)),
@@ -86,11 +84,7 @@ func simulated(bug *bug) *simulation.Subject {
 // asLater tells whether controllers of a seed do as those of OpenKruise 1.9.
 func asLater(seed uint64) bool { return seed%3 == 1 }
 
-func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	return startWith(p, bug, simulatedOptions)
-}
-
-func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process) (Options, error)) (simulation.Controller, error) {
+func startSimulated(p *simulation.Process, bug *bug, options func(*simulation.Process) (Options, error)) (simulation.Controller, error) {
 	r, err := bug.Start(p, options, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
@@ -139,22 +133,15 @@ func anySet(r *rand.Rand) *v1alpha1.UnitedDeployment {
 
 // anyTemplate is a template of one of the kinds.
 func anyTemplate(r *rand.Rand) string {
-	fields := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate"}
-	n := r.IntN(4)
-	own := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[n]
-	templates := map[string]any{}
-	for _, field := range fields {
-		templates[field] = nil
-		if field == own {
-			templates[field] = map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": map[string]any{"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"app": "web"}},
-				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": fmt.Sprint("nginx:", 1+r.IntN(3))}}},
-			}}}
-			if n == 3 {
-				templates[field].(map[string]any)["spec"].(map[string]any)["podManagementPolicy"] = "Parallel"
-			}
-		}
+	n, labels := r.IntN(4), map[string]any{"labels": map[string]any{"app": "web"}}
+	containers := []any{map[string]any{"name": "main", "image": fmt.Sprint("nginx:", 1+r.IntN(3))}}
+	spec := map[string]any{"template": map[string]any{"metadata": labels, "spec": map[string]any{"containers": containers}}}
+	if n == 3 {
+		spec["podManagementPolicy"] = "Parallel"
 	}
+	templates := map[string]any{"cloneSetTemplate": nil, "deploymentTemplate": nil, "statefulSetTemplate": nil}
+	field := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[n]
+	templates[field] = map[string]any{"metadata": labels, "spec": spec}
 	return specPatch("template", templates)
 }
 
@@ -202,13 +189,11 @@ func named(name string) map[string]any {
 
 // newImage is another image in the template that there is.
 func newImage(set *v1alpha1.UnitedDeployment, tag any) string {
-	for field, is := range map[string]bool{"cloneSetTemplate": set.Spec.Template.CloneSetTemplate != nil,
-		"deploymentTemplate": set.Spec.Template.DeploymentTemplate != nil, "statefulSetTemplate": set.Spec.Template.StatefulSetTemplate != nil} {
-		if is {
-			return fmt.Sprintf(`{"spec":{"template":{%q:{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}}}}`, field, tag)
-		}
+	if _, one := kindOf(&set.Spec.Template); !one {
+		return "{}"
 	}
-	return "{}"
+	return fmt.Sprintf(`{"spec":{"template":{%q:{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}}}}`,
+		templateField(&set.Spec.Template), tag)
 }
 
 // setEdits are what users change about a UnitedDeployment, beside its template and its topology.

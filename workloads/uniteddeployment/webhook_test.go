@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package uniteddeployment_test
+package uniteddeployment
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
-	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -33,7 +32,7 @@ func TestAdmission(t *testing.T) {
 		Object: `{metadata: {namespace: default, name: web}, spec: {selector: {matchLabels: {app: demo}}, topology: {subsets: [{name: a}, {name: b}]},
 			template: {cloneSetTemplate: {metadata: {labels: {app: demo}}, spec: {template: {metadata: {labels: {app: demo}}, spec: {containers: [{name: main, image: nginx}]}}}}}}}`,
 		New: func(args map[string][]string) conformance.Served {
-			w := &uniteddeployment.Webhook{}
+			w := &Webhook{}
 			if verdict := args["templates"]; verdict != nil {
 				w.Templates = conformance.CheckTemplates(func(context.Context, string, *corev1.PodTemplateSpec) error { return judgements[verdict[0]] })
 			}
@@ -55,6 +54,6 @@ spec:
         selector: {matchLabels: {app: web}}
         template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: a}]}}
   topology: {subsets: [{name: a}, {name: b}]}`,
-		Create: uniteddeployment.ValidateCreate, Update: uniteddeployment.ValidateUpdate, Touch: `{"revisionHistoryLimit":7}`,
+		Create: ValidateCreate, Update: ValidateUpdate, Touch: `{"revisionHistoryLimit":7}`,
 	})
 }
