@@ -17,17 +17,16 @@ func crowd(n int) []*corev1.Pod {
 	random := rand.New(rand.NewPCG(3, 4))
 	pods := make([]*corev1.Pod, n)
 	for i := range pods {
-		pod := newPod(fmt.Sprintf("web-%05d", i),
-			fmt.Sprintf("node=node-%d", random.IntN(n/4+1)),
+		words := []string{fmt.Sprintf("node=node-%d", random.IntN(n/4+1)),
 			fmt.Sprint("ready=", random.IntN(1000)), fmt.Sprint("created=", random.IntN(1000)), fmt.Sprint("restarts=", random.Int32N(3)),
-			fmt.Sprint("tier=tier-", random.IntN(20)), fmt.Sprint("zone=", random.IntN(3)))
+			fmt.Sprint("tier=tier-", random.IntN(20)), fmt.Sprint("zone=", random.IntN(3))}
 		if i%7 == 0 {
-			podWord(pod, "unready", "")
+			words = append(words, "unready")
 		}
 		if i%5 == 0 {
-			podWord(pod, "cost", fmt.Sprint(random.IntN(100)))
+			words = append(words, fmt.Sprint("cost=", random.IntN(100)))
 		}
-		pods[i] = pod
+		pods[i] = newPod(fmt.Sprintf("web-%05d", i), words...)
 	}
 	return pods
 }
