@@ -128,9 +128,10 @@ func TestCalculateInputs(t *testing.T) {
 func TestCalculateAcrossEncoders(t *testing.T) {
 	to := rev(t, "b", &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "i:2"}}}})
 	for name, template := range map[string]string{
-		"IP-2: creationTimestamp and resources written": `"$patch":"replace","metadata":{"creationTimestamp":null},"spec":{"containers":[{"name":"main","image":"i:1","resources":{}}]}`,
-		"IP-2: neither of them":                         `"metadata":{},"spec":{"containers":[{"name":"main","image":"i:1"}]}`,
-		"IP-6: no metadata at all":                      `"spec":{"containers":[{"name":"main","image":"i:1","resources":{}}]}`,
+		"IP-2: creationTimestamp and resources written": `"$patch":"replace","metadata":{"creationTimestamp":null},
+			"spec":{"containers":[{"name":"main","image":"i:1","resources":{}}]}`,
+		"IP-2: neither of them":    `"metadata":{},"spec":{"containers":[{"name":"main","image":"i:1"}]}`,
+		"IP-6: no metadata at all": `"spec":{"containers":[{"name":"main","image":"i:1","resources":{}}]}`,
 	} {
 		u, obstacles, err := inplace.Calculate(raw("a", []byte(`{"spec":{"template":{`+template+`}}}`)), to, inplace.CalculateOptions{})
 		if diff := cmp.Diff(&inplace.Update{Revision: "b", Images: map[string]string{"main": "i:2"}}, u); diff != "" || err != nil {

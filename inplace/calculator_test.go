@@ -16,7 +16,8 @@ import (
 // answer is as good as the first. (IP-3)
 func TestCalculator(t *testing.T) {
 	history := []*appsv1.ControllerRevision{
-		nil, raw("demo-broken", []byte("{")), rev(t, "demo-a", template()), rev(t, "demo-b", template("env-c1=A:metadata.name")), rev(t, "demo-c", template("c1=c1:2")),
+		nil, raw("demo-broken", []byte("{")), rev(t, "demo-a", template()),
+		rev(t, "demo-b", template("env-c1=A:metadata.name")), rev(t, "demo-c", template("c1=c1:2")),
 	}
 	patches.PlayRows(t, "testdata/calculator.txt", nil, func(t *testing.T, _ string, r *struct{ Label string }) string {
 		c := inplace.Calculator{History: history, To: history[4]}

@@ -126,9 +126,10 @@ func (w *world) workload(args []string, of string) {
 	if version == "v1" {
 		prefix = "/api/"
 	}
-	object := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"default","ownerReferences":%s},"spec":%s}`, version, kind, name, owners, spec)
-	post := w.Kube.CoreV1().RESTClient().Post().AbsPath(prefix+version+"/namespaces/default/"+resource).SetHeader("Content-Type", "application/json")
-	data, err := post.Body([]byte(object)).DoRaw(w.T.Context())
+	object := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"default","ownerReferences":%s},"spec":%s}`,
+		version, kind, name, owners, spec)
+	post := w.Kube.CoreV1().RESTClient().Post().AbsPath(prefix + version + "/namespaces/default/" + resource)
+	data, err := post.SetHeader("Content-Type", "application/json").Body([]byte(object)).DoRaw(w.T.Context())
 	w.Must(err)
 	var created metav1.PartialObjectMetadata
 	w.Must(json.Unmarshal(data, &created))

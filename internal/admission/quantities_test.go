@@ -20,8 +20,8 @@ type row struct {
 	Without string   // the group that is left out
 }
 
-// TestRows plays the tables of testdata/rows.txt, see patches.PlayRows. They show what becomes of quantities, and which requests are about the pods of
-// a controller.
+// TestRows plays the tables of testdata/rows.txt, see patches.PlayRows. They show what becomes of quantities, and which requests are
+// about the pods of a controller.
 func TestRows(t *testing.T) {
 	patches.PlayRows(t, "testdata/rows.txt", nil, func(_ *testing.T, command string, r *row) string {
 		if command == "quantities" {
