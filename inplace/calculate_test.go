@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/testing/patches"
@@ -110,8 +109,7 @@ func templateWith(t *testing.T, patch string) *corev1.PodTemplateSpec {
 }
 
 func TestCalculateInputs(t *testing.T) {
-	good, bad := rev(t, "good", template()), rev(t, "bad", template())
-	bad.Data.Raw = []byte("{")
+	good, bad := rev(t, "good", template()), raw("bad", []byte("{"))
 	u, obstacles, err := inplace.Calculate(nil, good, inplace.CalculateOptions{})
 	if u != nil || len(obstacles) != 1 || err != nil || !strings.Contains(obstacles[0].String(), "does not exist any more") {
 		t.Errorf("IP-1: no revision of the pod: %v, %v, %v", u, obstacles, err)
@@ -128,28 +126,16 @@ func TestCalculateInputs(t *testing.T) {
 
 // Data of 1.4 and of other encoders has no spurious differences.
 func TestCalculateAcrossEncoders(t *testing.T) {
-	const spec = `"spec":{"containers":[{"name":"main","image":"IMAGE"%s}]}`
-	data := func(name, image, metadata, more string) *appsv1.ControllerRevision {
-		r := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-		body := strings.NewReplacer("IMAGE", image, "%s", more).Replace(spec)
-		r.Data.Raw = []byte(`{"spec":{"template":{` + metadata + body + `}}}`)
-		return r
-	}
-	for name, from := range map[string]*appsv1.ControllerRevision{
-		"IP-2: creationTimestamp and resources written": data("a", "i:1", `"$patch":"replace","metadata":{"creationTimestamp":null},`, `,"resources":{}`),
-		"IP-2: neither of them":                         data("a", "i:1", `"metadata":{},`, ``),
-		"IP-6: no metadata at all":                      data("a", "i:1", ``, `,"resources":{}`),
+	to := rev(t, "b", &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "i:2"}}}})
+	for name, template := range map[string]string{
+		"IP-2: creationTimestamp and resources written": `"$patch":"replace","metadata":{"creationTimestamp":null},
+			"spec":{"containers":[{"name":"main","image":"i:1","resources":{}}]}`,
+		"IP-2: neither of them":    `"metadata":{},"spec":{"containers":[{"name":"main","image":"i:1"}]}`,
+		"IP-6: no metadata at all": `"spec":{"containers":[{"name":"main","image":"i:1","resources":{}}]}`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			to := rev(t, "b", &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "i:2"}}}})
-			u, obstacles, err := inplace.Calculate(from, to, inplace.CalculateOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := &inplace.Update{Revision: "b", Images: map[string]string{"main": "i:2"}}
-			if diff := cmp.Diff(want, u); diff != "" {
-				t.Errorf("-want +got:\n%s\n%v", diff, obstacles)
-			}
-		})
+		u, obstacles, err := inplace.Calculate(raw("a", []byte(`{"spec":{"template":{`+template+`}}}`)), to, inplace.CalculateOptions{})
+		if diff := cmp.Diff(&inplace.Update{Revision: "b", Images: map[string]string{"main": "i:2"}}, u); diff != "" || err != nil {
+			t.Errorf("%s: error %v, obstacles %v (-want +got):\n%s", name, err, obstacles, diff)
+		}
 	}
 }

@@ -15,10 +15,9 @@ import (
 // TestCalculator shows in testdata/calculator.txt which update brings pods with a revision label to demo-c, or what stands against one. The second
 // answer is as good as the first. (IP-3)
 func TestCalculator(t *testing.T) {
-	broken := rev(t, "demo-broken", template())
-	broken.Data.Raw = []byte("{")
 	history := []*appsv1.ControllerRevision{
-		nil, broken, rev(t, "demo-a", template()), rev(t, "demo-b", template("env-c1=A:metadata.name")), rev(t, "demo-c", template("c1=c1:2")),
+		nil, raw("demo-broken", []byte("{")), rev(t, "demo-a", template()),
+		rev(t, "demo-b", template("env-c1=A:metadata.name")), rev(t, "demo-c", template("c1=c1:2")),
 	}
 	patches.PlayRows(t, "testdata/calculator.txt", nil, func(t *testing.T, _ string, r *struct{ Label string }) string {
 		c := inplace.Calculator{History: history, To: history[4]}

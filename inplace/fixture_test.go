@@ -45,9 +45,7 @@ func rev(t testing.TB, name string, template *corev1.PodTemplateSpec) *appsv1.Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-	r.Data.Raw = data
-	return r
+	return raw(name, data)
 }
 
 func calculate(t testing.TB, from, to *corev1.PodTemplateSpec) *inplace.Update {

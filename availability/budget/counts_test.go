@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestCounts shows the status that budgets come to, which pods are not available, which were not deleted in time, and when to look again. To accept
@@ -24,15 +25,11 @@ import (
 func TestCounts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/counts.txt", func(t *testing.T, d *datadriven.TestData) string {
 		g, now := read(t, d), start
-		selection := budget.Selection{Pods: g.pods, Elsewhere: g.strangers, Total: int32(numberOf(t, d.CmdArgs[0].Key))}
+		selection := budget.Selection{Pods: g.pods, Elsewhere: g.strangers, Total: int32(patches.Number(t, d.CmdArgs[0].Key))}
 		if d.HasArg("after") {
 			var after string
 			d.ScanArgs(t, "after", &after)
-			age, err := time.ParseDuration(after)
-			if err != nil {
-				t.Fatal(err)
-			}
-			now = start.Add(age)
+			now = start.Add(patches.Duration(t, after))
 		}
 		r, err := budget.Compute(g.budget, selection, now)
 		if err != nil {

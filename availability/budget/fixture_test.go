@@ -5,7 +5,6 @@ package budget_test
 import (
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -100,9 +99,9 @@ func read(t *testing.T, d *datadriven.TestData) *given {
 		case "no-budget":
 			g.budget = nil
 		case "records":
-			record(g.budget, numberOf(t, rest))
+			record(g.budget, patches.Number(t, rest))
 		case "pods":
-			for _, pod := range newPods(numberOf(t, name)) {
+			for _, pod := range newPods(patches.Number(t, name)) {
 				g.pods = append(g.pods, merged(t, pod, patch))
 			}
 		case "pod":
@@ -145,15 +144,6 @@ func merged[T any](t *testing.T, object *T, patch string) *T {
 		patches.Merge(t, object, patch)
 	}
 	return object
-}
-
-func numberOf(t *testing.T, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // record has a budget have so many pods recorded.

@@ -81,25 +81,11 @@ func TestMatch(t *testing.T) {
 	})
 }
 
-// rows shows what comes of each line. Behind # stands what the line shows, and behind "and" a second object.
-func rows(t *testing.T, d *datadriven.TestData, of func(first, second string) string) string {
-	t.Helper()
-	var out strings.Builder
-	for line := range strings.Lines(d.Input) {
-		text, name, named := strings.Cut(strings.TrimSpace(line), " # ")
-		if !named {
-			d.Fatalf(t, "what does %s show?", line)
-		}
-		first, second, _ := strings.Cut(text, " and ")
-		fmt.Fprintf(&out, "%s: %s\n", name, of(first, second))
-	}
-	return out.String()
-}
-
-// TestConflict shows whether two budgets are about the same pods. A line has the specs of both.
+// TestConflict shows whether two budgets are about the same pods. A line has the specs of both, with "and" between them.
 func TestConflict(t *testing.T) {
 	datadriven.RunTest(t, "testdata/conflict.txt", func(t *testing.T, d *datadriven.TestData) string {
-		return rows(t, d, func(first, second string) string {
+		return patches.EachLine(d.Input, func(line string) string {
+			first, second, _ := strings.Cut(line, " and ")
 			var a, b v1alpha1.PodUnavailableBudget
 			patches.Merge(t, &a, "{spec: "+first+"}")
 			patches.Merge(t, &b, "{spec: "+second+"}")
@@ -115,7 +101,8 @@ func TestConflict(t *testing.T) {
 // What the rules of the definition say as well is tested with them, in examples/tests/crds.
 func TestValidate(t *testing.T) {
 	datadriven.RunTest(t, "testdata/validate.txt", func(t *testing.T, d *datadriven.TestData) string {
-		return rows(t, d, func(first, second string) string {
+		return patches.EachLine(d.Input, func(line string) string {
+			first, second, _ := strings.Cut(line, " and ")
 			b := merged(t, newBudget(), first)
 			errs := budget.ValidateCreate(b)
 			if again := budget.ValidateUpdate(b, b.DeepCopy()); len(again) > len(errs) {
@@ -166,8 +153,7 @@ func TestUpdateOf(t *testing.T) {
 	datadriven.RunTest(t, "testdata/updates.txt", func(t *testing.T, d *datadriven.TestData) string {
 		first, changes, _ := strings.Cut(d.Input, "\n")
 		before := patched(t, newPod("pod"), first)
-		d.Input = changes
-		return rows(t, d, func(patch, _ string) string {
+		return patches.EachLine(changes, func(patch string) string {
 			after := patched(t, before, patch)
 			is := budget.UpdateOf(before, after)
 			if again := budget.UpdateOf(before, after); again != is {

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +16,10 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // given is what a script says of the deletion of an object.
@@ -35,9 +37,12 @@ type given struct {
 	NoList, NoDefinitions,
 	Disabled bool
 
-	Version, Group, SubResource string // of the request, in place of the usual
-	Operation                   admissionv1.Operation
-	DryRun                      *bool
+	Version, Group, SubResource, Namespace string // of the request, in place of the usual
+	Operation                              admissionv1.Operation
+	DryRun                                 *bool
+	Metrics                                bool // it is sent to the handlers, and shown what they count
+
+	Resources []string // that may be listed, such as carts.shop.io
 }
 
 // object is the JSON of the object.
@@ -63,11 +68,7 @@ func (g *given) object(t *testing.T) string {
 	if g.Versions != nil {
 		spec["versions"] = g.Versions
 	}
-	data, err := json.Marshal(map[string]any{"metadata": meta, "spec": spec})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return patches.JSON(t, map[string]any{"metadata": meta, "spec": spec})
 }
 
 // request asks for the deletion, but for what the script says.
@@ -76,14 +77,12 @@ func (g *given) request(t *testing.T, kind schema.GroupKind) *admissionv1.Admiss
 	r := request(kind, g.object(t))
 	r.Kind.Version, r.Kind.Group = cmp.Or(g.Version, r.Kind.Version), cmp.Or(g.Group, r.Kind.Group)
 	r.Operation = cmp.Or(g.Operation, r.Operation)
-	r.SubResource, r.DryRun = g.SubResource, g.DryRun
+	r.SubResource, r.Namespace, r.DryRun = g.SubResource, g.Namespace, g.DryRun
 	return r
 }
 
-// ask asks the webhook about an object of a kind, and returns the verdict and what it has listed.
-func (g *given) ask(t *testing.T, kind schema.GroupKind) (verdict string, asked []string) {
-	t.Helper()
-	objects, bound := &cluster{objects: g.Objects, leaving: g.Leaving, broken: g.Broken}, &claims{}
+// webhook is one that lists objects and claims.
+func (g *given) webhook(objects *cluster, bound *claims) *deletion.Webhook {
 	webhook := &deletion.Webhook{List: objects.List, NoDefinitions: g.NoDefinitions, Disabled: g.Disabled}
 	if g.NoList {
 		webhook.List = nil
@@ -92,27 +91,75 @@ func (g *given) ask(t *testing.T, kind schema.GroupKind) (verdict string, asked 
 		bound.broken, bound.phases = *g.Claims == "broken", *g.Claims
 		webhook.Claims = bound.List
 	}
-	response := webhook.Validate(t.Context(), g.request(t, kind))
+	for _, name := range g.Resources {
+		webhook.Resources = append(webhook.Resources, schema.ParseGroupResource(name))
+	}
+	return webhook
+}
+
+// rules shows what a webhook may do.
+func (g *given) rules() string {
+	var out strings.Builder
+	for _, rule := range g.webhook(&cluster{}, &claims{}).Rules() {
+		fmt.Fprintf(&out, "%q %q of %q\n", rule.Verbs, rule.Resources, rule.APIGroups)
+	}
+	return cmp.Or(out.String(), "none\n")
+}
+
+// ask asks the webhook about an object of a kind, and returns the verdict, what it has listed, and what is counted then.
+func (g *given) ask(t *testing.T, kind schema.GroupKind) (verdict string, shown []string) {
+	t.Helper()
+	objects, bound := &cluster{objects: g.Objects, leaving: g.Leaving, broken: g.Broken}, &claims{}
+	webhook, r := g.webhook(objects, bound), g.request(t, kind)
+	response, counted := webhook.Validate(t.Context(), r), refused{}
+	if g.Metrics {
+		objects.asked = nil
+		response = post(t, deletion.Counted(webhook.Handlers(), &counted), r)
+	}
 	if !response.Allowed && response.Result.Code == 403 {
 		d := response.Result.Details
 		if response.Result.Reason != metav1.StatusReasonForbidden || d == nil || d.Name != "shop" || d.Kind != strings.ToLower(kind.Kind)+"s" {
 			t.Errorf("the refusal does not name the object: %+v", response.Result)
 		}
 	}
-	asked = append(objects.asked, bound.asked...)
-	if len(asked) > 0 && kind.Kind != "Namespace" && kind.Kind != "CustomResourceDefinition" {
-		t.Errorf("DP-3: for a %s it asked the API server: %q", kind.Kind, asked)
+	shown = append(objects.asked, bound.asked...)
+	if len(shown) > 0 && kind.Kind != "Namespace" && kind.Kind != "CustomResourceDefinition" {
+		t.Errorf("DP-3: for a %s it asked the API server: %q", kind.Kind, shown)
 	}
-	return conformance.Verdict(response), asked
+	always := &metav1.ObjectMeta{Labels: map[string]string{"policy.kruise.io/delete-protection": "Always"}}
+	if d := deletion.Decide(kind, always, new(int32(3))); d != (deletion.Decision{}) && !slices.Contains(deletion.Kinds(), kind) {
+		t.Errorf("DP-1: a %s is protected: %+v", kind, d)
+	}
+	return conformance.Verdict(response), append(shown, counted...)
+}
+
+// refused are the refusals that are counted.
+type refused []string
+
+func (r *refused) Refused(kind schema.GroupKind, namespace string) {
+	*r = append(*r, fmt.Sprintf("counted: %s in %q", kind, namespace))
+}
+
+// post sends a request to the handler of its kind.
+func post(t *testing.T, handlers map[string]http.Handler, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	t.Helper()
+	review := &admissionv1.AdmissionReview{Request: r}
+	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	path := map[string]string{"Deployment": deletion.DeploymentPath, "Namespace": deletion.NamespacePath}[r.Kind.Kind]
+	sent := httptest.NewRequest(http.MethodPost, path, strings.NewReader(patches.JSON(t, review)))
+	sent.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	handlers[path].ServeHTTP(answer, sent)
+	return patches.Object[admissionv1.AdmissionReview](t, answer.Body.String()).Response
 }
 
 // TestDeletions shows in testdata/deletions.txt what comes of deletions, by kind, and what has been listed for them. The verdict is a code and
-// a message, and nothing if it is allowed.
+// a message, and nothing if it is allowed. "rules" shows what a webhook may do.
 func TestDeletions(t *testing.T) {
 	datadriven.RunTest(t, "testdata/deletions.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var g given
-		if err := yaml.UnmarshalStrict([]byte(d.Input), &g); err != nil {
-			t.Fatal(err)
+		g := patches.Object[given](t, d.Input)
+		if d.Cmd == "rules" {
+			return g.rules()
 		}
 		if g.Kind != "" {
 			verdict, asked := g.ask(t, schema.ParseGroupKind(g.Kind))

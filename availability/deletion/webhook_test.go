@@ -10,10 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,9 +28,9 @@ func request(kind schema.GroupKind, old string) *admissionv1.AdmissionRequest {
 	}
 }
 
-// object is the JSON of one with the label, and with more in its metadata and its spec.
-func object(protection, meta, spec string) string {
-	return fmt.Sprintf(`{"metadata":{"name":"shop",%s"labels":{"policy.kruise.io/delete-protection":%q}},"spec":{%s}}`, meta, protection, spec)
+// object is the JSON of one with the label, and with a spec.
+func object(protection, spec string) string {
+	return fmt.Sprintf(`{"metadata":{"name":"shop","labels":{"policy.kruise.io/delete-protection":%q}},"spec":{%s}}`, protection, spec)
 }
 
 // cluster is an API server that lists metadata.
@@ -98,27 +96,11 @@ func (c *claims) List(_ context.Context, namespace string, o metav1.ListOptions)
 
 const definitionSpec = `"group":"shop.io","names":{"plural":"carts","kind":"Cart","listKind":"CartList"},"scope":"Namespaced","versions":[{"name":"v2","served":true,"storage":false},{"name":"v1","served":true,"storage":true}]`
 
-// DP-9: what may be listed.
-func TestRules(t *testing.T) {
-	list := (&cluster{}).List
-	verb := func(group, resource string) rbacv1.PolicyRule {
-		return rbacv1.PolicyRule{Verbs: []string{"list"}, APIGroups: []string{group}, Resources: []string{resource}}
-	}
-	carts := []schema.GroupResource{{Group: "shop.io", Resource: "carts"}, {Group: "bank.io", Resource: "*"}}
-	for name, test := range map[string]struct {
-		webhook deletion.Webhook
-		want    []rbacv1.PolicyRule
-	}{
-		"nothing to list with": {deletion.Webhook{Resources: carts}, nil},
-		"disabled":             {deletion.Webhook{Disabled: true, List: list, Resources: carts}, nil},
-		"DP-9: pods":           {deletion.Webhook{List: list}, []rbacv1.PolicyRule{verb("", "pods")}},
-		"DP-13: and claims": {deletion.Webhook{List: list, Claims: (&claims{}).List},
-			[]rbacv1.PolicyRule{verb("", "pods"), verb("", "persistentvolumeclaims")}},
-		"DP-15: none that it does not use": {deletion.Webhook{List: list, NoDefinitions: true, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods")}},
-		"DP-9: and custom resources":       {deletion.Webhook{List: list, Resources: carts}, []rbacv1.PolicyRule{verb("", "pods"), verb("shop.io", "carts"), verb("bank.io", "*")}},
-	} {
-		if diff := cmp.Diff(test.want, test.webhook.Rules()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+// DP-5: what is decided already is not counted.
+func TestCounted(t *testing.T) {
+	for decision, n := range map[deletion.Decision]int{{Reason: "because"}: 0, {}: 3} {
+		if got := decision.Counted(n); got != decision {
+			t.Errorf("%+v becomes %+v", decision, got)
 		}
 	}
 }
@@ -126,7 +108,7 @@ func TestRules(t *testing.T) {
 // Whatever it is asked, the webhook answers, and refuses only with 400 or 403.
 func FuzzWebhook(f *testing.F) {
 	for i := range deletion.Kinds() {
-		for _, old := range []string{"", "{", "null", `{"spec":null}`, object("Always", "", `"replicas":3`), object("Cascading", "", definitionSpec), object("Cascading", "", `"replicas":"3"`)} {
+		for _, old := range []string{"", "{", "null", `{"spec":null}`, object("Always", `"replicas":3`), object("Cascading", definitionSpec), object("Cascading", `"replicas":"3"`)} {
 			f.Add(uint8(i), old)
 		}
 	}

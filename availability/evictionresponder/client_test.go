@@ -41,10 +41,8 @@ func TestServed(t *testing.T) {
 		{"one with a part of it", discovered{resources: []metav1.APIResource{{Name: "evictionrequests"}}}, false, false},
 		{"one that does not answer", discovered{err: errors.New("connection refused")}, false, true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got, err := evictionresponder.Served(test.server); got != test.want || (err != nil) != test.fails {
-				t.Errorf("served %v, error %v", got, err)
-			}
-		})
+		if got, err := evictionresponder.Served(test.server); got != test.want || (err != nil) != test.fails {
+			t.Errorf("%s: served %v, error %v", test.name, got, err)
+		}
 	}
 }

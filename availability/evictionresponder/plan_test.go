@@ -135,12 +135,8 @@ func change(t *testing.T, s *evictionresponder.Snapshot, word, rest string) {
 		patches.Merge(t, pod, cmp.Or(second, "{}"))
 		s.Pods = append(s.Pods, pod)
 	case word == "answer":
-		in, err := time.ParseDuration(first)
-		if err != nil {
-			t.Fatal(err)
-		}
 		by, message, _ := strings.Cut(second, " ")
-		s.Answer = &evictionresponder.Answer{Until: at.Add(in), Denied: by == "denied", Message: message}
+		s.Answer = &evictionresponder.Answer{Until: at.Add(patches.Duration(t, first)), Denied: by == "denied", Message: message}
 	default:
 		t.Fatalf("no line %s", word)
 	}

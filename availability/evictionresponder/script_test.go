@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,6 +21,7 @@ import (
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. The option "room" is the RoomTimeout. "pod web 1" creates a pod,
@@ -46,19 +46,12 @@ func TestStories(t *testing.T) {
 			acts[name] = func(words ...string) string { act(words...); synctest.Wait(); return "" }
 		}
 		return &fixture.Story{Stable: true, Restart: func() {}, Further: acts,
-			Option: func(_, value string) { roomTimeout = o.duration(value) },
+			Option: func(_, value string) { roomTimeout = patches.Duration(c.T, value) },
 			Start: func() (*fixture.Reconciles, func()) {
 				return &fixture.Reconciles{}, fixture.StartNew(c, evictionresponder.New, options(t, c),
 					func(options *evictionresponder.Options) { options.RoomTimeout = roomTimeout })
 			}}
 	}, cloneSetResource)
-}
-
-func (o *others) duration(text string) time.Duration {
-	o.T.Helper()
-	d, err := time.ParseDuration(text)
-	o.Must(err)
-	return d
 }
 
 func (o *others) acts() map[string]func(words ...string) {
@@ -67,11 +60,7 @@ func (o *others) acts() map[string]func(words ...string) {
 		o.Must(err)
 	}
 	return map[string]func(words ...string){
-		"pod": func(words ...string) {
-			maxSurge, err := strconv.Atoi(words[1])
-			o.Must(err)
-			o.pod(words[0], maxSurge)
-		},
+		"pod": func(words ...string) { o.pod(words[0], patches.Number(o.T, words[1])) },
 		"more": func(words ...string) {
 			set, err := o.sets.Get(o.T.Context(), words[0], metav1.GetOptions{})
 			o.Must(err)
@@ -108,7 +97,7 @@ func (o *others) answer(words ...string) {
 	var answer error
 	switch words[0] {
 	case "denied": // by a budget, with a Retry-After
-		answer = denied(int(o.duration(words[1]).Seconds()))
+		answer = denied(int(patches.Duration(o.T, words[1]).Seconds()))
 	case "forbidden":
 		answer = apierrors.NewForbidden(corev1.Resource("pods"), "web", errors.New("not on Fridays"))
 	case "conflict":

@@ -27,7 +27,7 @@ func BenchmarkPlan(b *testing.B) {
 		{"half-down", func(i int) bool { return i%2 == 0 }, false},
 	} {
 		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
-			s := snapshotOf(newBudget("web", "10%", targeting("apps/v1", "ReplicaSet", "web-1")), webPod(),
+			s := snapshotOf(newBudget("web", "10%", "of=ReplicaSet:web-1"), webPod(),
 				&budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(n))})
 			available := int32(n)
 			s.Pods = planbench.Copies(b, webPod(), n, caches.Trim, func(i int, pod *corev1.Pod) {

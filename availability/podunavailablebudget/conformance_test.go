@@ -42,9 +42,9 @@ func TestConformance(t *testing.T) {
 			return conformance.Made(tested, o, Rules(o))
 		},
 		Create: func(c *conformance.Cluster, name string) {
-			clusterOf(c).createBudget(newBudget(name, "1", annotated("pub.kruise.io/protect-total-replicas", "3"), selecting(name)))
+			clusterOf(c).Create(newBudget(name, "1", "total=3", "app="+name), "")
 			for _, pod := range []string{"a", "b", "c"} {
-				clusterOf(c).pod(name+"-"+pod, noOwner, labelled(name))
+				clusterOf(c).pod(name+"-"+pod, noOwner, "app="+name)
 			}
 		},
 		Change: func(c *conformance.Cluster, name string) {
@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 		Step:    func(*conformance.Cluster) {},
 		Outcome: func(c *conformance.Cluster, name string) string { return clusterOf(c).show(name) },
 		Strangers: func(c *conformance.Cluster, name string) {
-			clusterOf(c).pod("strange", noOwner, labelled("another"))
+			clusterOf(c).pod("strange", noOwner, "app=another")
 		},
 	})
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
-	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -60,21 +59,16 @@ func newCrowdedNamespace(b testing.TB, budgets, pods int, by string) *crowdedNam
 	for i := range budgets {
 		name := fmt.Sprint("web-", i)
 		owner := ownerOf("apps.kruise.io/v1alpha1", "CloneSet", name, "uid-"+name)
-		of := targeting(owner.APIVersion, owner.Kind, name)
-		if by == "selector" {
-			of = selecting(name)
-		}
+		of := map[string]string{"selector": "app=", "targetRef": "target="}[by] + name
 		_ = reader[resourceOf(workload.CloneSets)].Add(&workloadsv1alpha1.CloneSet{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: owner.UID},
 			Spec:       workloadsv1alpha1.CloneSetSpec{Replicas: new(int32(pods)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
 		})
 		_ = reader[ResourceBudgets].Add(newBudget(name, "1", of))
 		for j := range pods {
-			pod := newPod(fmt.Sprint(name, "-", j), owner, func(pod *corev1.Pod) {
-				pod.UID, pod.Labels, pod.Annotations = types.UID(pod.Name), map[string]string{"app": name}, map[string]string{v1alpha1.RelatedPubAnnotation: name}
-				pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
-					ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "nginx:1", ImageID: "nginx@sha256:1", Ready: true}}}
-			})
+			pod := webPod("app="+name, "names="+name)
+			pod.Name, pod.OwnerReferences = fmt.Sprint(name, "-", j), []metav1.OwnerReference{owner}
+			pod.UID = types.UID(pod.Name)
 			_ = w.pods.Add(pod)
 			w.all = append(w.all, pod)
 		}

@@ -18,11 +18,10 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/workload"
 )
-
-var asksForMirror = annotated(v1alpha1.PodDisruptionBudgetAnnotation, "true")
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
@@ -55,7 +54,7 @@ func describe(p *Plan) string {
 }
 
 // webPod is a pod that serves, of the ReplicaSet web-1.
-func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
+func webPod(changes ...string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1-a", UID: "pod", Labels: map[string]string{"app": "web"},
 			Annotations:     map[string]string{v1alpha1.RelatedPubAnnotation: "web"},
@@ -64,10 +63,7 @@ func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "nginx:1", ImageID: "nginx@sha256:aa", Ready: true}}},
 	}
-	for _, change := range changes {
-		change(pod)
-	}
-	return pod
+	return patches.Changed(words, pod, changes...)
 }
 
 // The filter of events against the planner itself: whatever changes about a pod, if that changes
@@ -76,12 +72,12 @@ func TestEventsThatMatter(t *testing.T) {
 	deployment, replicaSet := webWorkloads()
 	reads := mutation.Reads{}
 	for _, b := range []*v1alpha1.PodUnavailableBudget{
-		newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), newBudget("web", "1", bySelector),
-		newBudget("web", "1", bySelector, recorded), newBudget("web", "0", targeting("apps/v1", "Deployment", "web"), asksForMirror),
+		newBudget("web", "1", "of=Deployment:web"), newBudget("web", "1", "app=web"),
+		newBudget("web", "1", "app=web", "recorded"), newBudget("web", "0", "of=Deployment:web", "asks-for-mirror"),
 	} {
 		o := reading(deployment, replicaSet, b)
 		o.Mirror = MirrorAnnotated
-		for _, pod := range []*corev1.Pod{webPod(), webPod(unlinked), webPod(pinned), webPod(updating), webPod(replaced), webPod(orphaned)} {
+		for _, changes := range [][]string{nil, {"unlinked"}, {"pinned"}, {"updating"}, {"replaced"}, {"orphaned"}} {
 			mutation.Plan[corev1.Pod]{
 				What: "pod", Copy: (*corev1.Pod).DeepCopy,
 				Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.Containers\[\]\.Image$|Status)`),
@@ -89,42 +85,19 @@ func TestEventsThatMatter(t *testing.T) {
 					return describe(NewPlan(snapshotOf(b, pod, workloadOf(deployment), workloadOf(replicaSet))))
 				},
 				Matters: mutation.Concerned(b.Name, podFields, o.podChanged),
-			}.Check(t, reads, pod)
+			}.Check(t, reads, webPod(changes...))
 		}
 	}
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.ObjectMeta.OwnerReferences[].UID", "pod.Status.Phase",
 		"pod.Status.Conditions[].Status", "pod.Status.ContainerStatuses[].ImageID", "pod.Spec.Containers[].Image")
 }
 
-func recorded(b *v1alpha1.PodUnavailableBudget) {
-	b.Status.DisruptedPods = map[string]metav1.Time{"web-1-a": metav1.NewTime(at)}
-}
-
-func unlinked(pod *corev1.Pod) { pod.Annotations = nil }
-
-func orphaned(pod *corev1.Pod) { pod.Annotations, pod.OwnerReferences = nil, nil }
-
-func pinned(pod *corev1.Pod) {
-	pod.Spec.Containers[0].Image = "nginx@sha256:aa"
-}
-
-func updating(pod *corev1.Pod) {
-	pod.Annotations["apps.kruise.io/inplace-update-state"] = `{"revision":"2","updateTimestamp":"2024-05-06T07:08:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:aa"}}}`
-	pod.Spec.Containers[0].Image = "nginx:2"
-}
-
-func replaced(pod *corev1.Pod) {
-	pod.Annotations["kruise.io/sidecarset-injected-list"] = "logs"
-	pod.Annotations["kruise.io/sidecarset-inplace-update-state"] = `{"logs":{"revision":"2","updateTimestamp":"2024-05-06T07:08:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:aa"}}}}`
-	pod.Spec.Containers[0].Image = "nginx:2"
-}
-
 // Workloads that are scaled, come or go concern the budgets that name them, or what controls
 // them, and all that select.
 func TestWorkloadsThatMatter(t *testing.T) {
 	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{ResourceBudgets: {
-		newBudget("deployment", "1", targeting("apps/v1", "Deployment", "web")), newBudget("replicaset", "1", targeting("apps/v1", "ReplicaSet", "web-1")),
-		newBudget("selector", "1", bySelector), newBudget("other", "1", targeting("apps/v1", "Deployment", "other")),
+		newBudget("deployment", "1", "of=Deployment:web"), newBudget("replicaset", "1", "of=ReplicaSet:web-1"),
+		newBudget("selector", "1", "app=web"), newBudget("other", "1", "of=Deployment:other"),
 	}}}}
 	rs := func(change func(*appsv1.ReplicaSet)) metav1.Object {
 		_, rs := webWorkloads()
@@ -164,7 +137,7 @@ func TestOwnersInCircles(t *testing.T) {
 		t.Errorf("%d owners", n)
 	}
 	r := &reconciler{options: *o}
-	all, again, err := r.workloadsFor(t.Context(), newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), budget.Read(webPod()), time.Now())
+	all, again, err := r.workloadsFor(t.Context(), newBudget("web", "1", "of=Deployment:web"), budget.Read(webPod()), time.Now())
 	if len(all) != 2 || again > 0 || err != nil {
 		t.Errorf("%v, %v, %v", all, again, err)
 	}

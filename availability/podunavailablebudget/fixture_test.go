@@ -3,11 +3,8 @@
 package podunavailablebudget
 
 import (
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"testing"
-	"testing/synctest"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +20,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
@@ -76,53 +74,18 @@ func (c *cluster) start(edits ...func(*Options)) (reconciles *fixture.Reconciles
 	return reconciles, fixture.StartNew(c.Cluster, New, o, edits...)
 }
 
-// object creates an object of an API group and version, such as "apps/v1/deployments".
-func (c *cluster) object(path, object string) {
-	c.T.Helper()
-	prefix := "/apis/"
-	if path[:2] == "v1" {
-		prefix = "/api/"
-	}
-	version, resource := filepath.Split(path)
-	c.Must(c.Kube.CoreV1().RESTClient().Post().AbsPath(prefix+version+"namespaces/default/"+resource).SetHeader("Content-Type", "application/json").Body([]byte(object)).Do(c.T.Context()).Error())
-	synctest.Wait()
-}
+// words change pods and budgets.
+var words = patches.Read("testdata/words.yaml", at)
 
-// cloneSet creates the CloneSet web.
-func (c *cluster) cloneSet(replicas int) {
-	c.T.Helper()
-	c.object("apps.kruise.io/v1alpha1/clonesets", fmt.Sprintf(`{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","metadata":{"name":"web","namespace":"default"},"spec":{"replicas":%d,"selector":{"matchLabels":{"app":"web"}}}}`, replicas))
-}
-
-// scale changes how many pods an object wants, at a path below its API group and version.
-func (c *cluster) scale(path string, replicas int) {
-	c.T.Helper()
-	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	c.Must(c.Kube.CoreV1().RESTClient().Patch("application/merge-patch+json").AbsPath("/apis/" + path).Body([]byte(patch)).Do(c.T.Context()).Error())
-	synctest.Wait()
-}
-
-const webPath = "apps.kruise.io/v1alpha1/namespaces/default/clonesets/web"
-
-// uid reads the UID of an object.
-func (c *cluster) uid(path string) (uid string) {
-	c.T.Helper()
-	var object metav1.PartialObjectMetadata
-	data, err := c.Kube.CoreV1().RESTClient().Get().AbsPath(path).DoRaw(c.T.Context())
-	c.Must(err)
-	c.Must(json.Unmarshal(data, &object))
-	return string(object.UID)
-}
-
-// pod creates a pod of a workload, and makes it ready. Changes come before.
-func (c *cluster) pod(name string, owner metav1.OwnerReference, changes ...func(*corev1.Pod)) {
+// pod creates a pod of a workload, and makes it ready. Words change it before.
+func (c *cluster) pod(name string, owner metav1.OwnerReference, changes ...string) {
 	c.T.Helper()
 	_, err := c.Kube.CoreV1().Pods("default").Create(c.T.Context(), newPod(name, owner, changes...), metav1.CreateOptions{})
 	c.Must(err)
 	c.ready(name)
 }
 
-func newPod(name string, owner metav1.OwnerReference, changes ...func(*corev1.Pod)) *corev1.Pod {
+func newPod(name string, owner metav1.OwnerReference, changes ...string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "web"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
@@ -130,10 +93,7 @@ func newPod(name string, owner metav1.OwnerReference, changes ...func(*corev1.Po
 	if owner.UID != "" {
 		pod.OwnerReferences = []metav1.OwnerReference{owner}
 	}
-	for _, change := range changes {
-		change(pod)
-	}
-	return pod
+	return patches.Changed(words, pod, changes...)
 }
 
 // ready has a pod run what its spec says, and be ready.
@@ -149,41 +109,16 @@ func (c *cluster) ready(name string) {
 	c.Must(err)
 }
 
-func (c *cluster) owner() metav1.OwnerReference {
-	c.T.Helper()
-	return ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "web", c.uid("/apis/"+webPath))
-}
-
 func ownerOf(version, kind, name, uid string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: version, Kind: kind, Name: name, UID: types.UID(uid), Controller: new(true)}
 }
 
-// newBudget is a budget of the CloneSet web.
-func newBudget(name, maxUnavailable string, changes ...func(*v1alpha1.PodUnavailableBudget)) *v1alpha1.PodUnavailableBudget {
+// newBudget is a budget of the CloneSet web, unless words change it.
+func newBudget(name, maxUnavailable string, changes ...string) *v1alpha1.PodUnavailableBudget {
 	value := intstr.Parse(maxUnavailable)
 	b := &v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.PodUnavailableBudgetSpec{
 		TargetReference: &v1alpha1.TargetReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web"}, MaxUnavailable: &value}}
-	for _, change := range changes {
-		change(b)
-	}
-	return b
-}
-
-func bySelector(b *v1alpha1.PodUnavailableBudget) {
-	b.Spec.TargetReference, b.Spec.Selector = nil, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-}
-
-func targeting(version, kind, name string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		b.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: version, Kind: kind, Name: name}
-	}
-}
-
-func (c *cluster) createBudget(b *v1alpha1.PodUnavailableBudget) {
-	c.T.Helper()
-	_, err := c.budgets.PodUnavailableBudgets("default").Create(c.T.Context(), b, metav1.CreateOptions{})
-	c.Must(err)
-	synctest.Wait()
+	return patches.Changed(words, b, changes...)
 }
 
 func (c *cluster) budget(name string) *v1alpha1.PodUnavailableBudget {
@@ -212,24 +147,8 @@ func (c *cluster) show(name string) string {
 // noOwner is that of pods without a controller.
 var noOwner metav1.OwnerReference
 
-// selecting selects the pods that are labelled with the name.
-func selecting(name string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) {
-		bySelector(b)
-		b.Spec.Selector.MatchLabels["app"] = name
-	}
-}
-
-func labelled(name string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Labels["app"] = name }
-}
-
 // byNamespace are the indexers of a cache that a test makes by itself.
 var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-
-func annotated(key, value string) func(*v1alpha1.PodUnavailableBudget) {
-	return func(b *v1alpha1.PodUnavailableBudget) { b.Annotations = map[string]string{key: value} }
-}
 
 func (c *cluster) livePod(name string) *corev1.Pod {
 	c.T.Helper()

@@ -84,12 +84,12 @@ func (r *row) untold(t *testing.T) string {
 	r.Pod.CreationTimestamp.Time = at.Add(-age)
 	all := map[string]*budget.Workload{"other": {GroupKind: workload.Deployments, Name: "other", UID: "other"},
 		"rs": {GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "other", "other"))}}
-	s := snapshotOf(newBudget("web", "0", targeting("apps/v1", "Deployment", "web")), r.Pod)
+	s := snapshotOf(newBudget("web", "0", "of=Deployment:web"), r.Pod)
 	for _, name := range r.Known {
 		s.Workloads[types.UID(name)] = all[name]
 	}
 	if r.Beside {
-		s.Others = append(s.Others, newBudget("z", "1", bySelector))
+		s.Others = append(s.Others, newBudget("z", "1", "app=web"))
 	}
 	p := NewPlan(s)
 	return fmt.Sprintf("from %d, again after %s", len(p.Untell), p.RequeueAfter)

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -33,7 +35,12 @@ func (w *world) inquire(what, name string, named map[string]string) {
 	case "no-pods":
 		webhook.Pods = nil
 	case "unprotected":
-		webhook.Pods = unprotected{webhook.Pods}
+		known := cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace)
+		for _, pod := range w.Pods() {
+			pod.Annotations = nil // from before they were told of their budget
+			w.Must(known.Add(&pod))
+		}
+		webhook.Pods = corev1listers.NewPodLister(known)
 	case "told":
 		webhook.Recorder = &w.Events
 	case "measured":

@@ -3,7 +3,9 @@
 package podunavailablebudget
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // foreign are the scales of workloads that no informer is for.
@@ -40,15 +43,13 @@ func (f *foreign) Workload(_ context.Context, _ string, kind schema.GroupVersion
 func (w *world) standing(verb string, args []string, named map[string]string) string {
 	switch first, second := args[0], args[1]; verb {
 	case "budget":
-		w.createBudget(budgetOf(first, second, named))
+		w.Create(budgetOf(first, second, named), "")
 	case "edit":
-		_, err := w.budgets.PodUnavailableBudgets("default").Patch(w.T.Context(), first, types.MergePatchType, []byte(second), metav1.PatchOptions{})
-		w.Must(err)
+		w.EditNamed(first, second)
 	case "unbudget":
-		w.Must(w.budgets.PodUnavailableBudgets("default").Delete(w.T.Context(), first, metav1.DeleteOptions{}))
+		w.DeleteNamed(first)
 	case "cloneset":
-		w.cloneSet(w.number(first))
-		w.last = w.owner()
+		w.workload([]string{"apps.kruise.io/v1alpha1", "clonesets", "CloneSet", "web", first}, "")
 	case "workload":
 		w.workload(args, named["of"])
 	case "owner":
@@ -59,18 +60,12 @@ func (w *world) standing(verb string, args []string, named map[string]string) st
 	case "machines":
 		w.machines(first)
 	case "scale":
-		if second == "" {
-			second = webPath
-		}
-		w.scale(second, w.number(first))
+		w.merge(second, `{"spec":{"replicas":`+first+`}}`)
 	case "remove":
-		if first == "" {
-			first = webPath
-		}
 		orphan := metav1.DeletePropagationOrphan
-		w.Must(w.Kube.CoreV1().RESTClient().Delete().AbsPath("/apis/" + first).Body(&metav1.DeleteOptions{PropagationPolicy: &orphan}).Do(w.T.Context()).Error())
+		w.Must(w.Kube.CoreV1().RESTClient().Delete().AbsPath("/apis/" + cmp.Or(first, webPath)).Body(&metav1.DeleteOptions{PropagationPolicy: &orphan}).Do(w.T.Context()).Error())
 	case "finalizer":
-		w.Must(w.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath("/apis/" + webPath).Body([]byte(`{"metadata":{"finalizers":["shop.io/hold"]}}`)).Do(w.T.Context()).Error())
+		w.merge("", `{"metadata":{"finalizers":["shop.io/hold"]}}`)
 	case "behind":
 		for _, webhook := range w.webhooks {
 			g, err := NewGuard(GuardOptions{Availability: w.options.Availability, Budgets: w.snapshotOfBudgets()})
@@ -84,26 +79,25 @@ func (w *world) standing(verb string, args []string, named map[string]string) st
 	return ""
 }
 
-func (w *world) number(text string) (n int) {
-	_, err := fmt.Sscan(text, &n)
-	w.Must(err)
-	return n
+const webPath = "apps.kruise.io/v1alpha1/namespaces/default/clonesets/web"
+
+// merge changes the CloneSet, or what is at a path below /apis.
+func (w *world) merge(path, patch string) {
+	path = "/apis/" + cmp.Or(path, webPath)
+	w.Must(w.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path).Body([]byte(patch)).Do(w.T.Context()).Error())
 }
 
 // budgetOf is a budget, web if it has no other name.
 func budgetOf(maxUnavailable, name string, named map[string]string) *v1alpha1.PodUnavailableBudget {
-	b := newBudget(name, maxUnavailable)
-	if name == "" {
-		b.Name = "web"
-	}
+	b := newBudget(cmp.Or(name, "web"), maxUnavailable)
 	for key, value := range named {
 		switch key {
 		case "app":
-			selecting(value)(b)
+			b = patches.Changed(words, b, "app="+value)
 		case "of":
 			version, name := path.Split(value)
 			version, kind := path.Split(strings.TrimSuffix(version, "/"))
-			targeting(strings.TrimSuffix(version, "/"), kind, name)(b)
+			b.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: strings.TrimSuffix(version, "/"), Kind: kind, Name: name}
 		case "least":
 			least := intstr.Parse(value)
 			b.Spec.MaxUnavailable, b.Spec.MinAvailable = nil, &least
@@ -132,8 +126,14 @@ func (w *world) workload(args []string, of string) {
 	if version == "v1" {
 		prefix = "/api/"
 	}
-	w.object(version+"/"+resource, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"default","ownerReferences":%s},"spec":%s}`, version, kind, name, owners, spec))
-	w.last = ownerOf(version, kind, name, w.uid(prefix+version+"/namespaces/default/"+resource+"/"+name))
+	object := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"default","ownerReferences":%s},"spec":%s}`,
+		version, kind, name, owners, spec)
+	post := w.Kube.CoreV1().RESTClient().Post().AbsPath(prefix + version + "/namespaces/default/" + resource)
+	data, err := post.SetHeader("Content-Type", "application/json").Body([]byte(object)).DoRaw(w.T.Context())
+	w.Must(err)
+	var created metav1.PartialObjectMetadata
+	w.Must(json.Unmarshal(data, &created))
+	w.last = ownerOf(version, kind, name, string(created.UID))
 	w.owners[name] = w.last
 }
 
@@ -148,7 +148,7 @@ func (w *world) machines(wants string) {
 	case "gone":
 		delete(w.scales.wants, "web")
 	default:
-		w.scales.wants["web"] = int32(w.number(wants))
+		w.scales.wants["web"] = int32(patches.Number(w.T, wants))
 	}
 }
 

@@ -14,13 +14,13 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	admissionv1 "k8s.io/api/admission/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own, with a controller and two replicas of the webhook.
@@ -223,7 +223,7 @@ func (w *world) counted() string {
 func (w *world) meanwhile(request, step []string) {
 	times := 1
 	if text, is := strings.CutPrefix(request[len(request)-1], "times="); is {
-		times = w.number(text)
+		times = patches.Number(w.T, text)
 	}
 	w.trace.Meanwhile(strings.Join(request[:2], " "), slices.Contains(request, "after"), times, func() { w.step(step...) })
 }
@@ -250,15 +250,14 @@ func (w *world) createPods(names []string, named map[string]string) {
 	} else if named["of"] != "" {
 		owner = w.owners[named["of"]]
 	}
+	var changes []string
+	for _, word := range []string{"app", "names"} {
+		if value, is := named[word]; is {
+			changes = append(changes, word+"="+value)
+		}
+	}
 	for _, name := range names {
-		w.pod(name, owner, func(pod *corev1.Pod) {
-			if app, is := named["app"]; is {
-				pod.Labels["app"] = app
-			}
-			if budget, is := named["names"]; is {
-				pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: budget}
-			}
-		})
+		w.pod(name, owner, changes...)
 	}
 	synctest.Wait()
 }

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +20,6 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
@@ -40,30 +38,19 @@ var beside = []string{"also", "zone"}
 
 // shared is played with several budgets, and pods of several owners.
 func shared(bug *bug) *simulation.Subject {
-	return &simulation.Subject{
-		Resource:     budgetResource,
-		Empty:        func() simulation.Object { return &v1alpha1.PodUnavailableBudget{} },
-		Further:      ownerResources(),
-		Create:       func(r *rand.Rand) simulation.Object { return anyShared(r) },
-		Populate:     populateOwners,
-		Start:        func(p *simulation.Process) (simulation.Controller, error) { return startShared(p, bug) },
-		Webhooks:     2,
-		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
-		Patience:     2 * time.Minute,
-		Rewritten:    true,
-		Mirrored:     true,
-		Act:          bug.act(actOnShared),
-		Others:       actOwners,
-		Release:      func(u *simulation.User) { playOwners(u, u.Insist) },
-		Ask:          evictAll,
-		Push:         pushShared,
-		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
-		Judge: func(seed uint64) simulation.Judge {
-			judge := &invariants.SharedBudgets{Scaled: []string{"widgets"}}
-			judge.Updates, _ = asked(seed)
-			return simulation.Judge{Write: judge.Write, Witness: judge.Witness, Answer: judge.Answer, Settled: judge.Settled}
-		},
+	w := simulated(bug)
+	w.Resizes, w.Beside = false, nil
+	w.Further, w.Populate, w.Others = ownerResources(), populateOwners, actOwners
+	w.Create = func(r *rand.Rand) simulation.Object { return anyShared(r) }
+	w.Start = func(p *simulation.Process) (simulation.Controller, error) { return startShared(p, bug) }
+	w.Act, w.Ask, w.Push = bug.act(actOnShared), evictAll, pushShared
+	w.Release = func(u *simulation.User) { playOwners(u, u.Insist) }
+	w.Judge = func(seed uint64) simulation.Judge {
+		judge := &invariants.SharedBudgets{Scaled: []string{"widgets"}}
+		judge.Updates, _ = asked(seed)
+		return simulation.Judge{Write: judge.Write, Witness: judge.Witness, Answer: judge.Answer, Settled: judge.Settled}
 	}
+	return w
 }
 
 func startShared(p *simulation.Process, bug *bug) (simulation.Controller, error) {

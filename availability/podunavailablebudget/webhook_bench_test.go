@@ -62,12 +62,10 @@ func BenchmarkDecision(b *testing.B) {
 			}
 			var requests [][]byte
 			for i := range pods {
-				pod := webPod(func(pod *corev1.Pod) {
-					pod.Name, pod.Annotations[v1alpha1.RelatedPubAnnotation] = name(i), fmt.Sprint("web-", i%budgets)
-					if !bb.related {
-						pod.Annotations = nil
-					}
-				})
+				pod := webPod(fmt.Sprint("names=web-", i%budgets))
+				if pod.Name = name(i); !bb.related {
+					pod.Annotations = nil
+				}
 				request := bb.request(pod)
 				trimmed, _ := TrimPod(pod)
 				_ = cached.Add(trimmed)

@@ -3,7 +3,6 @@
 package podunavailablebudget
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/client-go/informers"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/availability/client/fake"
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -35,33 +33,9 @@ func (c *cluster) podLister() corev1listers.PodLister {
 	c.T.Helper()
 	informer := informers.NewSharedInformerFactory(c.Client(fixture.ControllerUser), 0).Core().V1().Pods()
 	c.Must(informer.Informer().SetTransform(TrimPod))
-	ctx, cancel := context.WithCancel(c.T.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); informer.Informer().RunWithContext(ctx) }()
-	c.T.Cleanup(func() { cancel(); <-done })
-	cache.WaitForCacheSync(ctx.Done(), informer.Informer().HasSynced)
+	c.T.Cleanup(c.Start(fixture.Informing(informer.Informer())))
+	c.Sleep("100ms") // so that what happens has not the very second that objects say
 	return informer.Lister()
-}
-
-// unprotected is a cache of pods from before they were told of their budget.
-type unprotected struct{ corev1listers.PodLister }
-
-func (l unprotected) Pods(namespace string) corev1listers.PodNamespaceLister {
-	return unprotectedInNamespace{l.PodLister.Pods(namespace)}
-}
-
-type unprotectedInNamespace struct {
-	corev1listers.PodNamespaceLister
-}
-
-func (l unprotectedInNamespace) Get(name string) (*corev1.Pod, error) {
-	pod, err := l.PodNamespaceLister.Get(name)
-	if err != nil {
-		return nil, err
-	}
-	pod = pod.DeepCopy()
-	delete(pod.Annotations, v1alpha1.RelatedPubAnnotation)
-	return pod, nil
 }
 
 // about is a request about a pod as the API server sends it.
@@ -118,7 +92,7 @@ func TestAdmission(t *testing.T) {
 metadata: {name: first, namespace: default}
 spec: {targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: web}, maxUnavailable: 1}`,
 		New: func(args map[string][]string) conformance.Served {
-			others := fake.NewClient(newBudget("first", "1"), newBudget("second", "1", bySelector), newBudget("third", "1", bySelector))
+			others := fake.NewClient(newBudget("first", "1"), newBudget("second", "1", "app=web"), newBudget("third", "1", "app=web"))
 			w := &Webhook{Availability: others}
 			for key, value := range args {
 				switch key + "=" + strings.Join(value, "") {

@@ -24,52 +24,28 @@ import (
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newPod builds a pod that runs on node n-<name>, and has been there and Ready since the epoch, unless the words say otherwise. They are "unready",
-// or a key and a value. Seconds are those since the epoch, and keys that podWord does not know are labels.
+var podWords = patches.Read("testdata/words.yaml", epoch)
+
+// newPod builds a pod that runs on node n-<name>, and has been there and Ready since the epoch, unless words say otherwise. What is no
+// word of testdata/words.yaml is a label and its value.
 func newPod(name string, words ...string) *corev1.Pod {
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(epoch),
-			Labels: map[string]string{}, Annotations: map[string]string{}},
-		Spec: corev1.PodSpec{NodeName: "n-" + name},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(epoch)},
+		Spec:       corev1.PodSpec{NodeName: "n-" + name},
 		Status: corev1.PodStatus{
 			Phase:             corev1.PodRunning,
 			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(epoch)}},
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "main"}, {Name: "proxy"}},
 		},
 	}
+	var changes []string
 	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		podWord(pod, key, value)
-	}
-	return pod
-}
-
-func podWord(pod *corev1.Pod, key, value string) {
-	number, _ := strconv.Atoi(value)
-	since := metav1.NewTime(epoch.Add(time.Duration(number) * time.Second))
-	switch key {
-	case "unready":
-		pod.Status.Conditions[0].Status = corev1.ConditionFalse
-	case "ready":
-		if value == "unknown" {
-			since = metav1.Time{}
+		if !patches.Has[corev1.Pod](podWords, word) {
+			word = "label=" + strings.Replace(word, "=", ":", 1)
 		}
-		pod.Status.Conditions[0].LastTransitionTime = since
-	case "node":
-		pod.Spec.NodeName = value
-	case "phase":
-		pod.Status.Phase = corev1.PodPhase(value)
-	case "restarts":
-		pod.Status.ContainerStatuses[0].RestartCount = int32(number)
-	case "proxy-restarts":
-		pod.Status.ContainerStatuses[1].RestartCount = int32(number)
-	case "created":
-		pod.CreationTimestamp = since
-	case "cost":
-		pod.Annotations[corev1.PodDeletionCost] = value
-	default:
-		pod.Labels[key] = value
+		changes = append(changes, word)
 	}
+	return patches.Changed(podWords, pod, changes...)
 }
 
 func names(pods []*corev1.Pod) string {

@@ -4,28 +4,36 @@ package admission
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-func TestTameQuantities(t *testing.T) {
-	for _, test := range []struct{ name, raw, want string }{
-		{"far too small", `{"cpu":"1e-100000000"}`, `{"cpu":"1n"}`},
-		{"far too large", `{"cpu":"1E2147483647"}`, `{"cpu":"9223372036854775807"}`},
-		{"with a sign", `["+1.5e+99999","-2e-99999"]`, `["9223372036854775807","-1n"]`},
-		{"nothing, however small", `"0.0e-100000000"`, `"0"`},
-		{"several", `{"a":"1e-10000","b":"1e-10000"}`, `{"a":"1n","b":"1n"}`},
-		{"what anybody writes", `{"cpu":"1e3","memory":"1e-3","other":"100m"}`, `{"cpu":"1e3","memory":"1e-3","other":"100m"}`},
-		{"no whole string", `{"note":"see 1e-100000 there","quoted":"{\"cpu\":\"1e-100000\"}"}`, `{"note":"see 1e-100000 there","quoted":"{\"cpu\":\"1e-100000\"}"}`},
-		{"a name", `{"name":"release-10000"}`, `{"name":"release-10000"}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := string(TameQuantities([]byte(test.raw))); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
-	}
+// row is a line of testdata/rows.txt.
+type row struct {
+	Raw     string   // JSON
+	All     []string // who controls, as shop/ReplicaSet.apps
+	Without string   // the group that is left out
+}
+
+// TestRows plays the tables of testdata/rows.txt, see patches.PlayRows. They show what becomes of quantities, and which requests are
+// about the pods of a controller.
+func TestRows(t *testing.T) {
+	patches.PlayRows(t, "testdata/rows.txt", nil, func(_ *testing.T, command string, r *row) string {
+		if command == "quantities" {
+			return string(TameQuantities([]byte(r.Raw)))
+		}
+		var all []Controlled
+		for _, text := range r.All {
+			namespace, kind, _ := strings.Cut(text, "/")
+			all = append(all, Controlled{namespace, schema.ParseGroupKind(kind)})
+		}
+		return MatchControlled(all, r.Without)
+	})
 }
 
 // Every number that is left can be decoded and compared in no time: the fuzzer

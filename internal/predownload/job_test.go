@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
@@ -15,22 +14,6 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
-
-func TestJobName(t *testing.T) {
-	long := strings.Repeat("w", 222) + "."
-	for _, test := range []struct{ name, revision, container, want string }{
-		{"IP-30", "web-abc", "main", "web-abc-main"},
-		{"IP-30: the longest that fits", long + "-abcdefghij", strings.Repeat("c", 18), long + "-abcdefghij-" + strings.Repeat("c", 18)},
-		{"IP-30: too long", long + "-abcdefghij", strings.Repeat("c", 19), strings.Repeat("w", 222) + "-abcdefghij-" + strings.Repeat("c", 19)},
-		{"IP-30: much too long", long + "-abcdefghij", strings.Repeat("c", 63), strings.Repeat("w", 178) + "-abcdefghij-" + strings.Repeat("c", 63)},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, jobName(test.revision, test.container)); diff != "" {
-				t.Errorf("name (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // No annotation and no name makes a job that the API server refuses or that never pulls.
 func FuzzJob(f *testing.F) {

@@ -32,11 +32,18 @@ var annotations = map[string]string{
 	"min": minimum, "parallelism": inplacev1alpha1.PreDownloadParallelismAnnotation, "timeout": inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation,
 }
 
-// TestDecide shows what is decided. The words behind the command change input. "from" and "to" begin lines with the templates of old revisions and of
-// the new one, as strategic merge patches. "broken" and "nothing" are data that cannot be read, and "bare" is a template of one container without
-// anything else. All other words are annotations. With "whole", all of a job is shown.
+// TestDecide shows what is decided. The words behind the command change input. "from" and "to" begin lines with the templates of old
+// revisions and of the new one, as strategic merge patches. "broken" and "nothing" are data that cannot be read, and "bare" is a
+// template of one container without anything else. All other words are annotations. With "whole", all of a job is shown. "names" shows
+// the names of jobs for a revision and a container.
 func TestDecide(t *testing.T) {
 	datadriven.RunTest(t, "testdata/decisions.txt", func(t *testing.T, d *datadriven.TestData) string {
+		if d.Cmd == "names" {
+			return patches.EachLine(d.Input, func(line string) string {
+				of, container, _ := strings.Cut(line, " ")
+				return jobName(of, container)
+			})
+		}
 		in := input(t)
 		in.From = nil
 		for line := range strings.Lines(d.Input) {

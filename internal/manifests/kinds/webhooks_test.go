@@ -39,7 +39,18 @@ import (
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
-type configuration = func() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook)
+type configuration func() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook)
+
+// each calls a function with what each webhook of an area has.
+func (c configuration) each(of func(name, path string, rules []admissionregistrationv1.RuleWithOperations)) {
+	mutating, validating := c()
+	for _, w := range mutating {
+		of(w.Name, *w.ClientConfig.Service.Path, w.Rules)
+	}
+	for _, w := range validating {
+		of(w.Name, *w.ClientConfig.Service.Path, w.Rules)
+	}
+}
 
 // The webhooks that an area names are those that its kinds serve.
 func TestWebhooksAreServed(t *testing.T) {
@@ -58,13 +69,7 @@ func TestWebhooksAreServed(t *testing.T) {
 			for _, handlers := range area.handlers {
 				served = slices.AppendSeq(served, maps.Keys(handlers))
 			}
-			mutating, validating := area.webhooks()
-			for _, w := range mutating {
-				named = append(named, *w.ClientConfig.Service.Path)
-			}
-			for _, w := range validating {
-				named = append(named, *w.ClientConfig.Service.Path)
-			}
+			area.webhooks.each(func(_, path string, _ []admissionregistrationv1.RuleWithOperations) { named = append(named, path) })
 			slices.Sort(served)
 			slices.Sort(named)
 			named = slices.Compact(named) // pods and their evictions go to one
@@ -79,19 +84,13 @@ func TestWebhooksAreServed(t *testing.T) {
 func TestWebhooksAsk(t *testing.T) {
 	datadriven.RunTest(t, "testdata/webhooks.txt", func(t *testing.T, _ *datadriven.TestData) string {
 		var asked []string
-		add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
-			for _, r := range rules {
-				asked = append(asked, fmt.Sprintln(name, *client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources))
-			}
-		}
 		for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks} {
-			mutating, validating := webhooks()
-			for _, w := range mutating {
-				add(w.Name, w.ClientConfig, w.Rules)
-			}
-			for _, w := range validating {
-				add(w.Name, w.ClientConfig, w.Rules)
-			}
+			webhooks.each(func(name, path string, rules []admissionregistrationv1.RuleWithOperations) {
+				for _, r := range rules {
+					asked = append(asked, fmt.Sprintln(name, path, r.Operations, r.APIGroups, r.APIVersions, r.Resources))
+				}
+			})
+			mutating, _ := webhooks()
 			if again, _ := webhooks(); len(again) > 0 {
 				again[0].Rules[0].Resources[0] = "changed"
 				if mutating[0].Rules[0].Resources[0] == "changed" {
