@@ -14,27 +14,17 @@ import (
 func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
 		{Found: "a claim that goes with a former set of the same name is used", Seed: 59, Workload: simulated(bug{})},
-		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{Often: holdUpdates})},
-		{Found: "a pod that serves is taken while another is down elsewhere", Seed: 0, Workload: simulated(bug{Often: editAmid})},
-		{Found: "the same, for a hook", Seed: 7, Workload: simulated(bug{Often: editAmid})},
-		{Found: "an update in place gives all pods one identity", Seed: 1, Workload: simulated(bug{Often: nameInTemplate})},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{Often: edit("holdUpdates")})},
+		{Found: "a pod that serves is taken while another is down elsewhere", Seed: 0, Workload: simulated(bug{Often: edit("editAmid")})},
+		{Found: "the same, for a hook", Seed: 7, Workload: simulated(bug{Often: edit("editAmid")})},
+		{Found: "an update in place gives all pods one identity", Seed: 1, Workload: simulated(bug{Often: edit("nameInTemplate")})},
 		{Found: "a claim that fails on its way to a former size holds up the pods beside it", Seed: 7229, Workload: growing(bug{})},
 		{Found: "a second manager has a claim ask for less than the first", Seed: 6504, Workload: growing(bug{})},
 	})
 }
 
-// holdUpdates begins updates that hooks hold, with other templates in between,
-// and holds them back by the partition.
-func holdUpdates(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("holdUpdates")))
-}
-
-// editAmid edits the template while an update is under way, or waits for a hook.
-func editAmid(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("editAmid")))
-}
-
-// nameInTemplate gives the template labels that name a pod, and takes them away.
-func nameInTemplate(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("nameInTemplate")))
+// edit has users make the edits of a list in testdata/users.txt.
+func edit(list string) func(*simulation.User, *rand.Rand) {
+	edits := simulation.ReadEdits(list)
+	return func(u *simulation.User, r *rand.Rand) { u.Edit(simulation.AnyEdit(r, edits)) }
 }

@@ -70,10 +70,16 @@ func simulated(bug bug) *simulation.Subject {
 		Rare:     simulation.Rarely(rareEdits...),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     func(u *simulation.User) { push(u, invariants.StatefulSetFeatures{}) },
-		Judge: func(uint64) simulation.Judge {
-			past := invariants.NewPast()
-			return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
-		},
+		Judge:    judgedBy(invariants.StatefulSetFeatures{}),
+	}
+}
+
+// judgedBy returns the judges of controllers that have features.
+func judgedBy(features invariants.StatefulSetFeatures) func(uint64) simulation.Judge {
+	return func(uint64) simulation.Judge {
+		past := invariants.NewPast()
+		past.StatefulSets = features
+		return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
 	}
 }
 
