@@ -64,11 +64,6 @@ func forgetGrace(s *Snapshot) {
 	}
 }
 
-// updateGracefully updates pods again and again with a grace period.
-func updateGracefully(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, simulation.ReadEdits("updateGracefully")))
-}
-
 // releaseUnready leaves the claims of pods that are not ready without an owner.
 func releaseUnready(s *Snapshot, p *Plan) {
 	for _, claim := range s.Claims {
