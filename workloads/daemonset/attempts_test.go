@@ -10,16 +10,17 @@ import (
 	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-// attempt is a row of testdata/attempts.txt: creations for nodes that were refused, or served afterwards, nodes whose pods an update took out of
-// service, and nodes and pods as they are then, in the notation of place. The DaemonSet may be another one of the name by then, or be forgotten.
+// attempt is a row of testdata/attempts.txt. Creations were refused for nodes, and served afterwards. An update took the pods of
+// nodes out of service. Nodes stands for nodes and pods as they are then, in the notation of place. The DaemonSet may be another
+// one of the name by then, or be forgotten.
 type attempt struct {
 	Refused, Served, Disrupted []string
 	Nodes                      string
 	Another, Forgotten         bool
 }
 
-// TestAttempts shows which nodes come last since the last creation for them was refused, and which are disrupted until they have an available pod,
-// for the first time and once more. (DS-7, DS-11)
+// TestAttempts shows which nodes come last, since the last creation for them was refused. It shows which are disrupted until they
+// have an available pod, for the first time and once more. (DS-7, DS-11)
 func TestAttempts(t *testing.T) {
 	patches.PlayRows(t, "testdata/attempts.txt", nil, func(t *testing.T, _ string, row *attempt) string {
 		var a attempts
