@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -16,20 +17,13 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// situations are jobs in the midst of something, so that between them the planner reads
-// all that it ever reads.
+// situations are those of testdata/situations.txt: states as those of TestPlans. All nodes are of a zone and have a CPU for the pods.
 func situations(t *testing.T) mutation.Planner[Snapshot] {
-	all := map[string]*Snapshot{
-		"running":            place(t, jobOf(t, running+"\nspec: {parallelism: 2}"), "n1:active n2:Succeeded n3 n4"),
-		"Continue":           place(t, jobOf(t, running+cont), "n1:active+restarts=0 n2:Failed n3"),
-		"Pause":              place(t, jobOf(t, paused+pause), "n1:active n2:Failed n3"),
-		"FailFast":           place(t, jobOf(t, running), "n1:active n2:Failed n3"),
-		"directly":           place(t, jobOf(t, running), "n1:active+direct n2"),
-		"a node is cordoned": place(t, jobOf(t, running), "cordoned:active n2"),
-		"finished":           place(t, jobOf(t, failed), "n1:active n2:Failed"),
-		"deadline":           place(t, jobOf(t, running+"\nspec: {completionPolicy: {activeDeadlineSeconds: 3660}}"), "n1:active"),
-	}
-	all["a node is cordoned"].Nodes[1].Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
+	all := map[string]*Snapshot{}
+	datadriven.RunTest(t, "testdata/situations.txt", func(t *testing.T, d *datadriven.TestData) string {
+		all[d.Cmd] = placeOf(t, d)
+		return ""
+	})
 	for _, s := range all {
 		spec := &s.Job.Spec.Template.Spec
 		spec.NodeSelector = map[string]string{"zone": "a"}

@@ -10,28 +10,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+var (
+	noon  = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	words = patches.Read("testdata/words.yaml", noon)
+)
 
-func newJob() *v1alpha1.BroadcastJob {
-	return &v1alpha1.BroadcastJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid", Generation: 1},
-		Spec: v1alpha1.BroadcastJobSpec{Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox:1"}}},
-		}},
-	}
-}
+func newJob() *v1alpha1.BroadcastJob { return patches.Changed(words, &v1alpha1.BroadcastJob{}, "web") }
 
 func newNode(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "uid-of-node"}}
@@ -47,8 +43,8 @@ func podOn(job *v1alpha1.BroadcastJob, node string) *corev1.Pod {
 
 // place builds a snapshot of a job, and of nodes with their pods in this notation:
 // "n1 n2:active n3:Succeeded". A node that is not there is in parentheses. "n*3:active" are the nodes n-00 to n-02, whose pods have
-// their names.
-// What follows a plus says more about the pod: leaving, late=2m, direct or restarts=3.
+// their names. Nodes whose names begin with a word of nodes are so. What follows a plus says more about the pod: these words stand in
+// testdata/words.yaml.
 func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 	t.Helper()
 	s := &Snapshot{Job: job, Now: noon}
@@ -59,11 +55,10 @@ func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 		if !gone && !seen[name] {
 			seen[name] = true
 			node := newNode(name)
-			if strings.HasPrefix(name, "cordoned") {
-				node.Spec.Unschedulable = true
-			}
-			if strings.HasPrefix(name, "rejoined") { // later than all pods
-				node.CreationTimestamp.Time = noon
+			for _, word := range []string{"cordoned", "tainted", "rejoined"} {
+				if strings.HasPrefix(name, word) {
+					node = patches.Changed(words, node, word)
+				}
 			}
 			s.Nodes = append(s.Nodes, node)
 		}
@@ -72,12 +67,23 @@ func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 		}
 		pod := podOn(job, name)
 		pod.UID = types.UID(fmt.Sprint("uid-of-pod-", len(s.Pods)))
-		for i, part := range strings.Split(state, "+") {
-			alter(t, pod, i, part, name)
+		phase, more, _ := strings.Cut(state, "+")
+		said := append([]string{"phase=" + phase}, strings.FieldsFunc(more, func(r rune) bool { return r == '+' })...)
+		for i, word := range said {
+			if word == "direct" {
+				said[i] += "=" + name
+			}
 		}
-		s.Pods = append(s.Pods, pod)
+		s.Pods = append(s.Pods, patches.Changed(words, pod, said...))
 	}
 	return s
+}
+
+// placeOf is what place builds of the lines of a command.
+func placeOf(t testing.TB, d *datadriven.TestData) *Snapshot {
+	t.Helper()
+	cluster, job, _ := strings.Cut(d.Input, "\n")
+	return place(t, jobOf(t, job), strings.TrimPrefix(cluster, "none"))
 }
 
 // repeated writes out words of several nodes.
@@ -94,41 +100,6 @@ func repeated(text string) string {
 }
 
 var severalNodes = regexp.MustCompile(`(\S+)\*(\d+):(\S+)`)
-
-func alter(t testing.TB, pod *corev1.Pod, i int, part, node string) {
-	t.Helper()
-	switch key, value, _ := strings.Cut(part, "="); {
-	case i == 0 && part != "active":
-		pod.Status.Phase = corev1.PodPhase(part)
-	case i == 0:
-		pod.Status.Phase = corev1.PodRunning
-	case key == "leaving":
-		pod.DeletionTimestamp = &metav1.Time{Time: noon}
-	case key == "late":
-		d, err := time.ParseDuration(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pod.DeletionTimestamp = &metav1.Time{Time: noon.Add(-d)}
-	case key == "direct":
-		pod.Spec.Affinity, pod.Spec.NodeName = nil, node
-	case key == "restarts":
-		pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-		n := int32(intstr.Parse(value).IntVal)
-		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{RestartCount: n / 2}}
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: n - n/2}}
-	case key == "young": // as old as a node that rejoined
-		pod.CreationTimestamp.Time = noon
-	case key == "name":
-		pod.Name = value
-	case key == "stranger":
-		pod.OwnerReferences[0].UID = "another"
-	case key == "unlabelled":
-		delete(pod.Labels, v1alpha1.BroadcastJobNameLabel)
-	default:
-		t.Fatalf("unknown %q", part)
-	}
-}
 
 // show shows what a plan does, in a line.
 func show(plan *Plan) string {

@@ -5,7 +5,6 @@ package broadcastjob
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,22 +16,12 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
-const (
-	running  = `status: {phase: running, startTime: "2026-01-01T11:00:00Z"}`
-	paused   = `status: {phase: paused, startTime: "2026-01-01T11:00:00Z"}`
-	cont     = "\nspec: {failurePolicy: {type: Continue}}"
-	pause    = "\nspec: {failurePolicy: {type: Pause}}"
-	complete = `status: {phase: completed, observedGeneration: 1, completionTime: "2026-01-01T11:59:00Z", conditions: [{type: Complete, status: "True"}]}`
-	failed   = `status: {phase: failed, observedGeneration: 1, active: 1, completionTime: "2026-01-01T11:59:00Z", conditions: [{type: Failed, status: "True", lastProbeTime: "2026-01-01T11:59:00Z", lastTransitionTime: "2026-01-01T11:59:00Z"}]}`
-)
-
 // TestPlans shows the plans for the states in testdata/plans.txt: nodes and pods in the notation of place, and lines of the job, see jobOf. deleted is
 // how many pods went a second ago. refused names the node of a pod that could not be deleted. After "pod" the first pod is shown that is created,
 // which may be direct, on nodes of the zone a.
 func TestPlans(t *testing.T) {
 	datadriven.RunTest(t, "testdata/plans.txt", func(t *testing.T, d *datadriven.TestData) string {
-		cluster, job, _ := strings.Cut(d.Input, "\n")
-		s := place(t, jobOf(t, job), strings.TrimPrefix(cluster, "none"))
+		s := placeOf(t, d)
 		deleted, refused := 0, ""
 		if d.HasArg("deleted") {
 			d.ScanArgs(t, "deleted", &deleted)

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/broadcastjob"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // jobWith is the JSON of a valid job with some more fields in its spec.
@@ -64,4 +66,15 @@ func ExampleWebhook() {
 	}
 	fmt.Println(slices.Sorted(maps.Keys(webhook.Handlers())))
 	// Output: [/mutate-apps-kruise-io-v1alpha1-broadcastjob /validate-apps-kruise-io-v1alpha1-broadcastjob]
+}
+
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (BJ-V8)
+func TestVerdicts(t *testing.T) {
+	verdicts.Check(t, "testdata/verdicts.txt", verdicts.Subject[v1alpha1.BroadcastJob]{
+		Valid: `
+metadata: {namespace: shop, name: prune}
+spec:
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: prune}]}}`,
+		Create: broadcastjob.ValidateCreate, Update: broadcastjob.ValidateUpdate, Touch: `{"paused":true}`,
+	})
 }

@@ -4,13 +4,13 @@ package cloneset
 
 import (
 	"fmt"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -31,20 +31,16 @@ var (
 	tested    = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler, Acts: acts, Plan: func(p *Plan) *rollout.Plan { return &p.Plan }}
 )
 
-// inCluster plays a story with CloneSets.
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	fixture.PlayKind(t, cloneSets, newCluster, story)
-}
-
 func newCluster(f *fixture.Cluster) *cluster {
 	workloads := connect(f, fixture.ControllerUser)
 	o := Options{
-		Kubernetes: f.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
+		Kubernetes: f.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
 		CloneSets: f.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:      f.PodInformer(), Claims: f.ClaimInformer(), Revisions: f.RevisionInformer(),
+		Nodes: f.Add(caches.NewInformers(f.Client(fixture.ControllerUser), "").Nodes()),
 	}
 	o.Reader = controller.Caches(o.reads())
+	o.NoNodes = true // but in stories of nodes
 	return &cluster{Kind: fixture.NewKind(f, tested, o)}
 }
 

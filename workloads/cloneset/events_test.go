@@ -3,7 +3,6 @@
 package cloneset
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/inplace"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/testing/scenario"
@@ -26,30 +23,6 @@ func situations(t *testing.T) mutation.Planner[Snapshot] {
 	p := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{}, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 	scenario.Situations(t, "testdata/situations.txt", scripted, func(name string, w *setScenario) { p.Situations[name] = w.snapshot() })
 	return p
-}
-
-// reportContainers has the node agents report that all containers run what
-// their pods say.
-func (w *setScenario) reportContainers() {
-	for _, pod := range w.Pods {
-		var meta inplacev1alpha1.RuntimeContainersMeta
-		for i := range pod.Spec.Containers {
-			c := &pod.Spec.Containers[i]
-			hash, err := inplace.EnvHash(inplace.ExpectedEnv(pod, c))
-			if err != nil {
-				w.T.Fatal(err)
-			}
-			meta.Containers = append(meta.Containers, inplacev1alpha1.RuntimeContainer{
-				Name: c.Name, Hashes: inplacev1alpha1.RuntimeContainerHashes{ExtractedEnvFromMetadataHash: hash}})
-		}
-		data, err := json.Marshal(meta)
-		if err != nil {
-			w.T.Fatal(err)
-		}
-		w.Edit(pod.Name, func(p *corev1.Pod) {
-			p.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation] = string(data)
-		})
-	}
 }
 
 // describe is everything that a plan says, whatever object it says it about.

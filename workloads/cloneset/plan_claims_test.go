@@ -121,3 +121,11 @@ func TestNotesOfReuseEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimTemplateHash plays testdata/claim_hashes.txt. The hashes are those that OpenKruise 1.7 and later write, so that a
+// cluster can be taken over and handed back. (CS-44)
+func TestClaimTemplateHash(t *testing.T) {
+	patches.PlayRows(t, "testdata/claim_hashes.txt", nil, func(_ *testing.T, _ string, row *v1alpha1.CloneSetSpec) string {
+		return claimTemplateHash(row.VolumeClaimTemplates)
+	})
+}

@@ -185,7 +185,6 @@ func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySecond
 //	jobs name…              jobs are there that pull images ahead
 //	add-revision            a revision is there that has no owner, and cannot be read
 //	lose pod                nothing is heard of its node: the controller manager has reported that, and that the pod is not ready
-//	report                  node agents report that all containers run what their pods say
 func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool {
 	switch d.Cmd {
 	case "plan":
@@ -196,8 +195,6 @@ func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool
 		if plan.RequeueAfter > 0 {
 			fmt.Fprintf(out, "  again in %s\n", plan.RequeueAfter)
 		}
-	case "report":
-		w.reportContainers()
 	case "revisions":
 		w.showRevisions(out)
 	case "graceful":

@@ -113,7 +113,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("the latest of two timers is kept", invariants.Settled, 20, inPlan(keepLatestTimer).While(stagger))
 	plant("scaling in begins with the pods that serve", invariants.Order, 84, inPlan(deleteServing))
 	plant("currentRevision advances while held-back pods are missing", invariants.Status, 21, inPlan(advanceEarly))
-	plant("another update begins within the grace period", invariants.InPlace, 6, misreading(forgetGrace).While(updateGracefully))
+	plant("another update begins within the grace period", invariants.InPlace, 6, misreading(forgetGrace).While(edit("updateGracefully")))
 	plant("pods are released without their claims", invariants.Claims, 5, misreading(forgetClaimsOfReleased))
 	plant("the claim of a pod that is not ready is deleted", invariants.Claims, 1, bug{Reconciler: func(r Reconciler) {
 		kind := controller.KindOf(r)

@@ -21,11 +21,21 @@ import (
 // "nodes" says what nodes answer to resizes: the reason, of all pods or of one; without a reason they do them. "stores" has a policy store
 // another cpu or image than the one asked for, or than any. It does so in every write of a pod that is there. Alone, the command ends that.
 // So does "relabels" with labels of new pods. "send-later claim" and "served-late" are about a deletion of another manager.
+// The option "nodes" has pods on the nodes n1, n2 and so on, and the controller watch nodes.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", cloneSets, func(f *fixture.Cluster) *fixture.Story {
 		c := newCluster(f)
 		s := c.Story(func(replicas int32) any { return testSet(replicas) })
 		s.Waiting = c.waits
+		s.Option = func(name, value string) {
+			if name != "nodes" {
+				c.Option(name, value)
+				return
+			}
+			pods := 0
+			c.Kubelet.Schedule = func(*corev1.Pod) string { pods++; return fmt.Sprint("n", pods) }
+			c.Options.NoNodes, s.Node = false, func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+		}
 		s.Further["nodes"] = func(words ...string) string { c.Kubelet.Resize = nodesSay(words...); return "" }
 		s.Further["stores"] = c.stores
 		s.Further["relabels"] = c.relabels

@@ -124,16 +124,3 @@ func answer(s selection) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-func BenchmarkSelectForUpdate(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			candidates := line(strings.Repeat("+", n))
-			tally := tally{Replicas: int32(n), Partition: int32(n) / 5, MaxUnavailable: int32(n) / 4, Old: class{Total: int32(n)}}
-			b.ReportAllocs()
-			for b.Loop() {
-				tally.selectForUpdate(candidates, unavailablePods{})
-			}
-		})
-	}
-}

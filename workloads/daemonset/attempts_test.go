@@ -4,73 +4,44 @@ package daemonset
 
 import (
 	"errors"
+	"fmt"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
-// DS-7: a node comes last while the last creation for it was refused, and no longer.
-func TestRefusedNodes(t *testing.T) {
-	var a attempts
-	set := newSet()
-	a.ended(set, "n1", errors.New("refused"))
-	a.ended(set, "n2", errors.New("refused"))
-	if nodes, _ := a.of(set); !nodes["n1"] || !nodes["n2"] || len(nodes) != 2 {
-		t.Errorf("refused nodes %v", nodes)
-	}
-	a.ended(set, "n1", nil)
-	if nodes, _ := a.of(set); nodes["n1"] || !nodes["n2"] {
-		t.Errorf("refused nodes %v, after the pod of n1 was created", nodes)
-	}
-	another := set.DeepCopy()
-	another.UID = "another"
-	if nodes, names := a.of(another); nodes != nil || names != nil {
-		t.Errorf("another set of the name has the refused nodes %v and names %v", nodes, names)
-	}
-	a.forget(keyOf(set))
-	if nodes, _ := a.of(set); len(nodes) > 0 {
-		t.Errorf("refused nodes %v are not forgotten", nodes)
-	}
+// attempt is a row of testdata/attempts.txt. Creations were refused for nodes, and served afterwards. An update took the pods of
+// nodes out of service. Nodes stands for nodes and pods as they are then, in the notation of place. The DaemonSet may be another
+// one of the name by then, or be forgotten.
+type attempt struct {
+	Refused, Served, Disrupted []string
+	Nodes                      string
+	Another, Forgotten         bool
 }
 
-// DS-11: that an update took a pod out of service is remembered until its node has an available one.
-func TestDisruptedNodes(t *testing.T) {
-	for name, test := range map[string]struct {
-		nodes string
-		want  map[string]bool
-	}{
-		"no pod":                     {"n1", map[string]bool{"n1": true}},
-		"a pod that is not":          {"n1:v1+down", map[string]bool{"n1": true}},
-		"an available one":           {"n1:v1", map[string]bool{}},
-		"one that is terminating":    {"n1:v1+leaving", map[string]bool{"n1": true}},
-		"one of another node":        {"n1 n2:v1", map[string]bool{"n1": true}},
-		"no node":                    {"n2:v1", map[string]bool{}},
-		"ready since a moment":       {"n1:v1+back", map[string]bool{"n1": true}},
-		"an available one beside it": {"n1:v1+leaving n1:v2", map[string]bool{}},
-	} {
+// TestAttempts shows which nodes come last, since the last creation for them was refused. It shows which are disrupted until they
+// have an available pod, for the first time and once more. (DS-7, DS-11)
+func TestAttempts(t *testing.T) {
+	patches.PlayRows(t, "testdata/attempts.txt", nil, func(t *testing.T, _ string, row *attempt) string {
 		var a attempts
-		s := place(t, setOf(t, ready10(two)), test.nodes)
-		a.disrupts(s.Set, "n1")
-		for range 2 { // the second time of what was noted the first time
-			if diff := cmp.Diff(test.want, a.disrupted(s.Set, s.Pods, s.Nodes, noon), cmp.Transformer("empty", func(m map[string]bool) int { return len(m) })); diff != "" {
-				t.Errorf("%s (-want +got): %s", name, diff)
-			}
+		s := place(t, setOf(t, ready10(two)), row.Nodes)
+		for _, node := range row.Refused {
+			a.ended(s.Set, node, errors.New("refused"))
 		}
-	}
-}
-
-// DS-11: a pod that became ready, or unready, no later than minReadySeconds after its creation was never available.
-func TestNeverAvailable(t *testing.T) {
-	for after, want := range map[time.Duration]bool{9 * time.Second: true, 10 * time.Second: true, 11 * time.Second: false} {
-		s := place(t, setOf(t, ready10(two)), "n1:v1+never")
-		s.Pods[0].Status.Conditions[0].LastTransitionTime = metav1.NewTime(s.Pods[0].CreationTimestamp.Add(after))
-		p := &planner{Snapshot: s}
-		view := &pod{}
-		view.Pod = s.Pods[0]
-		if got := p.neverAvailable(view); got != want {
-			t.Errorf("unready %s after its creation: never available: %t, want %t", after, got, want)
+		for _, node := range row.Served {
+			a.ended(s.Set, node, nil)
 		}
-	}
+		for _, node := range row.Disrupted {
+			a.disrupts(s.Set, node)
+		}
+		if row.Forgotten {
+			a.forget(keyOf(s.Set))
+		}
+		if row.Another {
+			s.Set.UID = "another"
+		}
+		nodes, names := a.of(s.Set)
+		first := a.disrupted(s.Set, s.Pods, s.Nodes, noon)
+		return fmt.Sprintln("refused", nodes, "names", names, "disrupted", first, "then", a.disrupted(s.Set, s.Pods, s.Nodes, noon))
+	})
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -34,25 +34,29 @@ var (
 // cluster is a fake cluster with DaemonSets.
 type cluster struct {
 	*fixture.Kind[Options, Snapshot, Plan]
-	sets client.DaemonSetInterface // the test's
+	measured measured
 }
 
-// inCluster plays a story with DaemonSets.
-func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
-	t.Helper()
-	fixture.PlayKind(t, setResource, newCluster, story)
+// measured are SetMetrics that remember the last ones.
+type measured []string
+
+func (m *measured) Counted(set types.NamespacedName, s *v1alpha1.DaemonSetStatus) {
+	*m = append(*m, fmt.Sprint(set, " ", showStatus(s)))
 }
+func (m *measured) Gone(set types.NamespacedName) { *m = append(*m, fmt.Sprint(set, " is gone")) }
 
 func newCluster(f *fixture.Cluster) *cluster {
+	c := &cluster{}
 	workloads, kube := connect(f, fixture.ControllerUser), f.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of}, SetMetrics: &c.measured,
 		DaemonSets: f.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:       f.PodInformer(), Revisions: f.RevisionInformer(),
 		Nodes: f.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	o.Reader = controller.Caches(o.reads())
-	return &cluster{Kind: fixture.NewKind(f, tested, o), sets: connect(f, fixture.TestUser).DaemonSets(web.Namespace)}
+	c.Kind = fixture.NewKind(f, tested, o)
+	return c
 }
 
 func connect(f *fixture.Cluster, user string) client.Interface {
@@ -67,13 +71,6 @@ func testSet(name string) *v1alpha1.DaemonSet {
 	set.Name, set.UID, set.Generation = name, "", 0
 	set.Spec.Selector.MatchLabels["app"], set.Spec.Template.Labels["app"] = name, name
 	set.Spec.Template.Spec.Containers[0].Image = "nginx:1"
-	return set
-}
-
-func (c *cluster) get() *v1alpha1.DaemonSet {
-	c.T.Helper()
-	set, err := c.sets.Get(c.T.Context(), web.Name, metav1.GetOptions{})
-	c.Must(err)
 	return set
 }
 

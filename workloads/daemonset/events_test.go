@@ -4,9 +4,9 @@ package daemonset
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,29 +19,14 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// situations are DaemonSets in the midst of something, so that between them the planner
-// reads all that it ever reads.
+// situations are those of testdata/situations.txt: states as those of TestPlans.
 func situations(t *testing.T) mutation.Planner[Snapshot] {
-	all := map[string]*Snapshot{}
-	for name, s := range map[string][2]string{
-		"settled":                     {"{}", "n1:v2 n2:v2"},
-		"recreation":                  {ready10(two), "n1:v1 n2:v1+down n3:v2+never n4:v0+young tainted:v1 evicting:v2"},
-		"in place":                    {inPlace, "n1:v1+gate n2:v1+gate+down n3:v2+gate"},
-		"in place, beside a sidecar":  {inPlace, "n1:v1+gate+sidecar n2:v1+gate"},
-		"in place, too short a burst": {strings.Replace(inPlace, "spec: {", "spec: {burstReplicas: 1, ", 1), "n1:v1+gate n2:v1+gate"},
-		"surge":                       {ready10(surge), "n1:v1 n2:v1 n2:v2+young n3:v1+down n3:v2"},
-		"OnDelete":                    {onDelete, "n1:v1 n2"},
-		"paused":                      {paused, "n1:v1 n2 n3:v2+leaving"},
-		"partition and selector":      {rolling + "partition: 1, selector: {matchLabels: {name: n1}}}}}", "n1:v1 n2:v1 n3"},
-		"hook":                        {hook, "n1:v1+hook n2:v1+hook+preparing n3:v2"},
-		"ended":                       {"{}", "n1:v2+Failed n2:v2+Succeeded (n3):v2+pending"},
-		"zone":                        {zoned, "other:v2 n1:v2+orphan n2:v2+app=db"},
-	} {
-		all[name] = place(t, setOf(t, s[0]), s[1])
-	}
-	all["revisions"] = place(t, setOf(t, "spec: {revisionHistoryLimit: 0}"), "n1:v1 n2:v2")
-	all["revisions"].Revisions[0].OwnerReferences = nil
-	return mutation.Planner[Snapshot]{Situations: all, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
+	p := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{}, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
+	datadriven.RunTest(t, "testdata/situations.txt", func(t *testing.T, d *datadriven.TestData) string {
+		p.Situations[d.Cmd] = placeOf(t, d)
+		return ""
+	})
+	return p
 }
 
 // describe is everything that a plan says, whatever object it says it about.

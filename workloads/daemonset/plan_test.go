@@ -3,6 +3,7 @@
 package daemonset
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,18 +17,14 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const (
-	rolling  = "spec: {updateStrategy: {rollingUpdate: {"
-	two      = rolling + "maxUnavailable: 2}}}"
-	inPlace  = rolling + "rollingUpdateType: InPlaceIfPossible, maxUnavailable: 2}}}"
-	surge    = rolling + "maxSurge: 2}}}"
-	paused   = rolling + "paused: true}}}"
-	onDelete = "spec: {updateStrategy: {type: OnDelete}}"
-	zoned    = "spec: {template: {spec: {nodeSelector: {zone: a}}}}"
-	hook     = "spec: {lifecycle: {preDelete: {labelsHandler: {hook: 'true'}}}}"
+	rolling = "spec: {updateStrategy: {rollingUpdate: {"
+	two     = rolling + "maxUnavailable: 2}}}"
+	inPlace = rolling + "rollingUpdateType: InPlaceIfPossible, maxUnavailable: 2}}}"
 )
 
 // ready10 has pods count as available after ten seconds.
@@ -146,5 +143,25 @@ func TestFeaturesOf(t *testing.T) {
 	}
 	if diff := cmp.Diff(Features{PartitionRoundsDown: true, PreDownloadSandboxConfig: true}, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
+}
+
+// TestReplace plays testdata/replace: each row is a Rollout, and shows what of it may be replaced.
+func TestReplace(t *testing.T) {
+	patches.PlayRows(t, "testdata/replace", func() Rollout { return Rollout{} }, func(_ *testing.T, _ string, row *Rollout) string {
+		return fmt.Sprintf("%+v", row.Replace())
+	})
+}
+
+// TestZeros: other tools read the numbers of a status, and take those that are missing for unknown. (DS-17)
+func TestZeros(t *testing.T) {
+	data, err := json.Marshal(&v1alpha1.DaemonSetStatus{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable", "numberUnavailable"} {
+		if !strings.Contains(string(data), `"`+field+`":0`) {
+			t.Errorf("%s is not in %s", field, data)
+		}
 	}
 }

@@ -151,25 +151,18 @@ func inRolling(spoil func(*v1alpha1.RollingUpdateDaemonSet)) bug {
 	})
 }
 
-// unavailableOld lists the old pods that serve no client.
-func unavailableOld(s *Snapshot, p *Plan) (pods []*corev1.Pod) {
-	for _, pod := range s.Pods {
-		gone := slices.ContainsFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.Pod == pod })
-		if update := p.Revisions.Update; update != nil && !gone && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, s.Set) &&
-			!lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) && pod.Labels[podplan.RevisionLabel] != update.Name[len(s.Set.Name)+1:] {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
-}
-
-// updateUnavailable updates old pods that are not available whatever else is.
+// updateUnavailable updates old pods that serve no client, whatever else is.
 func updateUnavailable(s *Snapshot, p *Plan) {
 	if p.Rollout.MaxUnavailable == 0 {
 		return
 	}
-	for _, pod := range unavailableOld(s, p) {
-		p.Delete = append(p.Delete, rollout.PodDeletion{Pod: pod, For: rollout.DeleteForUpdate})
+	planned := slices.Clone(p.Delete)
+	for _, pod := range s.Pods {
+		gone := slices.ContainsFunc(planned, func(d rollout.PodDeletion) bool { return d.Pod == pod })
+		if update := p.Revisions.Update; update != nil && !gone && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, s.Set) &&
+			!lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) && pod.Labels[podplan.RevisionLabel] != update.Name[len(s.Set.Name)+1:] {
+			p.Delete = append(p.Delete, rollout.PodDeletion{Pod: pod, For: rollout.DeleteForUpdate})
+		}
 	}
 }
 

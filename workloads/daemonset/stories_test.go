@@ -11,12 +11,16 @@ import (
 )
 
 // TestStories plays the stories in testdata: see fixture.PlayStories. The option "resize" has pods resized in place. With a reason, the node n2
-// gives it and does not resize its first pod.
+// gives it and does not resize its first pod. "measured" shows what SetMetrics were told last since this was asked.
 func TestStories(t *testing.T) {
 	fixture.PlayStories(t, "testdata/stories", setResource, func(f *fixture.Cluster) *fixture.Story {
 		c := newCluster(f)
 		s := c.Story(func(int32) any { return testSet(web.Name) })
 		s.Option, s.Node = c.option, newNode
+		s.Further["measured"] = func(...string) string {
+			defer func() { c.measured = nil }()
+			return append(measured{"nothing"}, c.measured...)[len(c.measured)] + "\n"
+		}
 		return s
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/conformance/snapshots"
+	"github.com/podwright/podwright/internal/testing/planbench"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -299,14 +300,6 @@ func waits(p *Plan) string {
 	return strings.Join(parts, ", ")
 }
 
-func problems(p *Plan) string {
-	var parts []string
-	for _, problem := range p.Problems {
-		parts = append(parts, fmt.Sprintf("%s: %v", problem.Condition, problem.Err))
-	}
-	return strings.Join(parts, "\n")
-}
-
 func TestSnapshots(t *testing.T) {
 	snapshots.Check(t, NewPlan, func() *Snapshot {
 		return testSnapshot(t, "B/A 0A 1B 3A replicas=3 claimed")
@@ -320,7 +313,7 @@ func TestAMillionReplicas(t *testing.T) {
 		s := testSnapshot(t, fmt.Sprint("A/A 0A 1A replicas=", n))
 		return testing.AllocsPerRun(1, func() {
 			if plan := NewPlan(s); len(plan.Create) == 0 || len(plan.Problems) > 0 {
-				t.Fatalf("%d pods, problems: %s", len(plan.Create), problems(plan))
+				t.Fatalf("%d pods, problems: %v", len(plan.Create), planbench.Problems(plan.Problems))
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
@@ -90,25 +91,11 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		}
 	}))
-	plant("an update in place changes a label more", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
-		for i := range p.Patch {
-			if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
-				p.Patch[i].Patch.SetLabel("touched", "true")
-			}
-		}
-	}))
-	plant("an update in place leaves pods in service", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
-		for i := range p.Patch {
-			if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
-				p.Patch[i].Patch.Conditions = nil
-			}
-		}
-	}))
-	plant("an update in place gives the wrong image", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
-		for i := range p.Patch {
-			for container := range p.Patch[i].Patch.Images {
-				p.Patch[i].Patch.Images[container] = "nginx:latest"
-			}
+	plant("an update in place changes a label more", invariants.InPlace, 0, inPatches(func(p *podpatch.Patch) { p.SetLabel("touched", "true") }))
+	plant("an update in place leaves pods in service", invariants.InPlace, 0, inPatches(func(p *podpatch.Patch) { p.Conditions = nil }))
+	plant("an update in place gives the wrong image", invariants.InPlace, 0, inPatches(func(p *podpatch.Patch) {
+		for container := range p.Images {
+			p.Images[container] = "nginx:latest"
 		}
 	}))
 	plant("the status counts one too many", invariants.Status, 0, inStatus(func(status *v1beta1.StatefulSetStatus) { status.AvailableReplicas++ }))
@@ -149,7 +136,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}))
 	plant("the lowest pod that is left over goes first", invariants.Order, 5, inPlan(deleteLowest))
 	plant("pods that their hooks release are all deleted at once", invariants.Order, 28, inPlan(deleteReleased).While(holdDeletions))
-	plant("history forgets revisions of pods that leave", invariants.History, 2, inPlan(forgetLeaving).While(leave))
+	plant("history forgets revisions of pods that leave", invariants.History, 2, inPlan(forgetLeaving).While(edit("leave")))
 	plant("revisions are deleted as they may have become", invariants.History, 13, onWire(simulation.SpoilDeletions("{}")))
 	plant("a planner panics", invariants.Calm, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 		if s.Partition != nil && *s.Partition > 0 {
@@ -218,11 +205,7 @@ func holdDeletions(u *simulation.User, r *rand.Rand) {
 		u.AnswerHook(pod)
 		return
 	}
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		scaling,
-		simulation.Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`),
-		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"hold-delete":"%v"}}}}}`, true),
-	}))
+	edit("holdDeletions")(u, r)
 }
 
 // forgetLeaving drops revisions of pods that are on their way out.
@@ -230,15 +213,6 @@ func forgetLeaving(s *Snapshot, p *Plan) {
 	misread := *s
 	misread.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool { return leftOver(s, pod) || pod.DeletionTimestamp != nil })
 	p.Revisions.Delete = NewPlan(&misread).Revisions.Delete
-}
-
-// leave has pods leave that come from old revisions, of which none is kept.
-func leave(u *simulation.User, r *rand.Rand) {
-	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
-		scaling,
-		simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0),
-		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
-	}))
 }
 
 // bug is planted into a controller.
@@ -252,10 +226,10 @@ var (
 	onWire     = simulation.OnWire[Options, Reconciler]
 )
 
-// scaling is what gives pods up, and wants them again.
-var scaling = simulation.Pick(`{"spec":{"replicas":%v}}`, 1, 4)
-
-func scaleOften(u *simulation.User, r *rand.Rand) { u.Edit(scaling(r)) }
+// scaleOften gives pods up, and wants them again.
+func scaleOften(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.Pick(`{"spec":{"replicas":%v}}`, 1, 4)(r))
+}
 
 // takeNames gives pods up, and puts strangers in the places of those that are to go.
 func takeNames(u *simulation.User, r *rand.Rand) {
@@ -287,6 +261,17 @@ func inRolling(spoil func(*v1beta1.RollingUpdateStatefulSetStrategy)) bug {
 	return inSpec(func(spec *v1beta1.StatefulSetSpec) {
 		if spec.UpdateStrategy.RollingUpdate != nil {
 			spoil(spec.UpdateStrategy.RollingUpdate)
+		}
+	})
+}
+
+// inPatches plants a bug into how pods are updated in place.
+func inPatches(spoil func(*podpatch.Patch)) bug {
+	return inPlan(func(_ *Snapshot, p *Plan) {
+		for _, patch := range p.Patch {
+			if patch.Kind == rollout.PatchUpdateInPlace {
+				spoil(patch.Patch)
+			}
 		}
 	})
 }

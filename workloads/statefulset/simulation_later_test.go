@@ -51,11 +51,7 @@ func later(b bug) *simulation.Subject {
 		}
 	})
 	w.Push = func(u *simulation.User) { push(u, laterRules) }
-	w.Judge = func(uint64) simulation.Judge {
-		past := invariants.NewPast()
-		past.StatefulSets = laterRules
-		return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
-	}
+	w.Judge = judgedBy(laterRules)
 	return w
 }
 

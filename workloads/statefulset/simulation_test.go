@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/podwright/podwright/internal/controller"
@@ -70,10 +71,16 @@ func simulated(bug bug) *simulation.Subject {
 		Rare:     simulation.Rarely(rareEdits...),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     func(u *simulation.User) { push(u, invariants.StatefulSetFeatures{}) },
-		Judge: func(uint64) simulation.Judge {
-			past := invariants.NewPast()
-			return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
-		},
+		Judge:    judgedBy(invariants.StatefulSetFeatures{}),
+	}
+}
+
+// judgedBy returns the judges of controllers that have features.
+func judgedBy(features invariants.StatefulSetFeatures) func(uint64) simulation.Judge {
+	return func(uint64) simulation.Judge {
+		past := invariants.NewPast()
+		past.StatefulSets = features
+		return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
 	}
 }
 
@@ -93,4 +100,24 @@ func simulatedOptions(features Features) func(*simulation.Process) (Options, err
 		o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceStatefulSets, Note: p.Observe}
 		return o, nil
 	}
+}
+
+// TestSimulationRegressions plays histories in which bugs were found: the seed
+// tells which, and in some of them users do often what shows the bug.
+func TestSimulationRegressions(t *testing.T) {
+	simulation.Replay(t, []simulation.Regression{
+		{Found: "a claim that goes with a former set of the same name is used", Seed: 59, Workload: simulated(bug{})},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{Often: edit("holdUpdates")})},
+		{Found: "a pod that serves is taken while another is down elsewhere", Seed: 0, Workload: simulated(bug{Often: edit("editAmid")})},
+		{Found: "the same, for a hook", Seed: 7, Workload: simulated(bug{Often: edit("editAmid")})},
+		{Found: "an update in place gives all pods one identity", Seed: 1, Workload: simulated(bug{Often: edit("nameInTemplate")})},
+		{Found: "a claim that fails on its way to a former size holds up the pods beside it", Seed: 7229, Workload: growing(bug{})},
+		{Found: "a second manager has a claim ask for less than the first", Seed: 6504, Workload: growing(bug{})},
+	})
+}
+
+// edit has users make the edits of a list in testdata/users.txt.
+func edit(list string) func(*simulation.User, *rand.Rand) {
+	edits := simulation.ReadEdits(list)
+	return func(u *simulation.User, r *rand.Rand) { u.Edit(simulation.AnyEdit(r, edits)) }
 }

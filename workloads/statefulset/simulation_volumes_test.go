@@ -105,11 +105,7 @@ func growing(b bug) *simulation.Subject {
 		}
 		push(u, rules)
 	}
-	w.Judge = func(uint64) simulation.Judge {
-		past := invariants.NewPast()
-		past.StatefulSets = rules
-		return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
-	}
+	w.Judge = judgedBy(rules)
 	return w
 }
 
