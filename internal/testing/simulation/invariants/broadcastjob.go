@@ -91,8 +91,8 @@ func (j *jobJudge) result(pod *corev1.Pod) v1alpha1.BroadcastJobNodeResult {
 		return v1alpha1.NodeFailed
 	}
 	restarts := int32(0)
-	for i := range pod.Status.ContainerStatuses {
-		restarts += pod.Status.ContainerStatuses[i].RestartCount
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts += c.RestartCount
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && restarts > j.job.Spec.FailurePolicy.RestartLimit {
 		return v1alpha1.NodeFailed

@@ -243,12 +243,7 @@ func (j *cloneSetJudge) lostClaim(pod *corev1.Pod, s *State) bool {
 }
 
 func badImage(pod *corev1.Pod) bool {
-	for i := range pod.Spec.Containers {
-		if strings.Contains(pod.Spec.Containers[i].Image, "bad") {
-			return true
-		}
-	}
-	return false
+	return first(pod.Spec.Containers, func(c *corev1.Container) bool { return strings.Contains(c.Image, "bad") }) != nil
 }
 
 // heldUpBy tells whether the condition HeldUp begins with the name of a pod.

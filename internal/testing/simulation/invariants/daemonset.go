@@ -226,12 +226,7 @@ func (j *daemonSetJudge) adopts(pod *corev1.Pod) bool {
 
 // elder orders the pods of a node. (DS-4)
 func elder(a, b *corev1.Pod) int {
-	unscheduled := func(pod *corev1.Pod) int {
-		if pod.Spec.NodeName == "" {
-			return 1
-		}
-		return 0
-	}
+	unscheduled := func(pod *corev1.Pod) int { return one(pod.Spec.NodeName == "") }
 	return cmp.Or(cmp.Compare(unscheduled(a), unscheduled(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
@@ -339,8 +334,7 @@ func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool
 		return false, false
 	}
 	runs, stays = true, true
-	for i := range node.Spec.Taints {
-		taint := &node.Spec.Taints[i]
+	for taint := range each(node.Spec.Taints) {
 		if tolerated[taint.Key] == taint.Effect || scheduler.Tolerates(spec, taint) {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -69,12 +70,7 @@ func (p *pulling) image() (name, tag string) {
 // taskOf is the task of a job on a node, nil if it has none. (IMG-1.4)
 func (p *pulling) taskOf(image *v1alpha1.NodeImage) *v1alpha1.ImageTagSpec {
 	name, tag := p.image()
-	for i, task := range image.Spec.Images[name].Tags {
-		if task.Tag == tag && asks(p.UID, &task) {
-			return &image.Spec.Images[name].Tags[i]
-		}
-	}
-	return nil
+	return first(image.Spec.Images[name].Tags, func(task *v1alpha1.ImageTagSpec) bool { return task.Tag == tag && asks(p.UID, task) })
 }
 
 func asks(job types.UID, task *v1alpha1.ImageTagSpec) bool {
@@ -83,12 +79,8 @@ func asks(job types.UID, task *v1alpha1.ImageTagSpec) bool {
 
 // phaseOf is what a node has reported of a version of a task; empty for nothing.
 func phaseOf(image *v1alpha1.NodeImage, name string, task *v1alpha1.ImageTagSpec) v1alpha1.ImagePullPhase {
-	for _, status := range image.Status.ImageStatuses[name].Tags {
-		if status.Tag == task.Tag && status.Version == task.Version {
-			return status.Phase
-		}
-	}
-	return ""
+	status := first(image.Status.ImageStatuses[name].Tags, func(s *v1alpha1.ImageTagStatus) bool { return s.Tag == task.Tag && s.Version == task.Version })
+	return ptr.Deref(status, v1alpha1.ImageTagStatus{}).Phase
 }
 
 // counts are how many nodes are how far. (IMG-1.5)

@@ -54,27 +54,20 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	if len(keys) == 0 {
 		return
 	}
-	allowed := map[string]bool{}
-	for _, key := range deferred(before) { // judged when it was put off
-		allowed[key] = true
-	}
+	allowed := map[string]string{}
 	for _, s := range []*State{w.Truth, w.Known} { // what its author knew may be gone together with the workload
 		for _, t := range templatesOf(s.Revisions) {
-			for key := range t.Labels {
-				allowed[key] = true
-			}
-			for key := range t.Annotations {
-				allowed[key] = true
-			}
+			maps.Copy(allowed, t.Labels)
+			maps.Copy(allowed, t.Annotations)
 		}
 	}
 	if l != nil && l.InPlaceUpdate != nil {
-		for key := range l.InPlaceUpdate.LabelsHandler {
-			allowed[key] = true
-		}
+		maps.Copy(allowed, l.InPlaceUpdate.LabelsHandler)
 	}
+	putOff := deferred(before) // judged when it was
 	for _, key := range keys {
-		v.never(!allowed[key], InPlace,
+		_, may := allowed[key]
+		v.never(!may && !slices.Contains(putOff, key), InPlace,
 			"changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
 	}
 }
@@ -116,8 +109,8 @@ func checkTakenBack(v *violations, w *Write) {
 	if target == nil || !takenBack(before, after) {
 		return
 	}
-	for i := range after.Spec.Containers {
-		if c := &after.Spec.Containers[i]; !slices.Contains([]string{"", unmirrored(c.Image)}, image(&target.Spec, c.Name)) { // sidecars are injected
+	for c := range each(after.Spec.Containers) {
+		if !slices.Contains([]string{"", unmirrored(c.Image)}, image(&target.Spec, c.Name)) { // sidecars are injected
 			v.add(InPlace, "takes pod %s back to revision %s, which says %q of container %s, and not %s",
 				before.Name, after.Labels[revisionLabel], image(&target.Spec, c.Name), c.Name, c.Image)
 		}
@@ -148,8 +141,7 @@ func checkPodStatus(v *violations, before, after *corev1.Pod) {
 	rest.Conditions = before.Status.Conditions
 	v.never(!equality.Semantic.DeepEqual(before.Status, *rest), InPlace,
 		"changes more of the status of pod %s than conditions", before.Name)
-	for i := range after.Status.Conditions {
-		is := &after.Status.Conditions[i]
+	for is := range each(after.Status.Conditions) {
 		was := condition(before, is.Type)
 		if was != nil && equality.Semantic.DeepEqual(*was, *is) {
 			continue
@@ -316,12 +308,7 @@ func resized(spec, to *corev1.PodSpec) *corev1.PodSpec {
 
 // reportsResources tells whether the kubelet of a pod says what its containers have. (IP-37)
 func reportsResources(pod *corev1.Pod) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if s := &pod.Status.ContainerStatuses[i]; s.Ready && s.Resources == nil {
-			return false
-		}
-	}
-	return true
+	return first(pod.Status.ContainerStatuses, func(s *corev1.ContainerStatus) bool { return s.Ready && s.Resources == nil }) == nil
 }
 
 // checkResize: a container gets the cpu that the revision of its pod names and no other, least of all that of an
@@ -334,8 +321,8 @@ func checkResize(v *violations, w *Write, before, after *corev1.Container, targe
 	pod, _ := w.pods()
 	v.never(w.Subresource != "resize", InPlace, "changes resources of pod %s by %s", pod.Name, w.Subresource)
 	if target != nil {
-		for i := range target.Spec.Containers {
-			if c := &target.Spec.Containers[i]; c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources) {
+		for c := range each(target.Spec.Containers) {
+			if c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources) {
 				v.add(InPlace, "gives container %s of pod %s the cpu %s, its revision says %s",
 					c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
 			}
@@ -356,14 +343,8 @@ func resizedInService(w *Write, before, after *corev1.Pod) bool {
 	if from == nil || to == nil || equality.Semantic.DeepEqual(from.Spec, to.Spec) || !equality.Semantic.DeepEqual(resized(&from.Spec, &to.Spec), &to.Spec) {
 		return false
 	}
-	for i := range to.Spec.Containers {
-		for _, p := range to.Spec.Containers[i].ResizePolicy {
-			if p.RestartPolicy == corev1.RestartContainer {
-				return false
-			}
-		}
-	}
-	return true
+	restarts := func(p corev1.ContainerResizePolicy) bool { return p.RestartPolicy == corev1.RestartContainer }
+	return first(to.Spec.Containers, func(c *corev1.Container) bool { return slices.ContainsFunc(c.ResizePolicy, restarts) }) == nil
 }
 
 // checkResized: a pod asks for the cpu of its revision, whether its node has it or not. (IP-36)

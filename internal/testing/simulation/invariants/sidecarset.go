@@ -151,13 +151,8 @@ func hot(c *v1alpha1.SidecarContainer) bool {
 	return c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade
 }
 
-func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
-	for i := range j.set.Spec.Containers {
-		if c := &j.set.Spec.Containers[i]; hot(c) {
-			all = append(all, c)
-		}
-	}
-	return all
+func (j *sidecarSetJudge) hotOnes() []*v1alpha1.SidecarContainer {
+	return among(each(j.set.Spec.Containers), hot)
 }
 
 func namesOf(c *v1alpha1.SidecarContainer) []string {

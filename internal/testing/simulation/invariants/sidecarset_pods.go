@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -29,18 +30,10 @@ func (j *sidecarSetJudge) listed(pod *corev1.Pod) bool {
 }
 
 func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
-		for _, name := range namesOf(c) {
-			if image(&pod.Spec, name) == "" {
-				return false
-			}
-		}
-		if hot(c) && !slices.Contains(namesOf(c), working(pod)[c.Name]) {
-			return false
-		}
-	}
-	return true
+	return first(j.set.Spec.Containers, func(c *v1alpha1.SidecarContainer) bool {
+		lacks := func(name string) bool { return image(&pod.Spec, name) == "" }
+		return slices.ContainsFunc(namesOf(c), lacks) || hot(c) && !slices.Contains(namesOf(c), working(pod)[c.Name])
+	}) == nil
 }
 
 // working says which containers of hot ones work in a pod.
@@ -88,15 +81,9 @@ func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
 	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !ranOther
 }
 
-func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range list {
-			if list[i].Name == name {
-				return list[i]
-			}
-		}
-	}
-	return s
+func statusOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
+	named := func(s *corev1.ContainerStatus) bool { return s.Name == name }
+	return ptr.Deref(cmp.Or(first(pod.Status.ContainerStatuses, named), first(pod.Status.InitContainerStatuses, named)), corev1.ContainerStatus{})
 }
 
 // took tells whether a container runs the image of its spec: the kubelets of simulations
@@ -255,8 +242,7 @@ func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision stri
 	for _, c := range before.Spec.Containers {
 		want[c.Name] = c.Image
 	}
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
+	for c := range each(j.set.Spec.Containers) {
 		names := namesOf(c)
 		if want[names[0]] = c.Image; hot(c) {
 			want[names[1]] = c.UpgradeStrategy.HotUpgradeEmptyImage
@@ -282,8 +268,8 @@ func native(c *corev1.Container) bool {
 
 // natives are the native sidecars of the SidecarSet that count as containers. They are never upgraded hot. (SCI-42)
 func (j *sidecarSetJudge) natives() (natives []v1alpha1.SidecarContainer) {
-	for i := range j.set.Spec.InitContainers {
-		if c := j.set.Spec.InitContainers[i]; j.contract.Natives && native(&c.Container) {
+	for _, c := range j.set.Spec.InitContainers {
+		if j.contract.Natives && native(&c.Container) {
 			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{}
 			natives = append(natives, c)
 		}
@@ -293,8 +279,8 @@ func (j *sidecarSetJudge) natives() (natives []v1alpha1.SidecarContainer) {
 
 // inPod are the names of the SidecarSet's containers that a pod has. A native sidecar may be newer than the pod.
 func (j *sidecarSetJudge) inPod(pod *corev1.Pod) (names []string) {
-	for i := range j.all {
-		for _, name := range namesOf(&j.all[i]) {
+	for c := range each(j.all) {
+		for _, name := range namesOf(c) {
 			if image(&pod.Spec, name) != "" {
 				names = append(names, name)
 			}

@@ -65,17 +65,14 @@ func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 
 // imagesOf are the images that a container of pods may get, none of one that is not the SidecarSet's.
 func (j *sidecarSetJudge) imagesOf(name string) []string {
-	for i := range j.all {
-		c := &j.all[i]
-		switch {
-		case !slices.Contains(namesOf(c), name):
-		case hot(c):
-			return []string{c.Image, c.UpgradeStrategy.HotUpgradeEmptyImage}
-		default:
-			return []string{c.Image}
-		}
+	c := first(j.all, func(c *v1alpha1.SidecarContainer) bool { return slices.Contains(namesOf(c), name) })
+	switch {
+	case c == nil:
+		return nil
+	case hot(c):
+		return []string{c.Image, c.UpgradeStrategy.HotUpgradeEmptyImage}
 	}
-	return nil
+	return []string{c.Image}
 }
 
 // checkRecords: of the annotations only the SidecarSet's own entries change. (SCS-11, SCS-12)
@@ -203,8 +200,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 	j.never(j.isUpdated(before), Needless, "updates pod %s, which is updated", before.Name)
 	j.never(!j.upgradable(before), InPlace, "updates pod %s, of which more than images has changed", before.Name)
 	j.checkRecord(after)
-	for i := range j.all {
-		c := &j.all[i]
+	for c := range each(j.all) {
 		name := c.Name
 		if hot(c) {
 			name, _ = worker(after, c)
@@ -230,8 +226,7 @@ func (j *sidecarSetJudge) checkStays(before, after *corev1.Pod) {
 	if held == nil {
 		return
 	}
-	for i := range j.all {
-		c := &j.all[i]
+	for c := range each(j.all) {
 		same := func(old v1alpha1.SidecarContainer) bool { return old.Name == c.Name && old.Image == c.Image }
 		if !slices.ContainsFunc(slices.Concat(held.Spec.Containers, held.Spec.InitContainers), same) {
 			continue

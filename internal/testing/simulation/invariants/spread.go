@@ -13,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -167,17 +166,11 @@ func (f *spreading) closes() int32 {
 }
 
 func (f *spreading) schedulable(i int) *v1alpha1.WorkloadSpreadSubsetCondition {
-	for s := range f.Status.SubsetStatuses {
-		if f.Status.SubsetStatuses[s].Name != f.Spec.Subsets[i].Name {
-			continue
-		}
-		for c := range f.Status.SubsetStatuses[s].Conditions {
-			if c := &f.Status.SubsetStatuses[s].Conditions[c]; c.Type == v1alpha1.SubsetSchedulable {
-				return c
-			}
-		}
+	s := first(f.Status.SubsetStatuses, func(s *v1alpha1.WorkloadSpreadSubsetStatus) bool { return s.Name == f.Spec.Subsets[i].Name })
+	if s == nil {
+		return nil
 	}
-	return nil
+	return first(s.Conditions, func(c *v1alpha1.WorkloadSpreadSubsetCondition) bool { return c.Type == v1alpha1.SubsetSchedulable })
 }
 
 // open tells whether new pods are sent to a subset. (WS-17)
@@ -225,12 +218,7 @@ func WithHolder(s *State) *State {
 	for _, object := range s.Further[spreadResource] {
 		all = append(all, object.(*v1alpha1.WorkloadSpread))
 	}
-	last := func(ws *v1alpha1.WorkloadSpread) int {
-		if ws.DeletionTimestamp != nil {
-			return 1
-		}
-		return 0
-	}
+	last := func(ws *v1alpha1.WorkloadSpread) int { return one(ws.DeletionTimestamp != nil) }
 	held := *s
 	held.Workload = slices.MinFunc(all, func(a, b *v1alpha1.WorkloadSpread) int {
 		return cmp.Or(last(a)-last(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
@@ -278,8 +266,7 @@ func (f *spreading) selects(pod *corev1.Pod) bool {
 	if filter == nil || filter.Selector == nil {
 		return true
 	}
-	selector, err := metav1.LabelSelectorAsSelector(filter.Selector)
-	return err == nil && selector.Matches(labels.Set(pod.Labels))
+	return matches(filter.Selector, pod.Labels)
 }
 
 // filter reads how many pods are wanted at the paths of the WorkloadSpread; false if nothing is there, so that it is not known. (WS-34)

@@ -139,14 +139,10 @@ func (f *spreading) tooMany(pod *corev1.Pod, owner types.UID, all []sent) bool {
 		}
 	}
 	for _, other := range f.pods {
-		if active(other) && hashOf(other) == hashOf(pod) && metav1.GetControllerOfNoCopy(other).UID == owner {
-			alike++
-		}
+		count(&alike, active(other) && hashOf(other) == hashOf(pod) && metav1.GetControllerOfNoCopy(other).UID == owner)
 	}
-	for i := range all {
-		if s := &all[i]; s.owner == owner && s.hash == hashOf(pod) && !slices.ContainsFunc(f.pods, s.is) {
-			alike++
-		}
+	for s := range each(all) {
+		count(&alike, s.owner == owner && s.hash == hashOf(pod) && !slices.ContainsFunc(f.pods, s.is))
 	}
 	return alike > wants
 }
@@ -164,9 +160,7 @@ func (f *spreading) tally(pod *corev1.Pod, all []sent, truth map[string]*corev1.
 		switch {
 		case i >= 0:
 			t.all[i]++
-			if hash == hashOf(pod) {
-				t.same[i]++
-			}
+			count(&t.same[i], hash == hashOf(pod))
 		case f.isLatestHash(hash):
 			t.loose++
 		}
@@ -176,8 +170,7 @@ func (f *spreading) tally(pod *corev1.Pod, all []sent, truth map[string]*corev1.
 			add(f.subsetOf(other), hashOf(other))
 		}
 	}
-	for i := range all {
-		s := &all[i]
+	for s := range each(all) {
 		if s.name != "" && s.name == pod.Name || slices.ContainsFunc(f.pods, s.is) {
 			continue
 		}

@@ -156,13 +156,12 @@ func (f *spreading) heldUp() string {
 	if len(f.Status.SubsetStatuses) == 0 {
 		return ""
 	}
-	for _, c := range f.Status.SubsetStatuses[0].Conditions {
-		if c.Type == "HeldUp" {
-			object, _, _ := strings.Cut(c.Message, ": ")
-			return c.Reason + ": " + object
-		}
+	c := conditionOf(&f.Status.SubsetStatuses[0], heldUp)
+	if c == nil {
+		return ""
 	}
-	return ""
+	object, _, _ := strings.Cut(c.message, ": ")
+	return c.reason + ": " + object
 }
 
 // checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that
@@ -264,10 +263,7 @@ func (f *spreading) checkCosts(v *violations) {
 // rank says how much a pod is worth, of those of its subset: revision before node, phase and readiness.
 func rank(f *spreading, pod *corev1.Pod) (worth int) {
 	for _, is := range []bool{f.isLatest(pod), pod.Spec.NodeName != "", pod.Status.Phase == corev1.PodRunning, ready(pod)} {
-		worth *= 2
-		if is {
-			worth++
-		}
+		worth = 2*worth + one(is)
 	}
 	return worth
 }

@@ -177,10 +177,10 @@ func (f *spreading) fits(pod *corev1.Pod, i int, node *corev1.Node) bool {
 
 // preference is the weight of the preferred terms of a subset that a node matches, which are about one label each.
 func preference(subset *v1alpha1.WorkloadSpreadSubset, node *corev1.Node) (weight int32) {
-	for i := range subset.PreferredNodeSelectorTerms {
-		for _, e := range subset.PreferredNodeSelectorTerms[i].Preference.MatchExpressions {
+	for term := range each(subset.PreferredNodeSelectorTerms) {
+		for _, e := range term.Preference.MatchExpressions {
 			if slices.Contains(e.Values, node.Labels[e.Key]) {
-				weight += subset.PreferredNodeSelectorTerms[i].Weight
+				weight += term.Weight
 			}
 		}
 	}

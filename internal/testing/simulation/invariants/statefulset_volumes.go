@@ -20,12 +20,9 @@ func (j *statefulSetJudge) growsClaims() bool {
 
 // templateOf is the template that a claim of a pod was made of; nil if the set has it no more.
 func (j *statefulSetJudge) templateOf(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		if t := &j.set.Spec.VolumeClaimTemplates[i]; claim.Name == t.Name+"-"+j.podName(j.claimOrdinal(claim.Name)) {
-			return t
-		}
-	}
-	return nil
+	return first(j.set.Spec.VolumeClaimTemplates, func(t *corev1.PersistentVolumeClaim) bool {
+		return claim.Name == t.Name+"-"+j.podName(j.claimOrdinal(claim.Name))
+	})
 }
 
 func requested(claim *corev1.PersistentVolumeClaim) int64 {
@@ -159,8 +156,7 @@ func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 
 // tooSmall tells whether a claim asks for less than its template does. (STS-30)
 func (j *statefulSetJudge) tooSmall(s *State) bool {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		t := &j.set.Spec.VolumeClaimTemplates[i]
+	for t := range each(j.set.Spec.VolumeClaimTemplates) {
 		for _, ordinal := range j.wanted {
 			if claim := s.Claims[t.Name+"-"+j.podName(ordinal)]; claim != nil && requested(claim) < requested(t) {
 				return true
@@ -192,8 +188,7 @@ func (j *statefulSetJudge) checkGrown(s *State) (obstructed int) {
 // checkVolumeCounts: the status counts the claims of pods by template. (STS-44)
 func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, of *State) {
 	var want []v1beta1.StatefulSetVolumeClaimStatus
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		t := &j.set.Spec.VolumeClaimTemplates[i]
+	for t := range each(j.set.Spec.VolumeClaimTemplates) {
 		counts := v1beta1.StatefulSetVolumeClaimStatus{VolumeClaimName: t.Name}
 		for _, pod := range of.Pods {
 			if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
@@ -204,9 +199,7 @@ func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, 
 					continue
 				}
 				counts.CompatibleReplicas++
-				if capacity(c) >= requested(c) {
-					counts.CompatibleReadyReplicas++
-				}
+				count(&counts.CompatibleReadyReplicas, capacity(c) >= requested(c))
 			}
 		}
 		want = append(want, counts)

@@ -85,11 +85,9 @@ func (u *united) within() (map[string]int32, bool) {
 
 // calm tells whether no subset is closed, and no pod waits for a node that the scheduler does not find.
 func (u *united) calm() bool {
-	for i := range u.Status.SubsetStatuses {
-		for _, c := range u.Status.SubsetStatuses[i].Conditions {
-			if c.Type == v1alpha1.UnitedDeploymentSubsetSchedulable && c.Status == corev1.ConditionFalse {
-				return false
-			}
+	for s := range each(u.Status.SubsetStatuses) {
+		if c := conditionOf(s, v1alpha1.UnitedDeploymentSubsetSchedulable); c != nil && c.status == "False" {
+			return false
 		}
 	}
 	return !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
@@ -141,8 +139,7 @@ func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStat
 			v.add(Placement, "subset %s is to have %d pods, and its part is %d of %v", subset, n, all[subset], all)
 		}
 	}
-	for i := range status.SubsetStatuses {
-		s := &status.SubsetStatuses[i]
+	for s := range each(status.SubsetStatuses) {
 		reserved += s.ReservedPods
 		if s.Replicas != status.SubsetReplicas[s.Name] {
 			v.add(Status, "subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])

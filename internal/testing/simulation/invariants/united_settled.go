@@ -87,8 +87,8 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 func (u *united) checkSubsets(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
 	var names []string
 	if u.tellsSubsets || u.moves() {
-		for i := range u.Spec.Topology.Subsets {
-			names = append(names, u.Spec.Topology.Subsets[i].Name)
+		for _, subset := range u.Spec.Topology.Subsets {
+			names = append(names, subset.Name)
 		}
 	}
 	if len(names) != len(status.SubsetStatuses) {
@@ -133,8 +133,8 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 		return v
 	}
 	sum := int32(0)
-	for i := range u.Spec.Topology.Subsets {
-		name := u.Spec.Topology.Subsets[i].Name
+	for _, subset := range u.Spec.Topology.Subsets {
+		name := subset.Name
 		c := u.childOf(name)
 		if c == nil || !u.controls(c) {
 			v.add(Settled, "subset %s has no workload", name)
@@ -155,8 +155,7 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	}
 	v.never(len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()), Placement,
 		"the subsets are to have %d pods, and there are to be %d", sum, u.wants())
-	for i := range u.children {
-		c := &u.children[i]
+	for c := range each(u.children) {
 		if chosen := u.childOf(c.subset); u.controls(c) && c.GetDeletionTimestamp() == nil && c.subset != "" &&
 			(chosen == nil || chosen.GetUID() != c.GetUID() || u.subset(c.subset) == nil) {
 			v.add(Settled, "%s %s is left, which is that of no subset", c.resource, c.GetName())

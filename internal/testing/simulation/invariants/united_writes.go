@@ -109,13 +109,12 @@ func (p *UnitedPast) checkChildWrite(v *violations, u *united, w *Write) {
 func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
 	checkPrecise(v, w)
 	gone := func(u *united) bool {
-		for i := range u.children {
-			if c := &u.children[i]; c.GetUID() == w.Before.GetUID() {
-				chosen := u.childOf(c.subset)
-				return u.controls(c) && u.counts(c) && (u.resource != c.resource || u.subset(c.subset) == nil || chosen != nil && chosen.GetUID() != c.GetUID())
-			}
+		c := first(u.children, func(c *unitedChild) bool { return c.GetUID() == w.Before.GetUID() })
+		if c == nil || !u.controls(c) || !u.counts(c) {
+			return false
 		}
-		return false
+		chosen := u.childOf(c.subset)
+		return u.resource != c.resource || u.subset(c.subset) == nil || chosen != nil && chosen.GetUID() != c.GetUID()
 	}
 	if !gone(u) {
 		v.add(Ownership, "%s %s is deleted, which is that of its subset, or of another owner", w.Resource, w.name())

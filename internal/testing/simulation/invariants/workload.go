@@ -34,11 +34,7 @@ func toldBy(status any) (all []told) {
 }
 
 func conditionOf[T ~string](status any, of T) *told {
-	all := toldBy(status)
-	if i := slices.IndexFunc(all, func(c told) bool { return c.of == string(of) }); i >= 0 {
-		return &all[i]
-	}
-	return nil
+	return first(toldBy(status), func(c *told) bool { return c.of == string(of) })
 }
 
 // checkDead: while something waits for a dead node, HeldUp names it, or another one of those that wait. It is not written anew for each
