@@ -148,9 +148,8 @@ func (j *jobJudge) checkCreation() {
 		j.add(Placement, "creates pod %s on node %s, which has pod %s", pod.Name, name, other.Name)
 	}
 	result := j.job.Status.NodeResults[name]
-	if result != "" && (policy != v1alpha1.FailurePolicyTypePause || result != v1alpha1.NodeFailed) && (j.always() || j.Observed.Nodes[name] == nil) {
-		j.add(Needless, "creates pod %s on node %s, which has %s", pod.Name, name, result)
-	}
+	again := result == v1alpha1.NodeFailed && policy == v1alpha1.FailurePolicyTypePause || !j.always() && j.Observed.Nodes[name] != nil
+	j.never(result != "" && !again, Needless, "creates pod %s on node %s, which has %s", pod.Name, name, result)
 	switch {
 	case over(j.job), j.job.Status.Phase == v1alpha1.PhaseFailed, j.job.DeletionTimestamp != nil:
 		j.add(Needless, "creates pod %s, and the job is over or being deleted", pod.Name)

@@ -78,9 +78,8 @@ func (b *SharedBudgets) Write(w *Write) []Violation {
 
 // checkUntold: a pod loses the name of its budget only if that has a targetRef, and no budget is about the pod. (PUB-47)
 func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
-	if from := s.budget(budgetOf(pod)); from == nil || from.Spec.TargetReference == nil {
-		v.add(Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
-	}
+	from := s.budget(budgetOf(pod))
+	v.never(from == nil || from.Spec.TargetReference == nil, Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
 	if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); rs != nil && metav1.GetControllerOfNoCopy(rs) == nil {
 		v.add(Ownership, "takes budget %q off pod %s, whose ReplicaSet %s a Deployment may adopt", budgetOf(pod), pod.Name, rs.Name)
 	}

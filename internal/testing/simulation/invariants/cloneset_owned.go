@@ -107,17 +107,11 @@ func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 // checkMounts: a new pod mounts no claim that is on its way out, or that another
 // pod uses. One of its own name is gone: the API server has accepted the new one.
 func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
-	for i := range pod.Spec.Volumes {
-		source := pod.Spec.Volumes[i].PersistentVolumeClaim
-		if source == nil {
-			continue
-		}
-		if claim := j.Known.Claims[source.ClaimName]; claim != nil && claim.DeletionTimestamp != nil {
-			j.add(Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, claim.Name)
-		}
+	for _, name := range claimsIn(pod) {
+		claim := j.Known.Claims[name]
+		j.never(claim != nil && claim.DeletionTimestamp != nil, Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, name)
 		for _, other := range j.Known.Pods {
-			j.never(other.Name != pod.Name && mounts(other, source.ClaimName), Claims,
-				"creates pod %s, which mounts claim %s of pod %s", pod.Name, source.ClaimName, other.Name)
+			j.never(other.Name != pod.Name && mounts(other, name), Claims, "creates pod %s, which mounts claim %s of pod %s", pod.Name, name, other.Name)
 		}
 	}
 }
@@ -201,9 +195,8 @@ func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	}
 	j.never(is != after.UpdateRevision, Status,
 		"currentRevision goes from %s to %s, the update revision is %s", was, is, after.UpdateRevision)
-	if may, why := j.mayAdvance(j.Observed); !may {
-		j.add(Status, "currentRevision goes from %s to %s, though %s", was, is, why)
-	}
+	may, why := j.mayAdvance(j.Observed)
+	j.never(!may, Status, "currentRevision goes from %s to %s, though %s", was, is, why)
 }
 
 // mayAdvance tells whether the pods of a state have all come to the update revision.

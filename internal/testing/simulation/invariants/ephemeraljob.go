@@ -168,9 +168,8 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	}
 	v.never(d.Spec.Replicas != nil && all > d.limit(), Placement,
 		"%d pods have containers of a job that is for %d", all, d.limit())
-	if limit := int(ptr.Deref(d.Spec.Parallelism, 1)); n > limit {
-		v.add(Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
-	}
+	limit := int(ptr.Deref(d.Spec.Parallelism, 1))
+	v.never(n > limit, Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
 }
 
 // checkJobStatus judges a status by what the caches of the author held. (EJ-1, EJ-15, EJ-16, EJ-18)
@@ -240,9 +239,8 @@ func (d *debugging) checkFinalizer(v *violations, w *Write) {
 func (d *debugging) checkEnd(v *violations, w *Write) {
 	v.never(w.Asked != nil && w.Asked.UID != string(d.UID), Ownership, "whatever job has the name is deleted")
 	ttl := ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)
-	if end := d.Status.CompletionTime; !expired(end, &ttl, d.state.Now) {
-		v.add(Needless, "a job that finished at %v is deleted", end)
-	}
+	end := d.Status.CompletionTime
+	v.never(!expired(end, &ttl, d.state.Now), Needless, "a job that finished at %v is deleted", end)
 }
 
 // EphemeralJobSettled judges what there is when nothing more happens, and all containers have ended. Pushed says that the job

@@ -216,9 +216,8 @@ func checkExclusive(v *violations, w *Write) {
 	if observed == nil || observed.UID != before.UID || unreadable(observed) || inGrace(observed) || updating(observed) || len(replacing(observed)) > 0 {
 		return
 	}
-	if name := sidecarReplacing(before, w.Known.Now); name != "" {
-		v.add(Exclusive, "updates pod %s while a SidecarSet has container %s take another image", before.Name, name)
-	}
+	name := sidecarReplacing(before, w.Known.Now)
+	v.never(name != "", Exclusive, "updates pod %s while a SidecarSet has container %s take another image", before.Name, name)
 }
 
 // checkBackInService: a pod goes back into service with what its update gave it, and that has come up. (IP-24, IP-26, IP-45)
@@ -322,10 +321,8 @@ func checkResize(v *violations, w *Write, before, after *corev1.Container, targe
 	v.never(w.Subresource != "resize", InPlace, "changes resources of pod %s by %s", pod.Name, w.Subresource)
 	if target != nil {
 		for c := range each(target.Spec.Containers) {
-			if c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources) {
-				v.add(InPlace, "gives container %s of pod %s the cpu %s, its revision says %s",
-					c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
-			}
+			v.never(c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources), InPlace,
+				"gives container %s of pod %s the cpu %s, its revision says %s", c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
 		}
 	}
 	for _, p := range before.ResizePolicy {
@@ -356,9 +353,8 @@ func (j *cloneSetJudge) checkResized(s *State) {
 			continue
 		}
 		for i := range min(len(t.Spec.Containers), len(pod.Spec.Containers)) {
-			if is, want := pod.Spec.Containers[i].Resources.Requests.Cpu(), t.Spec.Containers[i].Resources.Requests.Cpu(); is.Cmp(*want) != 0 {
-				j.add(Settled, "pod %s asks for the cpu %s, its revision for %s", pod.Name, is, want)
-			}
+			is, want := pod.Spec.Containers[i].Resources.Requests.Cpu(), t.Spec.Containers[i].Resources.Requests.Cpu()
+			j.never(is.Cmp(*want) != 0, Settled, "pod %s asks for the cpu %s, its revision for %s", pod.Name, is, want)
 		}
 	}
 }

@@ -139,11 +139,17 @@ func inGrace(pod *corev1.Pod) bool {
 	return pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" || pod.Annotations[inplacev1alpha1.LegacyGraceAnnotation] != ""
 }
 
-func mounts(pod *corev1.Pod, claim string) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
-	})
+// claimsIn are the names of the claims that a pod mounts.
+func claimsIn(pod *corev1.Pod) (names []string) {
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			names = append(names, v.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	return names
 }
+
+func mounts(pod *corev1.Pod, claim string) bool { return slices.Contains(claimsIn(pod), claim) }
 
 // available tells whether a pod counts as available. (LC-15)
 func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {

@@ -129,9 +129,8 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 		count(&lost, len(labels) > 0 && !r.exists(labels))
 	}
 	v.compare(status, &v1alpha1.PersistentPodStateStatus{Pods: int32(len(want)), Lost: lost})
-	if c := conditionOf(status, v1alpha1.TopologyLostCondition); (c != nil && c.status == "True") != (lost > 0) {
-		v.add(Status, "TopologyLost is %v, and %d pods are", c, lost)
-	}
+	c := conditionOf(status, v1alpha1.TopologyLostCondition)
+	v.never((c != nil && c.status == "True") != (lost > 0), Status, "TopologyLost is %v, and %d pods are", c, lost)
 }
 
 // PersistentPodState judges a write of the controller of a PersistentPodState, which nothing generates.
@@ -239,9 +238,8 @@ func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod, restores
 		if restores && asked && !own {
 			want = record.Annotations[key]
 		}
-		if is := after.Annotations[key]; is != want {
-			v.add(Placement, "pod %s has the annotation %s=%q, want %q", before.Name, key, is, want)
-		}
+		is := after.Annotations[key]
+		v.never(is != want, Placement, "pod %s has the annotation %s=%q, want %q", before.Name, key, is, want)
 	}
 	return v
 }

@@ -205,9 +205,8 @@ func (r *recreating) checkReport(v *violations, told string) {
 			}
 		}
 	}
-	if data, _ := json.Marshal(report); string(data) != told {
-		v.add(Status, "the agent is told %s, and there is %s", told, data)
-	}
+	data, _ := json.Marshal(report)
+	v.never(string(data) != told, Status, "the agent is told %s, and there is %s", told, data)
 }
 
 // checkAcquired: the agent is told when the pod is out of service, if it can be, and that is not before it is. (CRR-4.2.3)

@@ -269,9 +269,8 @@ func (j *sidecarSetJudge) checkRevision() {
 		j.never(!metav1.IsControlledBy(after, j.set) || after.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name, Ownership,
 			"creates revision %s, which does not belong to the SidecarSet", after.Name)
 		j.never(!j.holdsSpec(after), History, "creates revision %s, which does not hold the spec", after.Name)
-		if is := strings.HasPrefix(string(after.Data.Raw), `{"spec":{"$patch":"replace",`); is != j.contract.ReplacePatch {
-			j.add(History, "creates revision %s, which says that it replaces: %t", after.Name, is)
-		}
+		is := strings.HasPrefix(string(after.Data.Raw), `{"spec":{"$patch":"replace",`)
+		j.never(is != j.contract.ReplacePatch, History, "creates revision %s, which says that it replaces: %t", after.Name, is)
 		for _, r := range j.Observed.Revisions { // of what it wrote since the answer may be lost
 			j.never(metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)), History,
 				"creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
@@ -290,9 +289,8 @@ func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
 	j.never(j.Asked != nil && j.Asked.ResourceVersion == "", History,
 		"deletes revision %s whatever has become of it since", gone.Name)
 	needed := j.neededRevisions(j.Known, false)
-	if why := needed[gone.Name]; why != "" {
-		j.add(History, "deletes revision %s, which is that of %s", gone.Name, why)
-	}
+	why := needed[gone.Name]
+	j.never(why != "", History, "deletes revision %s, which is that of %s", gone.Name, why)
 	maps.Copy(needed, j.neededRevisions(j.Observed, false)) // before the same reconcile updated pods
 	n, older := 0, 0
 	all := maps.Clone(j.Known.Revisions)

@@ -160,9 +160,8 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 		j.never(j.isEmpty(before, idle), Hot,
 			"empties container %s of pod %s, which has the empty image %s", idle, before.Name, image(&before.Spec, idle))
 		is, alt := v1alpha1.SidecarSetVersionAnnotationPrefix+idle, v1alpha1.SidecarSetVersionAltAnnotationPrefix+works
-		if after.Annotations[is] != "0" || after.Annotations[alt] != "0" {
-			j.add(Hot, "empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
-		}
+		j.never(after.Annotations[is] != "0" || after.Annotations[alt] != "0", Hot,
+			"empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
 	}
 	var inits []corev1.Container
 	for _, c := range j.natives() {
@@ -271,9 +270,8 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	if unmirrored(image(&before.Spec, old)) == c.Image || unmirrored(image(&before.Spec, idle)) == c.Image {
 		return // nothing is to be done, or it is a way back
 	}
-	if unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle) {
-		j.add(Hot, "upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
-	}
+	j.never(unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle), Hot,
+		"upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
 	version := after.Annotations[is+works]
 	if version != j.set.ResourceVersion && version != j.Observed.Workload.GetResourceVersion() || after.Annotations[alt+other] != version || after.Annotations[alt+works] != before.Annotations[is+other] {

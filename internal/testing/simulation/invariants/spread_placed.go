@@ -120,9 +120,9 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 		young := now.Now.Sub(pod.CreationTimestamp.Time) < 10*time.Second && says(pod).UID != ""
 		return !young && (seen == nil || seen.UID != pod.UID || f.subsetOf(seen) != f.subsetOf(pod))
 	})
-	if t := f.tally(before, nil, truth, true); !t.mayTake(f, i, before) {
-		v.add(Placement, "pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
-	}
+	t := f.tally(before, nil, truth, true)
+	v.never(!t.mayTake(f, i, before), Placement,
+		"pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
 	return v
 }
 

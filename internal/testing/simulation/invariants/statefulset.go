@@ -192,23 +192,20 @@ func (j *statefulSetJudge) checkIdentity() {
 	}
 	j.never(before == nil && !j.isWanted(pod.Name) && j.Known != nil, Identity,
 		"creates pod %s, wanted are %v", pod.Name, j.wanted)
-	if before == nil && (pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Spec.Hostname != pod.Name) {
-		j.add(Identity, "pod %s has the label %q and the hostname %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Spec.Hostname)
-	}
+	label := pod.Labels[appsv1.StatefulSetPodNameLabel]
+	j.never(before == nil && (label != pod.Name || pod.Spec.Hostname != pod.Name), Identity,
+		"pod %s has the label %q and the hostname %q", pod.Name, label, pod.Spec.Hostname)
 	had, have := "", pod.Labels[appsv1.PodIndexLabel] // pods of before the label may lack it
 	if before != nil {
 		had = before.Labels[appsv1.PodIndexLabel]
 	}
-	if index := strconv.Itoa(j.ordinalOf(pod.Name)); have != index && (before == nil || have != had) {
-		j.add(Identity, "the pod-index of pod %s becomes %q", pod.Name, have)
-	}
-	if before != nil && before.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name && pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name {
-		j.add(Identity, "pod %s gets the name label %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel])
-	}
-	for _, volume := range pod.Spec.Volumes {
-		if c := volume.PersistentVolumeClaim; c != nil && j.claimOrdinal(c.ClaimName) >= 0 && j.claimOrdinal(c.ClaimName) != j.ordinalOf(pod.Name) {
-			j.add(Identity, "pod %s mounts claim %s", pod.Name, c.ClaimName)
-		}
+	j.never(have != strconv.Itoa(j.ordinalOf(pod.Name)) && (before == nil || have != had), Identity,
+		"the pod-index of pod %s becomes %q", pod.Name, have)
+	j.never(before != nil && before.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name && label != pod.Name, Identity,
+		"pod %s gets the name label %q", pod.Name, label)
+	for _, claim := range claimsIn(pod) {
+		of := j.claimOrdinal(claim)
+		j.never(of >= 0 && of != j.ordinalOf(pod.Name), Identity, "pod %s mounts claim %s", pod.Name, claim)
 	}
 }
 

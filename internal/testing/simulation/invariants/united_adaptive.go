@@ -135,19 +135,16 @@ func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStat
 	for subset, n := range status.SubsetReplicas {
 		sum += n
 		partitions[subset] = u.partitioned(subset, n)
-		if !u.mayHave(subset, n, all) {
-			v.add(Placement, "subset %s is to have %d pods, and its part is %d of %v", subset, n, all[subset], all)
-		}
+		v.never(!u.mayHave(subset, n, all), Placement,
+			"subset %s is to have %d pods, and its part is %d of %v", subset, n, all[subset], all)
 	}
 	for s := range each(status.SubsetStatuses) {
 		reserved += s.ReservedPods
-		if s.Replicas != status.SubsetReplicas[s.Name] {
-			v.add(Status, "subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])
-		}
+		v.never(s.Replicas != status.SubsetReplicas[s.Name], Status,
+			"subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])
 	}
-	if len(all) > 0 && (sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()) || status.ReservedPods != reserved {
-		v.add(Placement, "the subsets %v are to have %d pods, %d and %d of them reserved, of %d", status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
-	}
+	v.never(len(all) > 0 && (sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()) || status.ReservedPods != reserved, Placement,
+		"the subsets %v are to have %d pods, %d and %d of them reserved, of %d", status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
 	if len(status.SubsetReplicas) != len(all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
 		v.add(Status, "subsetReplicas are %v, with the partitions %v", status.SubsetReplicas, partitions)
 	}
@@ -168,9 +165,8 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 	}
 	v.never(!maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations), Spec,
 		"pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
-	if label := after.Labels[v1alpha1.ReservedPodLabel]; label == "false" && !u.labelsReserved() {
-		v.add(Placement, "pod %s gets the label that it is not reserved", after.Name)
-	}
+	label := after.Labels[v1alpha1.ReservedPodLabel]
+	v.never(label == "false" && !u.labelsReserved(), Placement, "pod %s gets the label that it is not reserved", after.Name)
 	v.never(marked(after) && (!u.moves() || ready(known)), Placement,
 		"pod %s is reserved: ready %t", after.Name, ready(known))
 	c := u.childOf(known.Labels[v1alpha1.SubsetNameLabel]) // or one that it has just adopted

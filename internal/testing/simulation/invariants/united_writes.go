@@ -177,9 +177,8 @@ func (u *united) checkChild(v *violations, c *unitedChild) {
 		v.add(Placement, "%s %s is written for subset %q, which there is not", c.resource, c.GetName(), c.subset)
 		return
 	}
-	if !u.mayHave(c.subset, c.replicas, all) {
-		v.add(Placement, "%s %s gets %d pods, and subset %s is to have %d", c.resource, c.GetName(), c.replicas, c.subset, all[c.subset])
-	}
+	v.never(!u.mayHave(c.subset, c.replicas, all), Placement,
+		"%s %s gets %d pods, and subset %s is to have %d", c.resource, c.GetName(), c.replicas, c.subset, all[c.subset])
 	part := all[c.subset]
 	if u.moves() {
 		part = c.replicas
@@ -196,9 +195,8 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 		return
 	}
 	for key, value := range map[string]string{v1alpha1.SubsetNameLabel: c.subset, v1alpha1.SubsetRevisionLabel: c.revision, "app": "web"} {
-		if c.pods.Labels[key] != value || c.GetLabels()[key] != value || value == "" {
-			v.add(Spec, "%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
-		}
+		v.never(c.pods.Labels[key] != value || c.GetLabels()[key] != value || value == "", Spec,
+			"%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
 	}
 	v.never(!equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers), Spec,
 		"%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
@@ -307,9 +305,8 @@ func (s *services) observe(c *Change) {
 // checkStuck: an update waits for the pod, which never was ready, or has not been for long. (UD-11)
 func (p *UnitedPast) checkStuck(v *violations, u *united, c *unitedChild, w *Write) {
 	pod := w.Before
-	if first := u.waitsFor(c); first != pod.GetName() {
-		v.add(Needless, "pod %s is deleted, and StatefulSet %s waits for %q", pod.GetName(), c.GetName(), first)
-	}
+	first := u.waitsFor(c)
+	v.never(first != pod.GetName(), Needless, "pod %s is deleted, and StatefulSet %s waits for %q", pod.GetName(), c.GetName(), first)
 	if s := p.served[pod.GetUID()]; s != nil && w.Truth.Now.Sub(s.until) < unreadyFor-hidden {
 		v.add(Needless, "pod %s is deleted, which was ready until %s", pod.GetName(), s.until.UTC().Format(time.TimeOnly))
 	}

@@ -46,9 +46,16 @@ func checkDead(v *violations, s *State, waits []*corev1.Pod, status any, nameOf 
 		return
 	}
 	for _, pod := range waits {
-		if onDeadNode(s, pod) {
-			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
-		}
+		v.never(onDeadNode(s, pod), Status,
+			"pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
+	}
+}
+
+// checkNoProblem: when all is as the spec wants it, no condition reports a problem that nothing excuses. What consumers read is judged
+// with the pods.
+func checkNoProblem(v *violations, status any, excused func(told) bool) {
+	for _, c := range toldBy(status) {
+		v.never(c.of != "Reconciling" && c.of != "Stalled" && !excused(c), Status, "condition %s: %s", c.of, c.message)
 	}
 }
 
@@ -128,9 +135,8 @@ func (h *history) checkWrite(v *violations, w *Write) {
 	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", History,
 		"deletes revision %s whatever has become of it since", w.name())
 	needed, hash := h.needed(w.Known), shortHash(w.name())
-	if why := needed[hash]; why != "" {
-		v.add(History, "deletes revision %s, which is that of %s", w.name(), why)
-	}
+	why := needed[hash]
+	v.never(why != "", History, "deletes revision %s, which is that of %s", w.name(), why)
 	unused := h.unused(w.Observed, needed)
 	if rank := slices.Index(unused, w.name()); rank >= len(unused)-h.most() && !h.twins[hash] {
 		v.add(History, "deletes revision %s, the %d. of %d that nothing needs, revisionHistoryLimit %d", w.name(), rank+1, len(unused), h.most())
@@ -139,9 +145,8 @@ func (h *history) checkWrite(v *violations, w *Write) {
 
 // checkLeft: when settled no more are left than the limit says.
 func (h *history) checkLeft(v *violations, s *State) {
-	if unused := h.unused(s, h.needed(s)); len(unused) > h.most() {
-		v.add(History, "%d unused revisions are left, revisionHistoryLimit %d", len(unused), h.most())
-	}
+	unused := h.unused(s, h.needed(s))
+	v.never(len(unused) > h.most(), History, "%d unused revisions are left, revisionHistoryLimit %d", len(unused), h.most())
 }
 
 // holds tells whether a hook holds a pod: it has any of its labels and

@@ -332,19 +332,16 @@ func (w *Write) knownObject() metav1.Object {
 	if w.Known == nil {
 		return nil
 	}
-	switch w.Resource {
-	case "pods":
-		if known := w.Known.Pods[w.name()]; known != nil {
-			return known
-		}
-	case "persistentvolumeclaims":
-		if known := w.Known.Claims[w.name()]; known != nil {
-			return known
-		}
-	case "controllerrevisions":
-		if known := w.Known.Revisions[w.name()]; known != nil {
-			return known
-		}
+	pod, isPod := w.Known.Pods[w.name()]
+	claim, isClaim := w.Known.Claims[w.name()]
+	revision, isRevision := w.Known.Revisions[w.name()]
+	switch {
+	case w.Resource == "pods" && isPod:
+		return pod
+	case w.Resource == "persistentvolumeclaims" && isClaim:
+		return claim
+	case w.Resource == "controllerrevisions" && isRevision:
+		return revision
 	}
 	return nil
 }
