@@ -25,7 +25,7 @@ type budgets struct {
 	counted  map[types.UID]*budgetCount                // when it was counted last, by the budget
 	bookings map[types.UID]map[types.UID]budgetBooking // by the budget and the pod
 	booked   []bookedPod                               // in order
-	allowed  map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
+	allowed  map[allowance]bool                        // that are still to come
 	marked   map[types.UID]bool                        // the pods that are marked for deletion
 
 	annotated bool // totals are what an annotation says
@@ -39,6 +39,12 @@ func (b *budgets) observe(c *Change) {
 	if pod, ok := c.After.(*corev1.Pod); ok {
 		b.marked[pod.UID] = markedForDeletion(pod)
 	}
+}
+
+// allowance is an operation on a pod.
+type allowance struct {
+	pod       types.UID
+	operation string
 }
 
 // budgetBooking is when a pod was booked, and until when it counts as gone.
@@ -220,8 +226,8 @@ func (p *Past) checkDisruption(v *violations, w *Write) {
 		return
 	}
 	for _, operation := range operations {
-		if p.budgets.allowed[before.UID][operation] {
-			delete(p.budgets.allowed[before.UID], operation)
+		if allowed := (allowance{before.UID, operation}); p.budgets.allowed[allowed] {
+			delete(p.budgets.allowed, allowed)
 			return
 		}
 	}

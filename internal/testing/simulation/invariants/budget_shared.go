@@ -134,10 +134,7 @@ func (b *SharedBudgets) Settled(state *State, _ bool) []Violation {
 		if !active(pod) {
 			continue
 		}
-		about := false
-		for _, of := range s.budgets() {
-			about = about || s.matches(of, pod)
-		}
+		about := slices.ContainsFunc(s.budgets(), func(of *podBudget) bool { return s.matches(of, pod) })
 		if of := s.budget(budgetOf(pod)); about && !state.refuses("patch", "pods") && (of == nil || !s.matches(of, pod)) {
 			v.add(Settled, "pod %s names budget %q, and another one is about it", name, budgetOf(pod))
 		} else if of != nil && of.Spec.TargetReference != nil && !about && !state.refuses("patch", "pods") && s.isKnown(pod) {
@@ -178,11 +175,8 @@ func (s sharing) budget(name string) *podBudget {
 	return b
 }
 
-func (s sharing) budgets() (all []*podBudget) {
-	for _, name := range slices.Sorted(maps.Keys(s.Further[budgetResource])) {
-		all = append(all, s.budget(name))
-	}
-	return all
+func (s sharing) budgets() []*podBudget {
+	return versions[*podBudget](slices.Collect(maps.Values(s.Further[budgetResource])))
 }
 
 func (s sharing) replicaSet(ref *metav1.OwnerReference) *appsv1.ReplicaSet {

@@ -68,11 +68,8 @@ func (d *debugging) taken(pod *corev1.Pod) bool {
 func (d *debugging) far(pod *corev1.Pod) (failed, succeeded, running, waiting bool) {
 	succeeded = true
 	for _, c := range d.own(pod) {
-		i := slices.IndexFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
-		var is corev1.ContainerState
-		if i >= 0 {
-			is = pod.Status.EphemeralContainerStatuses[i].State
-		}
+		named := func(s *corev1.ContainerStatus) bool { return s.Name == c.Name }
+		is := ptr.Deref(first(pod.Status.EphemeralContainerStatuses, named), corev1.ContainerStatus{}).State
 		succeeded = succeeded && is.Terminated != nil && is.Terminated.ExitCode == 0
 		failed = failed || is.Terminated != nil && is.Terminated.ExitCode != 0 || is.Waiting != nil && is.Waiting.Reason == "RunContainerError"
 		running = running || is.Running != nil
@@ -85,12 +82,8 @@ func (d *debugging) far(pod *corev1.Pod) (failed, succeeded, running, waiting bo
 func (d *debugging) underWay() (n int) {
 	for _, pod := range d.injected {
 		failed, succeeded, running, _ := d.far(pod)
-		if since, known := d.since[pod.UID]; known && !running && !since.Add(placeHeld).After(d.state.Now) {
-			continue
-		}
-		if !failed && !succeeded {
-			n++
-		}
+		since, known := d.since[pod.UID]
+		count(&n, !failed && !succeeded && (!known || running || since.Add(placeHeld).After(d.state.Now)))
 	}
 	return n
 }
@@ -159,15 +152,11 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	rest.ResourceVersion, rest.ManagedFields, rest.Generation, rest.Spec.EphemeralContainers = before.ResourceVersion, before.ManagedFields, before.Generation, before.Spec.EphemeralContainers
 	v.never(!equality.Semantic.DeepEqual(rest, before), Spec,
 		"more of pod %s is written than ephemeral containers", before.Name)
-	if new, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)); new != own || own != len(d.Spec.Template.EphemeralContainers) {
-		v.add(Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, new, own, len(d.Spec.Template.EphemeralContainers))
-	}
-	all, n := len(d.injected), d.underWay()
-	if !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }) {
-		all, n = all+1, n+1
-	}
-	v.never(d.Spec.Replicas != nil && all > d.limit(), Placement,
-		"%d pods have containers of a job that is for %d", all, d.limit())
+	added, own, all := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)), len(d.Spec.Template.EphemeralContainers)
+	v.never(added != own || own != all, Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, added, own, all)
+	more := one(!slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }))
+	have, n := len(d.injected)+more, d.underWay()+more
+	v.never(d.Spec.Replicas != nil && have > d.limit(), Placement, "%d pods have containers of a job that is for %d", have, d.limit())
 	limit := int(ptr.Deref(d.Spec.Parallelism, 1))
 	v.never(n > limit, Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
 }
@@ -198,16 +187,11 @@ func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStat
 	if len(d.injected) <= targets {
 		want.Failed, want.Succeeded, want.Running, want.Waiting = 0, 0, 0, 0
 		for _, pod := range d.injected {
-			switch failed, succeeded, running, waiting := d.far(pod); {
-			case failed:
-				want.Failed++
-			case succeeded:
-				want.Succeeded++
-			case running:
-				want.Running++
-			case waiting:
-				want.Waiting++
-			}
+			failed, succeeded, running, waiting := d.far(pod)
+			count(&want.Failed, failed)
+			count(&want.Succeeded, !failed && succeeded)
+			count(&want.Running, !failed && !succeeded && running)
+			count(&want.Waiting, !failed && !succeeded && !running && waiting)
 		}
 	}
 	v.compare(status, &want)
@@ -223,16 +207,14 @@ func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStat
 // checkFinalizer judges that the job gets or loses a finalizer. (EJ-2, EJ-20)
 func (d *debugging) checkFinalizer(v *violations, w *Write) {
 	before, after := w.Before, w.After
-	own := func(f string) bool { return f == v1alpha1.EphemeralJobFinalizer }
+	const own = v1alpha1.EphemeralJobFinalizer
 	was := before.GetFinalizers()
 	var is []string
 	if after != nil {
 		is = after.GetFinalizers()
 	}
-	removed := slices.ContainsFunc(was, own) && !slices.ContainsFunc(is, own)
-	v.never(removed && d.DeletionTimestamp == nil, Spec, "a job that stays loses its finalizer")
-	v.never(!slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)), Ownership,
-		"the finalizers %v become %v", was, is)
+	v.never(slices.Contains(was, own) && !slices.Contains(is, own) && d.DeletionTimestamp == nil, Spec, "a job that stays loses its finalizer")
+	v.never(!slices.Equal(without(was, own), without(is, own)), Ownership, "the finalizers %v become %v", was, is)
 }
 
 // checkEnd judges that a job is deleted. (EJ-19)

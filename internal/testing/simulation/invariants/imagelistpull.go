@@ -71,8 +71,7 @@ func isOver(of *v1alpha1.ImageListPullJob) bool {
 // judgeListedJob: an image gets one ImagePullJob, as its list has it, and none is deleted that the list wants.
 func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	known := listedJobs(w.Known, of)
-	after, _ := w.After.(*v1alpha1.ImagePullJob)
-	before, _ := w.Before.(*v1alpha1.ImagePullJob)
+	before, after := objects[*v1alpha1.ImagePullJob](w)
 	switch {
 	case isOver(of) && (w.Observed == nil || isOver(listOf(w.Observed))): // it does not know of its own write whose answer was lost
 		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
@@ -145,12 +144,8 @@ func countOf(job *v1alpha1.ImagePullJob) (c pulledImages) {
 	if s.StartTime == nil || s.ObservedGeneration != 0 && s.ObservedGeneration != job.Generation {
 		return c
 	}
-	if s.Desired == s.Succeeded+s.Failed {
-		c.completed = 1
-	}
-	if s.Desired == s.Succeeded {
-		c.succeeded = 1
-	}
+	count(&c.completed, s.Desired == s.Succeeded+s.Failed)
+	count(&c.succeeded, s.Desired == s.Succeeded)
 	return c
 }
 

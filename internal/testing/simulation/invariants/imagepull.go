@@ -105,14 +105,8 @@ func (p *pulling) counts() (pulls, succeeded, failed int32) {
 
 // parallelism is how many nodes may pull at once. (IMG-1.4)
 func (p *pulling) parallelism() int {
-	if p.Spec.Parallelism == nil {
-		return 1
-	}
-	n, err := intstr.GetScaledValueFromIntOrPercent(p.Spec.Parallelism, len(p.images), true)
-	if err != nil {
-		return 0
-	}
-	return n
+	broken := false
+	return scaled(ptr.To(ptr.Deref(p.Spec.Parallelism, intstr.FromInt32(1))), len(p.images), true, &broken)
 }
 
 func (p *pulling) late() bool {
@@ -172,13 +166,13 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	if late {
 		pulls, nowPulls, failed, nowFailed = 0, 0, desired-succeeded, desired-nowSucceeded
 	}
-	for _, c := range []struct {
-		name             string
-		before, now, got int32
-	}{{"desired", desired, desired, status.Desired}, {"active", pulls, nowPulls, status.Active}, {"succeeded", succeeded, nowSucceeded, status.Succeeded}, {"failed", failed, nowFailed, status.Failed}} {
-		v.never(c.got < min(c.before, c.now) || c.got > max(c.before, c.now), Status,
-			"%s is %d, and there are %d, or %d", c.name, c.got, c.before, c.now)
+	between := func(name string, was, is, got int32) {
+		v.never(!within(min(was, is), got, max(was, is)), Status, "%s is %d, and there are %d, or %d", name, got, was, is)
 	}
+	between("desired", desired, desired, status.Desired)
+	between("active", pulls, nowPulls, status.Active)
+	between("succeeded", succeeded, nowSucceeded, status.Succeeded)
+	between("failed", failed, nowFailed, status.Failed)
 	v.never(int(status.Failed) != len(status.FailedNodes), Status,
 		"failedNodes are %v, and %d have failed", status.FailedNodes, status.Failed)
 	if all := status.Succeeded+status.Failed == status.Desired; status.CompletionTime != nil && (seen.Spec.CompletionPolicy.Type == v1alpha1.Never || !all) {
@@ -238,9 +232,7 @@ func ImagePullJobSettled(s *State, pushed bool) []Violation {
 		return v
 	}
 	for name := range s.Nodes {
-		if s.Further["nodeimages"][name] == nil {
-			v.add(Settled, "node %s has no NodeImage", name) // IMG-2.1
-		}
+		v.never(s.Further["nodeimages"][name] == nil, Settled, "node %s has no NodeImage", name) // IMG-2.1
 	}
 	v.never(p.Spec.CompletionPolicy.Type != v1alpha1.Never && p.Status.CompletionTime == nil, Settled,
 		"the job has no end: %s", p.Status.Message)

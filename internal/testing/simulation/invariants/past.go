@@ -48,7 +48,7 @@ func NewPast() *Past {
 			names: map[string]types.UID{}, disrupted: map[string]string{}},
 		sidecars: sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}},
 		budgets: budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
-			allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}},
+			allowed: map[allowance]bool{}, marked: map[types.UID]bool{}},
 	}
 }
 

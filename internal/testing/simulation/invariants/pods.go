@@ -59,6 +59,11 @@ func first[T any](list []T, holds func(*T) bool) *T {
 	return nil
 }
 
+// without is a list without an element.
+func without[T comparable](list []T, element T) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(each T) bool { return each == element })
+}
+
 // one is 1 if something holds, and 0 otherwise.
 func one(holds bool) (n int) {
 	count(&n, holds)

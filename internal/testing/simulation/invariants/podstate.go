@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -92,13 +93,7 @@ func (r *remembering) recorded() map[string]v1alpha1.PodState {
 	if r.Spec.PersistentPodStateRetentionPolicy == v1alpha1.WhenDeleted {
 		return states
 	}
-	start, wants := int32(0), int32(1)
-	if r.set.Spec.Ordinals != nil {
-		start = r.set.Spec.Ordinals.Start
-	}
-	if r.set.Spec.Replicas != nil {
-		wants = *r.set.Spec.Replicas
-	}
+	start, wants := ptr.Deref(r.set.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start, ptr.Deref(r.set.Spec.Replicas, 1)
 	maps.DeleteFunc(states, func(name string, _ v1alpha1.PodState) bool {
 		_, ordinal, ok := cutOrdinal(name)
 		return !there[name] && ok && (ordinal < start || ordinal >= start+wants)

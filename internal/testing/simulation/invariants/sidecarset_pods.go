@@ -49,6 +49,29 @@ func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string)
 	return c.Name + "-1", c.Name + "-2"
 }
 
+// idles are the containers of hot ones that do not work in a pod.
+func (j *sidecarSetJudge) idles(pod *corev1.Pod) map[string]bool {
+	idles := map[string]bool{}
+	for _, c := range j.hotOnes() {
+		_, idle := worker(pod, c)
+		idles[idle] = true
+	}
+	return idles
+}
+
+// containersOf are the names of the containers of a pod, and of the SidecarSet's native sidecars in it.
+func (j *sidecarSetJudge) containersOf(pod *corev1.Pod) (names []string) {
+	for _, c := range pod.Spec.Containers {
+		names = append(names, c.Name)
+	}
+	for _, c := range j.natives() {
+		if image(&pod.Spec, c.Name) != "" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // record is what the SidecarSet recorded in a pod, zero if that cannot be read.
 func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
 	return annotated[map[string]v1alpha1.SidecarSetUpgradeRecord](pod, annotation)[j.set.Name]
@@ -58,13 +81,12 @@ func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.Si
 func (j *sidecarSetJudge) recordedSet(pod *corev1.Pod) *v1alpha1.SidecarSet {
 	recorded := j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash
 	for _, r := range j.Observed.Revisions {
-		if recorded == "" || !metav1.IsControlledBy(r, j.set) {
+		held := j.held(r)
+		if recorded == "" || held == nil || !metav1.IsControlledBy(r, j.set) {
 			continue
 		}
-		if held := j.held(r); held != nil {
-			if hash, _, err := j.contract.Hashes(held); err == nil && hash == recorded {
-				return held
-			}
+		if hash, _, err := j.contract.Hashes(held); err == nil && hash == recorded {
+			return held
 		}
 	}
 	return nil
@@ -238,19 +260,12 @@ func (j *sidecarSetJudge) injects(s *State) *appsv1.ControllerRevision {
 
 // checkInjected: a pod has the containers of one revision, whose hash and name its record has, and its own as they were.
 func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision string) {
-	want := map[string]string{}
-	for _, c := range before.Spec.Containers {
-		want[c.Name] = c.Image
-	}
+	want, has := imagesByName(before), imagesByName(after)
 	for c := range each(j.set.Spec.Containers) {
 		names := namesOf(c)
 		if want[names[0]] = c.Image; hot(c) {
 			want[names[1]] = c.UpgradeStrategy.HotUpgradeEmptyImage
 		}
-	}
-	has := map[string]string{}
-	for _, c := range after.Spec.Containers {
-		has[c.Name] = c.Image
 	}
 	j.never(!maps.Equal(want, has), InPlace, "pod %s is created with the images %v, want %v", before.Name, has, want)
 	j.never(!maps.Equal(before.Labels, after.Labels), InPlace,
@@ -259,6 +274,14 @@ func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision stri
 	if len(j.set.Spec.Containers) > 0 && (!j.listed(after) || record.SidecarSetHash != j.hash || record.SidecarSetControllerRevision != revision) {
 		j.add(History, "pod %s is created with the record %+v, want hash %s of revision %q", before.Name, record, j.hash, revision)
 	}
+}
+
+func imagesByName(pod *corev1.Pod) map[string]string {
+	images := map[string]string{}
+	for _, c := range pod.Spec.Containers {
+		images[c.Name] = c.Image
+	}
+	return images
 }
 
 // native tells whether an init container goes on while the containers of its pod run.
@@ -311,7 +334,7 @@ func SidecarsOfTwo(mark string) func(*Write) []Violation {
 			v.add(Ownership, "%s of pod %s", w.Verb, w.name())
 			return v
 		}
-		for _, c := range append(append([]corev1.Container(nil), before.Spec.InitContainers...), before.Spec.Containers...) {
+		for _, c := range slices.Concat(before.Spec.InitContainers, before.Spec.Containers) {
 			is := image(&after.Spec, c.Name)
 			v.never(is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-"), Ownership,
 				"gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)

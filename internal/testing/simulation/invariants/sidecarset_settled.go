@@ -119,22 +119,9 @@ func (j *sidecarSetJudge) checkEmptied(s *State) {
 
 // checkServed: a container that does not work goes on as long as another one does not serve.
 func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
-	idles := map[string]bool{}
-	for _, c := range j.hotOnes() {
-		_, idle := worker(pod, c)
-		idles[idle] = true
-	}
-	for i := range pod.Spec.Containers {
-		if name := pod.Spec.Containers[i].Name; !idles[name] && !j.serving(pod, name) {
-			return
-		}
-	}
-	for _, c := range j.natives() {
-		if image(&pod.Spec, c.Name) != "" && !j.serving(pod, c.Name) {
-			return
-		}
-	}
-	j.add(Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
+	idles := j.idles(pod)
+	waits := slices.ContainsFunc(j.containersOf(pod), func(name string) bool { return !idles[name] && !j.serving(pod, name) })
+	j.never(!waits, Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
 }
 
 // checkSaysDead: pods on dead nodes that an update took out of service, and so hold the places of others, are named. (SCS-27)

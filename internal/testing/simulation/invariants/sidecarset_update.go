@@ -77,17 +77,15 @@ func (j *sidecarSetJudge) imagesOf(name string) []string {
 
 // checkRecords: of the annotations only the SidecarSet's own entries change. (SCS-11, SCS-12)
 func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
-	mayChange, patched := map[string]bool{}, map[string]bool{}
+	mayChange, patched := map[string]bool{}, map[string]string{}
 	for _, c := range j.hotOnes() {
 		for _, name := range namesOf(c) {
 			mayChange[v1alpha1.SidecarSetVersionAnnotationPrefix+name] = true
 			mayChange[v1alpha1.SidecarSetVersionAltAnnotationPrefix+name] = true
 		}
 	}
-	for i := range j.set.Spec.PatchPodMetadata {
-		for key := range j.set.Spec.PatchPodMetadata[i].Annotations {
-			patched[key] = true
-		}
+	for _, patch := range j.set.Spec.PatchPodMetadata {
+		maps.Copy(patched, patch.Annotations)
 	}
 	for _, key := range changed(before.Annotations, after.Annotations) {
 		switch key {
@@ -98,8 +96,8 @@ func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
 				return slices.ContainsFunc(j.hotOnes(), func(c *v1alpha1.SidecarContainer) bool { return c.Name == name })
 			})
 		default:
-			j.never(!mayChange[key] && !(patched[key] && j.isUpdated(after)), InPlace,
-				"changes annotation %s of pod %s", key, before.Name)
+			_, is := patched[key]
+			j.never(!mayChange[key] && !(is && j.isUpdated(after)), InPlace, "changes annotation %s of pod %s", key, before.Name)
 		}
 	}
 }
@@ -151,10 +149,10 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 	j.never(!maps.Equal(working(before), working(after)), Hot,
 		"empties a container of pod %s, and has another one work", before.Name)
 	j.checkEmptying(before)
-	idles := map[string]bool{}
+	idles := j.idles(before)
 	for _, c := range j.hotOnes() {
 		works, idle := worker(before, c)
-		if idles[idle] = true; image(&before.Spec, idle) == image(&after.Spec, idle) {
+		if image(&before.Spec, idle) == image(&after.Spec, idle) {
 			continue
 		}
 		j.never(j.isEmpty(before, idle), Hot,
@@ -163,16 +161,9 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 		j.never(after.Annotations[is] != "0" || after.Annotations[alt] != "0", Hot,
 			"empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
 	}
-	var inits []corev1.Container
-	for _, c := range j.natives() {
-		if was := image(&before.Spec, c.Name); was != "" {
-			inits = append(inits, corev1.Container{Name: c.Name, Image: was})
-		}
-	}
-	for _, c := range slices.Concat(before.Spec.Containers, inits) {
-		name, was := c.Name, c.Image
+	for _, name := range j.containersOf(before) {
 		switch {
-		case was != image(&after.Spec, name) && !idles[name]:
+		case image(&before.Spec, name) != image(&after.Spec, name) && !idles[name]:
 			j.add(InPlace, "gives container %s of pod %s another image, and no record says so", name, before.Name)
 		case idles[name] || len(j.imagesOf(name)) == 0:
 		case !j.took(before, name):

@@ -158,12 +158,8 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 		v.add(Ownership, "pod %s is written, which was not known", w.name())
 		return
 	}
-	labels := func(pod *corev1.Pod) map[string]string {
-		left := maps.Clone(pod.Labels)
-		delete(left, v1alpha1.ReservedPodLabel)
-		return left
-	}
-	v.never(!maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations), Spec,
+	others := without(changed(before.Labels, after.Labels), v1alpha1.ReservedPodLabel)
+	v.never(len(others) > 0 || !maps.Equal(before.Annotations, after.Annotations), Spec,
 		"pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
 	label := after.Labels[v1alpha1.ReservedPodLabel]
 	v.never(label == "false" && !u.labelsReserved(), Placement, "pod %s gets the label that it is not reserved", after.Name)
@@ -177,10 +173,9 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 // checkRecovered: if there are nodes for all, everything is as if none had ever been missed. Another owner may have the name of a
 // pod, which cannot be created then: that is as if it had no node. (UD-21.4)
 func (u *united) checkRecovered(v *violations) {
-	for i := range u.Spec.Topology.Subsets {
-		if c := u.childOf(u.Spec.Topology.Subsets[i].Name); c != nil && c.has < c.replicas {
-			return
-		}
-	}
-	v.never(!u.calm(), Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
+	waits := slices.ContainsFunc(u.Spec.Topology.Subsets, func(s v1alpha1.Subset) bool {
+		c := u.childOf(s.Name)
+		return c != nil && c.has < c.replicas
+	})
+	v.never(!waits && !u.calm(), Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
 }

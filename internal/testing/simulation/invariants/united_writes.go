@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -212,8 +213,8 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 }
 
 func images(pods *corev1.PodTemplateSpec) (images []string) {
-	for i := range pods.Spec.Containers {
-		images = append(images, pods.Spec.Containers[i].Image)
+	for _, c := range pods.Spec.Containers {
+		images = append(images, c.Image)
 	}
 	return images
 }
@@ -241,13 +242,12 @@ func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 }
 
 func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '-' {
-			n, err := strconv.ParseInt(name[i+1:], 10, 32)
-			return name[:i], int32(n), err == nil
-		}
+	i := strings.LastIndex(name, "-")
+	if i < 0 {
+		return name, 0, false
 	}
-	return name, 0, false
+	n, err := strconv.ParseInt(name[i+1:], 10, 32)
+	return name[:i], int32(n), err == nil
 }
 
 // checkRevisionWrite: revisions are its own, and stay while they are used. (UD-R3, UD-R5)
@@ -263,8 +263,8 @@ func (u *united) history() *history {
 		needed := map[string]string{}
 		if u := unitedOf(s); u != nil {
 			needed[shortHash(u.Status.CurrentRevision)] = "status.currentRevision"
-			for i := range u.children {
-				needed[shortHash(u.children[i].revision)] = u.children[i].resource + " " + u.children[i].GetName()
+			for c := range each(u.children) {
+				needed[shortHash(c.revision)] = c.resource + " " + c.GetName()
 			}
 			if status := u.Status.UpdateStatus; status != nil {
 				needed[shortHash(status.UpdatedRevision)] = "the template"
@@ -327,12 +327,8 @@ func (u *united) waitsFor(c *unitedChild) string {
 		}
 	}
 	var ordinals []int32
-	start := int32(0)
-	if set.Spec.Ordinals != nil {
-		start = set.Spec.Ordinals.Start
-	}
 	for i := range min(c.replicas, 100) {
-		ordinals = append(ordinals, start+i)
+		ordinals = append(ordinals, ptr.Deref(set.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start+i)
 	}
 	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
 		slices.Reverse(ordinals)

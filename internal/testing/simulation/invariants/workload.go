@@ -152,29 +152,30 @@ func (h *history) checkLeft(v *violations, s *State) {
 // holds tells whether a hook holds a pod: it has any of its labels and
 // finalizers. (LC-1)
 func holds(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
+	has, _ := handled(hook, pod)
+	return has > 0
+}
+
+// handled counts the labels and finalizers of a hook that a pod has, and all of them.
+func handled(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) (has, all int) {
 	if hook == nil {
-		return false
+		return 0, 0
 	}
 	for key, value := range hook.LabelsHandler {
-		if have, found := pod.Labels[key]; found && have == value {
-			return true
-		}
+		have, found := pod.Labels[key]
+		count(&has, found && have == value)
 	}
-	return slices.ContainsFunc(hook.FinalizersHandler, func(f string) bool { return slices.Contains(pod.Finalizers, f) })
+	for _, f := range hook.FinalizersHandler {
+		count(&has, slices.Contains(pod.Finalizers, f))
+	}
+	return has, len(hook.LabelsHandler) + len(hook.FinalizersHandler)
 }
 
 // met tells whether a hook that may be missing lets a pod be Normal: it has all
 // of its labels and finalizers. (LC-2)
 func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
-	if hook == nil {
-		return true
-	}
-	for key, value := range hook.LabelsHandler {
-		if have, found := pod.Labels[key]; !found || have != value {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(hook.FinalizersHandler, func(f string) bool { return !slices.Contains(pod.Finalizers, f) })
+	has, all := handled(hook, pod)
+	return has == all
 }
 
 // checkHooks: no pod that a hook holds is deleted or updated, and none becomes
