@@ -157,9 +157,9 @@ func (j *jobJudge) checkCreation() {
 		j.add(Paused, "creates pod %s, spec.paused", pod.Name)
 	case policy == v1alpha1.FailurePolicyTypePause || policy == v1alpha1.FailurePolicyTypeFailFast || policy == "":
 		for _, other := range j.Observed.Pods {
-			if j.owned(other) && j.result(other) == v1alpha1.NodeFailed && !j.former(other, j.Observed) && (j.always() || j.Observed.Nodes[nodeOf(other)] != nil) {
-				j.add(Contained, "creates pod %s, and pod %s has failed, failurePolicy %q", pod.Name, other.Name, policy)
-			}
+			counts := j.owned(other) && !j.former(other, j.Observed) && (j.always() || j.Observed.Nodes[nodeOf(other)] != nil)
+			j.never(counts && j.result(other) == v1alpha1.NodeFailed, Contained,
+				"creates pod %s, and pod %s has failed, failurePolicy %q", pod.Name, other.Name, policy)
 		}
 	}
 	if most, ok := j.parallelism(j.Known); !ok || j.countActive(j.Known)+1 > most {
@@ -192,6 +192,6 @@ func (j *jobJudge) checkDeletion() {
 }
 
 // expired tells whether something ended so many seconds ago. It does not if nothing says how many.
-func expired(end *metav1.Time, ttl *int32, now time.Time) bool {
+func expired[N int32 | int64](end *metav1.Time, ttl *N, now time.Time) bool {
 	return end != nil && ttl != nil && !now.Before(end.Add(time.Duration(*ttl)*time.Second))
 }

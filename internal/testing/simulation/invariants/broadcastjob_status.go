@@ -118,8 +118,7 @@ func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
 	for _, pod := range j.Observed.Pods {
 		failed = failed || j.owned(pod) && j.result(pod) == v1alpha1.NodeFailed
 	}
-	deadline, start := j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds, after.Status.StartTime
-	late := j.always() && deadline != nil && start != nil && !start.Add(time.Duration(*deadline)*time.Second).After(j.Known.Now)
+	late := j.always() && expired(after.Status.StartTime, j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds, j.Known.Now)
 	switch {
 	case j.job.Spec.Paused:
 		j.add(Paused, "the job fails, and is paused")

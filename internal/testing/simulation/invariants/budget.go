@@ -79,8 +79,7 @@ func (p *Past) Budget(w *Write) []Violation {
 // changes. (PUB-24)
 func (p *Past) checkLink(v *violations, w *Write) {
 	before, after := w.pods()
-	if before == nil || after == nil {
-		v.add(Ownership, "%s of pod %s", w.Verb, w.name())
+	if v.wrong(before == nil || after == nil, Ownership, "%s of pod %s", w.Verb, w.name()) {
 		return
 	}
 	checkOnlyNamed(v, before, after)
@@ -116,8 +115,7 @@ func (p *Past) checkCount(v *violations, w *Write) {
 		return
 	}
 	view := viewBudget(known, w.Known, p.budgets.annotated)
-	if view.broken {
-		v.add(Status, "counts, though the spec cannot be read")
+	if v.wrong(view.broken, Status, "counts, though the spec cannot be read") {
 		return
 	}
 	if w.Observed != nil { // it counts before it tells them
@@ -159,8 +157,7 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 // one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
 	before, after := objects[*v1alpha1.PodUnavailableBudget](w)
-	if before == nil || after == nil {
-		v.add(Ownership, "%s of the budget", w.Verb)
+	if v.wrong(before == nil || after == nil, Ownership, "%s of the budget", w.Verb) {
 		return
 	}
 	old, booked := recordsOf(&before.Status), recordsOf(&after.Status)
@@ -188,8 +185,7 @@ func checkSince(v *violations, name string, old, r podRecord) {
 
 func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, name string, r podRecord) {
 	now := w.Truth.Now
-	if r.uid == "" {
-		v.add(Identity, "books pod %s without a UID, so that the next one of its name may go too", name)
+	if v.wrong(r.uid == "", Identity, "books pod %s without a UID, so that the next one of its name may go too", name) {
 		return
 	}
 	v.never(r.at.After(now), Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))

@@ -294,8 +294,7 @@ func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 // checkSpec: of the spec, only names of pods that are gone are dropped from podsToDelete.
 func (j *cloneSetJudge) checkSpec() {
 	before, after := objects[*v1alpha1.CloneSet](j.Write)
-	if before == nil || after == nil {
-		j.add(Spec, "%s of the CloneSet", j.Verb)
+	if j.wrong(before == nil || after == nil, Spec, "%s of the CloneSet", j.Verb) {
 		return
 	}
 	rest := after.Spec.DeepCopy()

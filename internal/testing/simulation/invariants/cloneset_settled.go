@@ -3,10 +3,12 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -62,9 +64,8 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 	status := &j.set.Status
 	switch {
 	case j.limits.broken || s.refuses("create", "controllerrevisions") && j.update == "":
-		if conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate) == nil && conditionOf(status, v1alpha1.CloneSetConditionFailedScale) == nil {
-			j.add(Status, "the spec cannot be read, and no condition says so")
-		}
+		told := conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate) != nil || conditionOf(status, v1alpha1.CloneSetConditionFailedScale) != nil
+		j.never(!told, Status, "the spec cannot be read, and no condition says so")
 	case j.update == "":
 		j.add(Settled, "there is no revision of the template")
 	case status.ObservedGeneration != j.set.Generation && !j.misleads(status):
@@ -120,10 +121,9 @@ func (j *cloneSetJudge) claimStuck(s *State) bool {
 	}
 	for name, claim := range s.Claims {
 		next := j.set.Name + "-" + claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
-		for _, pod := range s.Pods {
-			if controls(j.set.UID, claim) && (mounts(pod, name) || pod.Name == next) && !j.owned(pod) {
-				return true
-			}
+		strange := func(pod *corev1.Pod) bool { return !j.owned(pod) && (mounts(pod, name) || pod.Name == next) }
+		if controls(j.set.UID, claim) && anyOf(maps.Values(s.Pods), strange) {
+			return true
 		}
 	}
 	return false
@@ -234,10 +234,6 @@ func badImage(pod *corev1.Pod) bool {
 
 // heldUpBy tells whether the condition HeldUp begins with the name of a pod.
 func (j *cloneSetJudge) heldUpBy(pod *corev1.Pod) bool {
-	c := conditionOf(&j.set.Status, heldUp)
-	if c == nil {
-		return false
-	}
-	rest, found := strings.CutPrefix(c.message, "pod "+pod.Name)
+	rest, found := strings.CutPrefix(ptr.Deref(conditionOf(&j.set.Status, heldUp), told{}).message, "pod "+pod.Name)
 	return found && strings.IndexAny(rest, ": ") == 0
 }

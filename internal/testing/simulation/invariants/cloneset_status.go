@@ -154,8 +154,7 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 		return nil
 	}
 	seen, _ := w.Observed.Workload.(*v1alpha1.CloneSet)
-	if seen == nil || !deadline(seen) {
-		v.add(Status, "a deadline is exceeded that no spec has set")
+	if v.wrong(seen == nil || !deadline(seen), Status, "a deadline is exceeded that no spec has set") {
 		return v
 	}
 	limit := time.Duration(*seen.Spec.ProgressDeadlineSeconds) * time.Second
@@ -173,10 +172,7 @@ func exceeded(set *v1alpha1.CloneSet) bool {
 
 // progressReason is why an update is no further, empty if a status does not say.
 func progressReason(set *v1alpha1.CloneSet) string {
-	if c := conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing); c != nil {
-		return c.reason
-	}
-	return ""
+	return ptr.Deref(conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing), told{}).reason
 }
 
 // checkDeadline: nothing is settled while a deadline runs. (CS-S4)

@@ -173,8 +173,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 		}
 		return v
 	}
-	if j.update == "" {
-		v.add(Settled, "there is no revision of the template")
+	if v.wrong(j.update == "", Settled, "there is no revision of the template") {
 		return v
 	}
 	v.compareGeneration(status.ObservedGeneration, set.Generation)

@@ -151,8 +151,7 @@ var conditionTypes = []v1alpha1.ResourceDistributionConditionType{"GetResourceFa
 func checkDistributionStatus(v *violations, w *Write) {
 	d := distributingOf(w.asSeen())
 	after, ok := w.After.(*v1alpha1.ResourceDistribution)
-	if d == nil || !ok || after.UID != d.UID {
-		v.add(Ownership, "the status of another one is written")
+	if v.wrong(d == nil || !ok || after.UID != d.UID, Ownership, "the status of another one is written") {
 		return
 	}
 	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")

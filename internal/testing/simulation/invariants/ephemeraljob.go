@@ -104,8 +104,7 @@ func (d *debugging) limit() int {
 
 // overdue tells whether the deadline has passed. (EJ-18)
 func (d *debugging) overdue() bool {
-	limit := d.Spec.ActiveDeadlineSeconds
-	return limit != nil && d.Status.StartTime != nil && !d.Status.StartTime.Add(time.Duration(*limit)*time.Second).After(d.state.Now)
+	return expired(d.Status.StartTime, d.Spec.ActiveDeadlineSeconds, d.state.Now)
 }
 
 // Write judges a write of the controller of an EphemeralJob.
@@ -165,8 +164,7 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 func checkJobStatus(v *violations, w *Write) {
 	d := debuggingOf(w.asSeen())
 	after, ok := w.After.(*v1alpha1.EphemeralJob)
-	if d == nil || !ok || after.UID != d.UID {
-		v.add(Ownership, "the status of another job is written")
+	if v.wrong(d == nil || !ok || after.UID != d.UID, Ownership, "the status of another job is written") {
 		return
 	}
 	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,8 +109,7 @@ func (p *pulling) parallelism() int {
 }
 
 func (p *pulling) late() bool {
-	deadline := p.Spec.CompletionPolicy.ActiveDeadlineSeconds
-	return deadline != nil && p.Status.StartTime != nil && !p.state.Now.Before(p.Status.StartTime.Add(time.Duration(*deadline)*time.Second))
+	return expired(p.Status.StartTime, p.Spec.CompletionPolicy.ActiveDeadlineSeconds, p.state.Now)
 }
 
 // ImagePullJob judges a write of the controllers of an ImagePullJob and of the NodeImages.
@@ -134,8 +132,7 @@ func ImagePullJob(w *Write) []Violation {
 
 func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	p := pullingOf(w.Known)
-	if p == nil || p.UID != before.UID {
-		v.add(Ownership, "writes to another job than it knows")
+	if v.wrong(p == nil || p.UID != before.UID, Ownership, "writes to another job than it knows") {
 		return
 	}
 	after, _ := w.After.(*v1alpha1.ImagePullJob)

@@ -124,8 +124,7 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 		count(&lost, len(labels) > 0 && !r.exists(labels))
 	}
 	v.compare(status, &v1alpha1.PersistentPodStateStatus{Pods: int32(len(want)), Lost: lost})
-	c := conditionOf(status, v1alpha1.TopologyLostCondition)
-	v.never((c != nil && c.status == "True") != (lost > 0), Status, "TopologyLost is %v, and %d pods are", c, lost)
+	v.never(isTrue(status, v1alpha1.TopologyLostCondition) != (lost > 0), Status, "TopologyLost is among %v, and %d pods are", toldBy(status), lost)
 }
 
 // PersistentPodState judges a write of the controller of a PersistentPodState, which nothing generates.

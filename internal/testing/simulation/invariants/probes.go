@@ -273,8 +273,7 @@ func (p probing) checkNodePodProbe(v *violations, w *Write) {
 		return
 	}
 	after, _ := w.After.(*v1alpha1.NodePodProbe)
-	if after == nil || w.Subresource != "" || node == nil {
-		v.add(Spec, "%s of nodepodprobes/%s %s", w.Verb, w.Subresource, w.name())
+	if v.wrong(after == nil || w.Subresource != "" || node == nil, Spec, "%s of nodepodprobes/%s %s", w.Verb, w.Subresource, w.name()) {
 		return
 	}
 	got, want := v.asks(after), p.asked(node.Name)
@@ -284,8 +283,7 @@ func (p probing) checkNodePodProbe(v *violations, w *Write) {
 // checkMarker judges a write of a marker. (PPM-2.2 to PPM-2.4)
 func (p probing) checkMarker(v *violations, w *Write) {
 	m, _ := p.Further["podprobemarkers"][w.name()].(*v1alpha1.PodProbeMarker)
-	if m == nil || w.Before == nil || w.Before.GetUID() != m.UID {
-		v.add(Ownership, "marker %s is written whichever it is", w.name())
+	if v.wrong(m == nil || w.Before == nil || w.Before.GetUID() != m.UID, Ownership, "marker %s is written whichever it is", w.name()) {
 		return
 	}
 	after, _ := w.After.(*v1alpha1.PodProbeMarker)
@@ -331,8 +329,7 @@ func PodProbesSettled(s *State, pushed bool) []Violation {
 		if n == nil && p.virtual(name) {
 			continue
 		}
-		if n == nil {
-			v.add(Settled, "node %s has no NodePodProbe", name)
+		if v.wrong(n == nil, Settled, "node %s has no NodePodProbe", name) {
 			continue
 		}
 		got, want := v.asks(n), p.asked(name)

@@ -132,16 +132,14 @@ func (r *recreating) checkStatusWrite(v *violations, w *Write, before, after *v1
 }
 
 func (r *recreating) checkReason(v *violations, w *Write, message string) {
-	age, truth := w.Truth.Now.Sub(r.CreationTimestamp.Time), recreatingOf(w.Truth)
-	deadline := r.Spec.ActiveDeadlineSeconds
-	holds := false
+	age, truth, holds := w.Truth.Now.Sub(r.CreationTimestamp.Time), recreatingOf(w.Truth), false
 	switch message {
 	case v1alpha1.ContainerRecreateMessagePodGone: // which stays so
 		holds = truth == nil || truth.pod == nil || truth.pod.DeletionTimestamp != nil
 	case v1alpha1.ContainerRecreateMessageStaticPod:
 		holds = r.pod != nil && r.pod.Annotations[corev1.MirrorPodAnnotationKey] != ""
 	case v1alpha1.ContainerRecreateMessageDeadline:
-		holds = deadline != nil && age >= time.Duration(*deadline)*time.Second
+		holds = expired(&r.CreationTimestamp, r.Spec.ActiveDeadlineSeconds, w.Truth.Now)
 	case v1alpha1.ContainerRecreateMessageNoResponse:
 		holds = r.Status.Phase == "" && age >= time.Minute ||
 			r.Status.Phase == v1alpha1.ContainerRecreateRequestRecreating && r.guarded() && age >= 10*time.Minute

@@ -41,8 +41,7 @@ func (p *Past) SidecarSet(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)
 	set, ok := w.spec().(*v1alpha1.SidecarSet)
-	if !ok {
-		v.add(Ownership, "%s of %s %s, and the author knows no SidecarSet", w.Verb, w.Resource, w.name())
+	if v.wrong(!ok, Ownership, "%s of %s %s, and the author knows no SidecarSet", w.Verb, w.Resource, w.name()) {
 		return v
 	}
 	j := p.newSidecarSetJudge(&v, w, set)

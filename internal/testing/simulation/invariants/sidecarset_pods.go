@@ -230,8 +230,7 @@ func (p *Past) SidecarSetInjected(cached *State, before, after *corev1.Pod) []Vi
 	revision := set.Status.LatestRevision
 	if set.Spec.InjectionStrategy.Revision != nil {
 		wanted := j.injects(cached)
-		if wanted == nil {
-			v.add(History, "pod %s is allowed, and the revision that it is to get is not known", before.Name)
+		if v.wrong(wanted == nil, History, "pod %s is allowed, and the revision that it is to get is not known", before.Name) {
 			return v
 		}
 		var data struct{ Spec *revised }
@@ -330,8 +329,7 @@ func SidecarsOfTwo(mark string) func(*Write) []Violation {
 		if w.Resource != "pods" {
 			return v
 		}
-		if before == nil || after == nil {
-			v.add(Ownership, "%s of pod %s", w.Verb, w.name())
+		if v.wrong(before == nil || after == nil, Ownership, "%s of pod %s", w.Verb, w.name()) {
 			return v
 		}
 		for _, c := range slices.Concat(before.Spec.InitContainers, before.Spec.Containers) {

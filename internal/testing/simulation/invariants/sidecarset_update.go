@@ -29,8 +29,7 @@ func (j *sidecarSetJudge) checkPod() {
 	if j.Asked == nil || j.Asked.ResourceVersion == "" { // others write these records too
 		j.add(InPlace, "patches pod %s whatever has become of it since", before.Name)
 	}
-	if !j.matches(before, j.Known) {
-		j.add(Ownership, "patches pod %s, which is not one of the SidecarSet", before.Name)
+	if j.wrong(!j.matches(before, j.Known), Ownership, "patches pod %s, which is not one of the SidecarSet", before.Name) {
 		return
 	}
 	j.checkTouched(before, after)

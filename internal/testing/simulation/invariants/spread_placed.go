@@ -229,8 +229,7 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	if subset.RequiredNodeSelectorTerm == nil {
 		return
 	}
-	if len(has) == 0 {
-		v.add(Placement, "pod %s%s of subset %s requires nothing of its node", pod.GenerateName, pod.Name, subset.Name)
+	if v.wrong(len(has) == 0, Placement, "pod %s%s of subset %s requires nothing of its node", pod.GenerateName, pod.Name, subset.Name) {
 		return
 	}
 	for _, term := range has {

@@ -16,8 +16,7 @@ import (
 // checkStatusWrite judges what a status says, by what its author knew. (WS-20)
 func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 	after, ok := w.After.(*v1alpha1.WorkloadSpread)
-	if !ok || after.UID != f.UID {
-		v.add(Ownership, "the status of another WorkloadSpread is written")
+	if v.wrong(!ok || after.UID != f.UID, Ownership, "the status of another WorkloadSpread is written") {
 		return
 	}
 	if after.Status.ObservedGeneration != f.Generation {

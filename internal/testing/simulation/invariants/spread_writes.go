@@ -59,8 +59,7 @@ func WorkloadSpreadWitness(w *Write) []Violation {
 		return found
 	}
 	before, after := objects[*v1alpha1.WorkloadSpread](w)
-	if before == nil || after == nil || w.Subresource != "status" {
-		found.add(Spec, "a webhook writes %s", w.Resource)
+	if found.wrong(before == nil || after == nil || w.Subresource != "status", Spec, "a webhook writes %s", w.Resource) {
 		return found
 	}
 	found.never(before.Status.ObservedGeneration != after.Status.ObservedGeneration, Spec,
@@ -92,8 +91,7 @@ func (f *spreading) own(pod *corev1.Pod) bool {
 func (f *spreading) checkPatch(v *violations, w *Write) {
 	before, after := w.pods()
 	known := w.knownPod()
-	if known == nil || !f.own(known) {
-		v.add(Ownership, "pod %s is written, which is none of the workload", before.Name)
+	if v.wrong(known == nil || !f.own(known), Ownership, "pod %s is written, which is none of the workload", before.Name) {
 		return
 	}
 	checkPrecise(v, w)
@@ -208,8 +206,7 @@ func (f *spreading) mayCost(i int, text string) bool {
 func (f *spreading) checkDeletion(v *violations, w *Write) {
 	before, _ := w.pods()
 	known := w.knownPod()
-	if known == nil || !f.own(known) {
-		v.add(Ownership, "pod %s is deleted, which is none of the workload", before.Name)
+	if v.wrong(known == nil || !f.own(known), Ownership, "pod %s is deleted, which is none of the workload", before.Name) {
 		return
 	}
 	v.never(w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion, Ownership,
@@ -249,8 +246,7 @@ func (f *spreading) mayFail() bool {
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
 // (WS-19)
 func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
-	if f.custom {
-		v.add(Needless, "pod %s of subset %d is deleted, and its workload is of another kind", pod.Name, subset)
+	if v.wrong(f.custom, Needless, "pod %s of subset %d is deleted, and its workload is of another kind", pod.Name, subset) {
 		return
 	}
 	has, left := make([]int32, len(f.Spec.Subsets)), f.wants

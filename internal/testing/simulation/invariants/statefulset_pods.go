@@ -183,8 +183,7 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) bool {
 // it counts as out of service since, and was judged then. (STS-14 to STS-18, STS-22,
 // LC-22)
 func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
-	if shortHash(pod.Labels[revisionLabel]) == j.update {
-		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
+	if j.wrong(shortHash(pod.Labels[revisionLabel]) == j.update, Needless, "%s pod %s, which is at the update revision", verb, pod.Name) {
 		return
 	}
 	walks := true

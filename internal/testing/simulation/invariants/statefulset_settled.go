@@ -193,8 +193,8 @@ func (j *statefulSetJudge) mayStay(pod *corev1.Pod) bool {
 // lacksClaims tells whether a pod mounts no claim of some template. The template was added later, or the pod was
 // adopted. The volumes of a pod cannot change (STS-E19). Claims that it does mount must be there.
 func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name
+	for _, template := range j.set.Spec.VolumeClaimTemplates {
+		name := template.Name + "-" + pod.Name
 		switch claim := s.Claims[name]; {
 		case !mounts(pod, name):
 			lacks = true

@@ -41,17 +41,12 @@ func alike(claim, template *corev1.PersistentVolumeClaim) bool {
 
 // waitsForMount tells whether only a new pod is left to grow the file system of a claim.
 func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
-	return conditionIs(claim, corev1.PersistentVolumeClaimFileSystemResizePending)
+	return isTrue(&claim.Status, corev1.PersistentVolumeClaimFileSystemResizePending)
 }
 
 // driverFailed tells whether the driver failed to give a claim what it asks for.
 func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
-	return conditionIs(claim, corev1.PersistentVolumeClaimControllerResizeError)
-}
-
-func conditionIs(claim *corev1.PersistentVolumeClaim, of corev1.PersistentVolumeClaimConditionType) bool {
-	c := conditionOf(&claim.Status, of)
-	return c != nil && c.status == "True"
+	return isTrue(&claim.Status, corev1.PersistentVolumeClaimControllerResizeError)
 }
 
 // waitingForMount names the claims of wanted pods that are too small until new pods mount them: that is for users. (STS-43)
@@ -82,8 +77,7 @@ func (j *statefulSetJudge) checkSaysMount(s *State) {
 func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeClaim) {
 	template, ordinal := j.templateOf(after), j.claimOrdinal(after.Name)
 	before, after = before.DeepCopy(), after.DeepCopy()
-	if template == nil || !j.growsClaims() {
-		j.add(Claims, "resizes claim %s, and nothing lets it", after.Name)
+	if j.wrong(template == nil || !j.growsClaims(), Claims, "resizes claim %s, and nothing lets it", after.Name) {
 		return
 	}
 	failedToGrow := before.Annotations["apps.kruise.io/owned-by-asts"] != "" && driverFailed(before) // as a controller had it ask (STS-43)
@@ -113,8 +107,8 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 
 // claimsOf are the claims that a pod mounts and the set has templates of, but those that go.
 func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev1.PersistentVolumeClaim) {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		claim := of.Claims[j.set.Spec.VolumeClaimTemplates[i].Name+"-"+pod.Name]
+	for _, template := range j.set.Spec.VolumeClaimTemplates {
+		claim := of.Claims[template.Name+"-"+pod.Name]
 		if claim != nil && claim.DeletionTimestamp == nil && mounts(pod, claim.Name) {
 			claims = append(claims, claim)
 		}

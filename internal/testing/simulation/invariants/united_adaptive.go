@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -85,12 +86,10 @@ func (u *united) within() (map[string]int32, bool) {
 
 // calm tells whether no subset is closed, and no pod waits for a node that the scheduler does not find.
 func (u *united) calm() bool {
-	for s := range each(u.Status.SubsetStatuses) {
-		if c := conditionOf(s, v1alpha1.UnitedDeploymentSubsetSchedulable); c != nil && c.status == "False" {
-			return false
-		}
-	}
-	return !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
+	closed := first(u.Status.SubsetStatuses, func(s *v1alpha1.UnitedDeploymentSubsetStatus) bool {
+		return ptr.Deref(conditionOf(s, v1alpha1.UnitedDeploymentSubsetSchedulable), told{}).status == "False"
+	})
+	return closed == nil && !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
 }
 
 func marked(pod *corev1.Pod) bool {
@@ -154,8 +153,7 @@ func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStat
 func (u *united) checkPodPatch(v *violations, w *Write) {
 	before, after := w.pods()
 	known := w.knownPod()
-	if known == nil || before == nil || after == nil {
-		v.add(Ownership, "pod %s is written, which was not known", w.name())
+	if v.wrong(known == nil || before == nil || after == nil, Ownership, "pod %s is written, which was not known", w.name()) {
 		return
 	}
 	others := without(changed(before.Labels, after.Labels), v1alpha1.ReservedPodLabel)

@@ -15,8 +15,7 @@ import (
 // checkStatusWrite judges what a status says, by what its author knew. (UD-12)
 func (u *united) checkStatusWrite(v *violations, w *Write) {
 	after, ok := w.After.(*v1alpha1.UnitedDeployment)
-	if !ok || after.UID != u.UID {
-		v.add(Ownership, "the status of another UnitedDeployment is written")
+	if v.wrong(!ok || after.UID != u.UID, Ownership, "the status of another UnitedDeployment is written") {
 		return
 	}
 	before, _ := w.Before.(*v1alpha1.UnitedDeployment)
@@ -38,8 +37,7 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 // checkStatus judges a status by the workloads and pods of a state. (UD-12)
 func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
 	all, readable := u.allocated()
-	c := conditionOf(status, v1alpha1.SubsetFailure)
-	failure := c != nil && c.status == "True"
+	failure := isTrue(status, v1alpha1.SubsetFailure)
 	if wrong := !readable || u.resource == ""; wrong || failure {
 		v.never(wrong != failure, Status,
 			"the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
@@ -91,8 +89,7 @@ func (u *united) checkSubsets(v *violations, status *v1alpha1.UnitedDeploymentSt
 			names = append(names, subset.Name)
 		}
 	}
-	if len(names) != len(status.SubsetStatuses) {
-		v.add(Status, "subsetStatuses are %+v, of subsets %v", status.SubsetStatuses, names)
+	if v.wrong(len(names) != len(status.SubsetStatuses), Status, "subsetStatuses are %+v, of subsets %v", status.SubsetStatuses, names) {
 		return
 	}
 	for i, name := range names {
@@ -136,8 +133,7 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	for _, subset := range u.Spec.Topology.Subsets {
 		name := subset.Name
 		c := u.childOf(name)
-		if c == nil || !u.controls(c) {
-			v.add(Settled, "subset %s has no workload", name)
+		if v.wrong(c == nil || !u.controls(c), Settled, "subset %s has no workload", name) {
 			continue
 		}
 		sum += c.replicas

@@ -67,8 +67,7 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 	observed := *w.asSeen()
 	observed.Refused = w.Refused // whether or not another manager has created the revision meanwhile, of which this one does not know
 	u := p.of(&observed)
-	if u == nil || u.DeletionTimestamp != nil {
-		v.add(Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name())
+	if v.wrong(u == nil || u.DeletionTimestamp != nil, Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name()) {
 		return v
 	}
 	switch {
@@ -117,8 +116,7 @@ func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
 		chosen := u.childOf(c.subset)
 		return u.resource != c.resource || u.subset(c.subset) == nil || chosen != nil && chosen.GetUID() != c.GetUID()
 	}
-	if !gone(u) {
-		v.add(Ownership, "%s %s is deleted, which is that of its subset, or of another owner", w.Resource, w.name())
+	if v.wrong(!gone(u), Ownership, "%s %s is deleted, which is that of its subset, or of another owner", w.Resource, w.name()) {
 		return
 	}
 	if set := p.at(w.Known.Version); set != nil && set.UID == u.UID { // it has asked since
@@ -223,8 +221,7 @@ func images(pods *corev1.PodTemplateSpec) (images []string) {
 func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 	before, _ := w.pods()
 	pod := w.knownPod()
-	if pod == nil {
-		v.add(Ownership, "pod %s is deleted, which was not known", before.Name)
+	if v.wrong(pod == nil, Ownership, "pod %s is deleted, which was not known", before.Name) {
 		return
 	}
 	checkPrecise(v, w)

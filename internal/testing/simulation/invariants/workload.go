@@ -37,6 +37,11 @@ func conditionOf[T ~string](status any, of T) *told {
 	return first(toldBy(status), func(c *told) bool { return c.of == string(of) })
 }
 
+func isTrue[T ~string](status any, of T) bool {
+	c := conditionOf(status, of)
+	return c != nil && c.status == "True"
+}
+
 // checkDead: while something waits for a dead node, HeldUp names it, or another one of those that wait. It is not written anew for each
 // that comes later. A message names the first of what is held up, some more, and how many others. (CS-41)
 func checkDead(v *violations, s *State, waits []*corev1.Pod, status any, nameOf func(*corev1.Pod) string) {
@@ -67,18 +72,9 @@ type consumers struct {
 }
 
 // consumersOf reads the conditions of a status. One that is not True tells consumers nothing.
-func consumersOf(status any) (c consumers) {
-	for _, condition := range toldBy(status) {
-		switch condition.of {
-		case "Reconciling":
-			c.reconciling = condition.status == "True"
-		case "Stalled":
-			c.stalled = condition.status == "True"
-		default:
-			c.problems = true
-		}
-	}
-	return c
+func consumersOf(status any) consumers {
+	problem := func(c told) bool { return c.of != "Reconciling" && c.of != "Stalled" }
+	return consumers{isTrue(status, "Reconciling"), isTrue(status, "Stalled"), slices.ContainsFunc(toldBy(status), problem)}
 }
 
 func (c consumers) wait() bool { return c.reconciling || c.stalled }

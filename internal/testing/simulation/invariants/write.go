@@ -5,6 +5,7 @@ package invariants
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -173,12 +174,10 @@ func (w *Write) spec() Object { return w.asKnown().Workload }
 // revisions are those that the author knew and that are the workload's, or have no owner
 // and match its selector.
 func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[string]*appsv1.ControllerRevision {
-	found := map[string]*appsv1.ControllerRevision{}
-	for name, r := range w.asKnown().Revisions {
-		if controls(uid, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(selector, r.Labels) {
-			found[name] = r
-		}
-	}
+	found := maps.Clone(w.asKnown().Revisions)
+	maps.DeleteFunc(found, func(_ string, r *appsv1.ControllerRevision) bool {
+		return !controls(uid, r) && (metav1.GetControllerOfNoCopy(r) != nil || !matches(selector, r.Labels))
+	})
 	return found
 }
 
@@ -268,6 +267,12 @@ func (v *violations) never(wrong bool, invariant Invariant, format string, args 
 	if wrong {
 		v.add(invariant, format, args...)
 	}
+}
+
+// wrong is never for what makes it needless to judge more: it tells whether that is the case.
+func (v *violations) wrong(is bool, invariant Invariant, format string, args ...any) bool {
+	v.never(is, invariant, format, args...)
+	return is
 }
 
 // compare judges the numbers of a status by those that it should have, each by its name in JSON.
