@@ -18,8 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// broadcastJob judges a write of the controller of BroadcastJobs. It must be known
-// what its author knew.
+// broadcastJob judges a write of the controller of BroadcastJobs. It must be known what its author knew.
 func broadcastJob(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)

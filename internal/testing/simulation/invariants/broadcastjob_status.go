@@ -12,8 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9
-// to BJ-13, BJ-19, BJ-20)
+// checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9 to BJ-13, BJ-19, BJ-20)
 func (j *jobJudge) checkStatus() {
 	_, after, seen, judged := statusWrite[*v1alpha1.BroadcastJob](j.violations, j.Write)
 	if !judged {
@@ -111,8 +110,7 @@ func (j *jobJudge) checkResults(was, is *v1alpha1.BroadcastJobStatus, fails bool
 	}
 }
 
-// checkFailed: a job fails for a pod that did, if its policy says so, or at its
-// deadline. (BJ-8 to BJ-10)
+// checkFailed: a job fails for a pod that did, if its policy says so, or at its deadline. (BJ-8 to BJ-10)
 func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
 	policy, failed := j.job.Spec.FailurePolicy.Type, seen.Status.Failed > 0
 	for _, pod := range j.Observed.Pods {
@@ -142,10 +140,9 @@ func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
 	j.never(len(after.Status.NodeResults) == 0, Status, "the job is completed without a result")
 }
 
-// BroadcastJobSettled judges a job that has settled: its pods have ended that could, and
-// what policies refuse is in the state. Nothing that can go on stands still. With pushed,
-// users have taken back what holds it up, and nothing is refused. Then every node that
-// takes its pod has a result, or the job has failed.
+// BroadcastJobSettled judges a job that has settled: its pods have ended that could, and what policies refuse is in the
+// state. Nothing that can go on stands still. With pushed, users have taken back what holds it up, and nothing is
+// refused. Then every node that takes its pod has a result, or the job has failed.
 func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	var v violations
 	job, ok := s.Workload.(*v1alpha1.BroadcastJob)

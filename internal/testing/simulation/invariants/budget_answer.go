@@ -294,8 +294,7 @@ type Answer struct {
 	// pod is to go, and if By is a controller.
 	Budget string
 	After  Object
-	// Began and Ended are when it was asked and answered, Version how far the API server was when
-	// it was asked.
+	// Began and Ended are when it was asked and answered, Version how far the API server was when it was asked.
 	Began, Ended time.Time
 	Version      int64
 

@@ -267,8 +267,7 @@ func (view *budgetView) count() *budgetCount {
 	return c
 }
 
-// left counts the pods that serve without those that were booked, and those of them that are not
-// marked for deletion.
+// left counts the pods that serve without those that were booked, and those of them that are not marked for deletion.
 func (c *budgetCount) left(gone map[types.UID]budgetBooking) (all, unmarked int32) {
 	for uid, marked := range c.seen {
 		if _, went := gone[uid]; went {

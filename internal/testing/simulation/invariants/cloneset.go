@@ -13,8 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// CloneSetFeatures are the features of the controller of CloneSets that change
-// what it may do.
+// CloneSetFeatures are the features of the controller of CloneSets that change what it may do.
 type CloneSetFeatures struct {
 	PartitionRollback, ExcludePreparingDelete, InPlaceResize bool
 	// Those of OpenKruise 1.9. (CS-42 to CS-47)

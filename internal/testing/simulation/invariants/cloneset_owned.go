@@ -36,9 +36,8 @@ func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 		"creates claim %s, which does not belong to the CloneSet", claim.Name)
 }
 
-// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whatever
-// owns that pod, nor is of its instance. One that came after the author looked last
-// is excused: no client can look and delete at once.
+// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whatever owns that pod, nor is of its
+// instance. One that came after the author looked last is excused: no client can look and delete at once.
 func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) {
 	for _, pod := range j.Truth.Pods {
 		j.never(active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod), Claims,

@@ -18,10 +18,9 @@ func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violati
 	return (*Past)(nil).CloneSetSettled(s, pushed, features)
 }
 
-// CloneSetSettled judges a CloneSet that has settled: hooks have released their pods,
-// kubelets work, and what policies refuse is in the state. Nothing that can go on
-// stands still. With pushed, users have pushed a template whose pods run, and
-// nothing is refused: then all is as the spec wants it.
+// CloneSetSettled judges a CloneSet that has settled: hooks have released their pods, kubelets work, and what policies
+// refuse is in the state. Nothing that can go on stands still. With pushed, users have pushed a template whose pods
+// run, and nothing is refused: then all is as the spec wants it.
 func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.CloneSet)

@@ -14,8 +14,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus: what the status says is the case in the eyes of its author, if
-// the write says anything of it.
+// checkStatus: what the status says is the case in the eyes of its author, if the write says anything of it.
 func (j *cloneSetJudge) checkStatus() {
 	before, after, seen, judged := statusWrite[*v1alpha1.CloneSet](j.violations, j.Write)
 	if !judged {

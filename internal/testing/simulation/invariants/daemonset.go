@@ -18,8 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// DaemonSet judges a write of the controller of DaemonSets. It must be known what
-// its author knew.
+// DaemonSet judges a write of the controller of DaemonSets. It must be known what its author knew.
 func (p *Past) DaemonSet(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)
@@ -301,8 +300,7 @@ func (j *daemonSetJudge) outOfTurn(name string) string {
 	return ""
 }
 
-// surelyInTurn tells whether the update gets to a node, given that it gets to another
-// one whose pod is old.
+// surelyInTurn tells whether the update gets to a node, given that it gets to another one whose pod is old.
 func (j *daemonSetJudge) surelyInTurn(name, given string) bool {
 	n, other := j.seen[name], j.seen[given]
 	switch {
@@ -323,8 +321,7 @@ var tolerated = map[string]corev1.TaintEffect{
 	corev1.TaintNodePIDPressure: corev1.TaintEffectNoSchedule, corev1.TaintNodeUnschedulable: corev1.TaintEffectNoSchedule,
 }
 
-// fits tells whether a node should run a pod of a template, and whether one that is
-// there may stay. (DS-2)
+// fits tells whether a node should run a pod of a template, and whether one that is there may stay. (DS-2)
 func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool) {
 	spec := &template.Spec
 	if spec.NodeName != "" && spec.NodeName != node.Name {

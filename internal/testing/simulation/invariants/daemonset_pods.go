@@ -103,8 +103,7 @@ func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 	}
 }
 
-// checkProgress: if pods are created by and by, no more nodes have an updated one than
-// the partition lets. (DS-6)
+// checkProgress: if pods are created by and by, no more nodes have an updated one than the partition lets. (DS-6)
 func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
 	updated := func(pod *corev1.Pod) bool { return !j.old(pod) }
 	have := 1 + len(among(slices.Values(running(j.nodes)), func(n *daemonNode) bool { return slices.ContainsFunc(n.live, updated) }))
@@ -141,8 +140,7 @@ func (j *daemonSetJudge) checkDeletion(pod *corev1.Pod) {
 	}
 }
 
-// surplus tells whether a pod is one too many on its node. What is available
-// stays. (DS-4)
+// surplus tells whether a pod is one too many on its node. What is available stays. (DS-4)
 func (j *daemonSetJudge) surplus(n *daemonNode, pod *corev1.Pod) bool {
 	others := slices.DeleteFunc(slices.Clone(n.live), func(other *corev1.Pod) bool {
 		return other.UID == pod.UID || preparingDelete(other) || j.maxSurge > 0 && j.old(other) != j.old(pod)

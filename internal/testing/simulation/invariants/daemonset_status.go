@@ -152,10 +152,9 @@ func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
 	return needed
 }
 
-// DaemonSetSettled judges a DaemonSet that has settled: hooks have released their pods,
-// kubelets work, and what policies refuse is in the state. Nothing that can go on
-// stands still. With pushed, users have pushed a template whose pods run, and
-// nothing is refused: then all is as the spec wants it.
+// DaemonSetSettled judges a DaemonSet that has settled: hooks have released their pods, kubelets work, and what
+// policies refuse is in the state. Nothing that can go on stands still. With pushed, users have pushed a template whose
+// pods run, and nothing is refused: then all is as the spec wants it.
 func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.DaemonSet)

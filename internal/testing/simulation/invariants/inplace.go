@@ -101,8 +101,7 @@ func checkSpecOfPod(v *violations, w *Write) {
 		"changes more of the spec of pod %s than images", before.Name)
 }
 
-// checkTakenBack: a pod whose update is given up has the images of the revision that it
-// goes back to.
+// checkTakenBack: a pod whose update is given up has the images of the revision that it goes back to.
 func checkTakenBack(v *violations, w *Write) {
 	before, after := w.pods()
 	target := templatesOf(w.Truth.Revisions)[shortHash(after.Labels[revisionLabel])]
@@ -117,8 +116,7 @@ func checkTakenBack(v *violations, w *Write) {
 	}
 }
 
-// deferred lists the keys of labels and annotations that change when the grace period
-// of a pod's update is over.
+// deferred lists the keys of labels and annotations that change when the grace period of a pod's update is over.
 func deferred(pod *corev1.Pod) (keys []string) {
 	var record struct{ MetaDataPatch []byte }
 	var patch struct {
@@ -185,8 +183,7 @@ func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*co
 // decoded holds what templateOf has returned: histories have the same few templates.
 var decoded sync.Map
 
-// templateOf reads the data of a revision; nil if it cannot. The template must not be
-// changed.
+// templateOf reads the data of a revision; nil if it cannot. The template must not be changed.
 func templateOf(raw string) *corev1.PodTemplateSpec {
 	if known, ok := decoded.Load(raw); ok {
 		return known.(*corev1.PodTemplateSpec)

@@ -15,9 +15,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Past is what has happened so far, taken from the objects as they were and from
-// nothing that a controller says of itself. It judges writes, and observes all changes.
-// Nil knows nothing.
+// Past is what has happened so far, taken from the objects as they were and from nothing that a controller says of
+// itself. It judges writes, and observes all changes. Nil knows nothing.
 type Past struct {
 	// Sidecars is required of those who judge SidecarSets.
 	Sidecars SidecarContract
@@ -79,20 +78,17 @@ func (p *Past) hasWorked(hash string) bool { return p != nil && p.worked[hash] }
 
 func (p *Past) hadClaims(template string) bool { return p != nil && p.claims[template] }
 
-// wasReleased tells whether a controller took a claim from its workload. That it might
-// was judged when it did.
+// wasReleased tells whether a controller took a claim from its workload. That it might was judged when it did.
 func (p *Past) wasReleased(claim types.UID) bool { return p != nil && p.released[claim] }
 
-// becomesCurrent takes note of a revision that a workload may call current from
-// now on.
+// becomesCurrent takes note of a revision that a workload may call current from now on.
 func (p *Past) becomesCurrent(uid types.UID, hash string) {
 	if p != nil {
 		p.current[string(uid)+hash] = true
 	}
 }
 
-// wasCurrent tells whether a workload may have called a revision current; true
-// if that is not known.
+// wasCurrent tells whether a workload may have called a revision current; true if that is not known.
 func (p *Past) wasCurrent(uid types.UID, hash string) bool {
 	return p == nil || p.current[string(uid)+hash]
 }

@@ -125,8 +125,7 @@ func readyFor(pod *corev1.Pod, seconds int32, now time.Time) bool {
 	return seconds <= 0 || !since.IsZero() && !since.Add(time.Duration(seconds)*time.Second).After(now)
 }
 
-// runs tells whether the containers of a pod run the images that its spec names,
-// as far as the kubelet has said.
+// runs tells whether the containers of a pod run the images that its spec names, as far as the kubelet has said.
 func runs(pod *corev1.Pod) bool {
 	return first(pod.Status.ContainerStatuses, func(s *corev1.ContainerStatus) bool { return s.Image != image(&pod.Spec, s.Name) }) == nil
 }

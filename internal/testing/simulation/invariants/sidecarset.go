@@ -35,8 +35,7 @@ type SidecarContract struct {
 	PartitionRoundsUp, ReplacePatch, UpgradableCondition bool
 }
 
-// SidecarSet judges a write of the controller of SidecarSets. It must be known what its
-// author knew.
+// SidecarSet judges a write of the controller of SidecarSets. It must be known what its author knew.
 func (p *Past) SidecarSet(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)

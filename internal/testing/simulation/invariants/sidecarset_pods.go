@@ -108,8 +108,7 @@ func statusOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	return ptr.Deref(cmp.Or(first(pod.Status.ContainerStatuses, named), first(pod.Status.InitContainerStatuses, named)), corev1.ContainerStatus{})
 }
 
-// took tells whether a container runs the image of its spec: the kubelets of simulations
-// say so.
+// took tells whether a container runs the image of its spec: the kubelets of simulations say so.
 func took(pod *corev1.Pod, name string) bool {
 	s := statusOf(pod, name)
 	return s.Image == image(&pod.Spec, name) && s.ContainerID != ""
@@ -118,9 +117,8 @@ func took(pod *corev1.Pod, name string) bool {
 // goesOn tells whether a container was started, and has not stopped since.
 func goesOn(pod *corev1.Pod, name string) bool { return statusOf(pod, name).State.Running != nil }
 
-// took tells whether a container of the SidecarSet runs the image of its spec. If
-// a user has spoilt the record, of a container that is no longer recorded it is not known
-// that it has still to change.
+// took tells whether a container of the SidecarSet runs the image of its spec. If a user has spoilt the record, of a
+// container that is no longer recorded it is not known that it has still to change.
 func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
 	return took(pod, name) || j.past.sidecars.spoilt[pod.UID] && statusOf(pod, name).ContainerID != "" && !j.recorded(pod, name)
 }
@@ -153,8 +151,7 @@ func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.took(pod, name) })
 }
 
-// sidecarsServe tells whether all containers of the SidecarSet serve with the images of
-// their spec.
+// sidecarsServe tells whether all containers of the SidecarSet serve with the images of their spec.
 func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.serving(pod, name) })
 }

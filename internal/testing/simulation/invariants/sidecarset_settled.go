@@ -43,10 +43,9 @@ func (j *sidecarSetJudge) checkCounts(status *v1alpha1.SidecarSetStatus, s *Stat
 	j.compare(status, &want)
 }
 
-// SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies
-// refuse is in the state. Nothing that can go on stands still. With pushed, users have
-// pushed images that run, nothing is refused, and the update holds nothing back. Then all
-// pods that can be updated are, and serve.
+// SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies refuse is in the state.
+// Nothing that can go on stands still. With pushed, users have pushed images that run, nothing is refused, and the
+// update holds nothing back. Then all pods that can be updated are, and serve.
 func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.SidecarSet)
@@ -132,8 +131,7 @@ func (j *sidecarSetJudge) checkSaysDead(s *State) {
 	checkDead(j.violations, s, waits, &j.set.Status, (*corev1.Pod).GetName)
 }
 
-// candidate tells whether a pod waits for its update, and only partition and maxUnavailable
-// may hold it back. (SCS-6)
+// candidate tells whether a pod waits for its update, and only partition and maxUnavailable may hold it back. (SCS-6)
 func (j *sidecarSetJudge) candidate(pod *corev1.Pod) bool {
 	return !j.isUpdated(pod) && j.upgradable(pod) && j.chosen.Matches(labels.Set(pod.Labels))
 }

@@ -124,8 +124,7 @@ func (j *statefulSetJudge) isWanted(name string) bool {
 // at returns the pod of an ordinal as the author knew it.
 func (j *statefulSetJudge) at(ordinal int) *corev1.Pod { return j.Known.Pods[j.podName(ordinal)] }
 
-// observedAt returns the pod of an ordinal as the author observed it, before
-// its own writes.
+// observedAt returns the pod of an ordinal as the author observed it, before its own writes.
 func (j *statefulSetJudge) observedAt(ordinal int) *corev1.Pod {
 	return j.Observed.Pods[j.podName(ordinal)]
 }
@@ -165,8 +164,7 @@ func (j *statefulSetJudge) servesUpdated(pod *corev1.Pod) bool {
 	return j.available(pod) && serves(pod) && runs(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
 }
 
-// mayTouch tells what may be written that the set does not own: what it adopts,
-// and the claims of its pods.
+// mayTouch tells what may be written that the set does not own: what it adopts, and the claims of its pods.
 func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 	if j.Resource == "persistentvolumeclaims" {
 		return j.claimOrdinal(before.GetName()) >= 0 && metav1.GetControllerOfNoCopy(before) == nil
@@ -174,8 +172,7 @@ func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 	return after != nil && metav1.IsControlledBy(after, j.set) && j.wasOrphan(j.set.Spec.Selector)
 }
 
-// checkGraceful: no pod is removed before its kubelet has ended it, or two
-// pods of one name would run.
+// checkGraceful: no pod is removed before its kubelet has ended it, or two pods of one name would run.
 func checkGraceful(v *violations, w *Write) {
 	pod, after := w.pods()
 	if w.Resource == "pods" && w.Verb == "delete" && after == nil && pod != nil &&

@@ -86,8 +86,7 @@ func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner 
 	return false
 }
 
-// retention tells whether the policy deletes claims with the set, and with pods
-// that are left over. (STS-23, STS-25)
+// retention tells whether the policy deletes claims with the set, and with pods that are left over. (STS-23, STS-25)
 func (j *statefulSetJudge) retention() (whenDeleted, whenScaled bool) {
 	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil {
@@ -126,8 +125,7 @@ func (j *statefulSetJudge) checkClaimsOf(pod *corev1.Pod) {
 	}
 }
 
-// goesWithFormer tells whether a former pod of the name owns a claim, or nothing
-// but a former set.
+// goesWithFormer tells whether a former pod of the name owns a claim, or nothing but a former set.
 func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	sets := 0
 	for _, o := range claim.OwnerReferences {

@@ -178,10 +178,9 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) bool {
 	return inTurn
 }
 
-// checkUpdate: a pod is updated while the update goes on, if the partition does
-// not hold it back, and ready ones within maxUnavailable. One that was prepared for
-// it counts as out of service since, and was judged then. (STS-14 to STS-18, STS-22,
-// LC-22)
+// checkUpdate: a pod is updated while the update goes on, if the partition does not hold it back, and ready ones within
+// maxUnavailable. One that was prepared for it counts as out of service since, and was judged then. (STS-14 to STS-18,
+// STS-22, LC-22)
 func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	if j.wrong(shortHash(pod.Labels[revisionLabel]) == j.update, Needless, "%s pod %s, which is at the update revision", verb, pod.Name) {
 		return
@@ -208,8 +207,7 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	}
 }
 
-// older tells whether a revision was created before another: then to go to it is
-// to go back.
+// older tells whether a revision was created before another: then to go to it is to go back.
 func (j *statefulSetJudge) older(revision, than string) bool {
 	a, b := j.Known.Revisions[j.set.Name+"-"+revision], j.Known.Revisions[j.set.Name+"-"+than]
 	return a != nil && b != nil && a.CreationTimestamp.Before(&b.CreationTimestamp)
@@ -283,9 +281,8 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) bool {
 	return true
 }
 
-// stuck tells whether a pod serves at another revision and has to stay there:
-// InPlaceOnly forbids to recreate it, and it cannot go in place. Such a pod uses
-// up no budget.
+// stuck tells whether a pod serves at another revision and has to stay there: InPlaceOnly forbids to recreate it, and
+// it cannot go in place. Such a pod uses up no budget.
 func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod) && !j.updatesInPlace(pod)
 }
@@ -307,8 +304,7 @@ func (j *statefulSetJudge) waitsForLower(ordinal int) bool {
 	return (pod == nil || ended(pod)) && len(lower) >= j.scaleUnavailable
 }
 
-// checkUnordered: so many pods stay as the partition says, unless there is but one revision to be
-// at. (STS-17)
+// checkUnordered: so many pods stay as the partition says, unless there is but one revision to be at. (STS-17)
 func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	gone, down := 1, 1
 	for _, ordinal := range slices.DeleteFunc(slices.Clone(j.wanted), func(o int) bool { return o == j.ordinalOf(pod.Name) }) {

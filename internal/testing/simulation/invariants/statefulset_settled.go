@@ -96,8 +96,7 @@ func (j *statefulSetJudge) checkSaysDead(s *State) {
 
 func (j *statefulSetJudge) saysHeldUp() bool { return conditionOf(&j.set.Status, heldUp) != nil }
 
-// checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
-// lets be filled. (STS-9)
+// checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable lets be filled. (STS-9)
 func (j *statefulSetJudge) checkBrought(s *State) {
 	down := 0
 	for _, ordinal := range j.wanted {

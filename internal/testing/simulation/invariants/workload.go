@@ -145,8 +145,7 @@ func (h *history) checkLeft(v *violations, s *State) {
 	v.never(len(unused) > h.most(), History, "%d unused revisions are left, revisionHistoryLimit %d", len(unused), h.most())
 }
 
-// holds tells whether a hook holds a pod: it has any of its labels and
-// finalizers. (LC-1)
+// holds tells whether a hook holds a pod: it has any of its labels and finalizers. (LC-1)
 func holds(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 	has, _ := handled(hook, pod)
 	return has > 0
@@ -167,8 +166,7 @@ func handled(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) (has, all i
 	return has, len(hook.LabelsHandler) + len(hook.FinalizersHandler)
 }
 
-// met tells whether a hook that may be missing lets a pod be Normal: it has all
-// of its labels and finalizers. (LC-2)
+// met tells whether a hook that may be missing lets a pod be Normal: it has all of its labels and finalizers. (LC-2)
 func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 	has, all := handled(hook, pod)
 	return has == all
