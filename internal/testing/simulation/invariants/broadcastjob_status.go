@@ -198,7 +198,8 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 	missing := 0
 	for name, node := range s.Nodes {
 		result, runs := j.seenResult(s, name)
-		j.never(result != "" && status.NodeResults[name] != result, Status, "node %s has %q, its pod has %s", name, status.NodeResults[name], result)
+		j.never(result != "" && status.NodeResults[name] != result, Status,
+			"node %s has %q, its pod has %s", name, status.NodeResults[name], result)
 		if status.NodeResults[name] == "" && takes(node, &j.job.Spec.Template.Spec) {
 			missing++
 			j.never(!runs && len(j.on(s, name)) == 0 && more && !s.refuses("create", "pods") && !s.refuses("delete", "pods"), Placement,

@@ -256,9 +256,7 @@ func (s sharing) count(b *podBudget) (serves, desired int32) {
 			continue
 		}
 		view.pods = append(view.pods, pod)
-		if budgetOf(pod) == b.Name && servesBudget(pod) {
-			serves++
-		}
+		count(&serves, budgetOf(pod) == b.Name && servesBudget(pod))
 		ref := s.owner(pod)
 		if ref == nil {
 			bare++

@@ -179,7 +179,8 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 		j.add(Partition, "creates pod %s of revision %s, the current one is %s", pod.Name, is, current)
 	}
 	j.never(!j.old(pod) && current != "" && current != j.update && c.updated+1 > l.replicas-l.partition+l.surge, Partition,
-		"creates pod %s of the update revision beside %d, replicas %d, partition %d, maxSurge %d", pod.Name, c.updated, l.replicas, l.partition, l.surge)
+		"creates pod %s of the update revision beside %d, replicas %d, partition %d, maxSurge %d",
+		pod.Name, c.updated, l.replicas, l.partition, l.surge)
 	j.checkInstance(pod)
 	j.checkMounts(pod)
 }

@@ -114,7 +114,8 @@ func earlier(a, b *appsv1.ControllerRevision) int {
 // of a node, which comes after. (CS-25)
 func (j *cloneSetJudge) deletionRank(pod *corev1.Pod) []int {
 	cost, _ := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32) // otherwise 0
-	return []int{one(pod.Spec.NodeName != ""), phases[pod.Status.Phase], one(available(pod, j.set.Spec.MinReadySeconds, j.Observed.Now)), one(ready(pod)), int(cost)}
+	return []int{one(pod.Spec.NodeName != ""), phases[pod.Status.Phase], one(available(pod, j.set.Spec.MinReadySeconds, j.Observed.Now)),
+		one(ready(pod)), int(cost)}
 }
 
 var phases = map[corev1.PodPhase]int{corev1.PodPending: 0, corev1.PodUnknown: 1, corev1.PodRunning: 2}

@@ -108,9 +108,11 @@ func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
 	for _, name := range claimsIn(pod) {
 		claim := j.Known.Claims[name]
-		j.never(claim != nil && claim.DeletionTimestamp != nil, Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, name)
+		j.never(claim != nil && claim.DeletionTimestamp != nil, Claims,
+			"creates pod %s, which mounts claim %s, which is being deleted", pod.Name, name)
 		for _, other := range j.Known.Pods {
-			j.never(other.Name != pod.Name && mounts(other, name), Claims, "creates pod %s, which mounts claim %s of pod %s", pod.Name, name, other.Name)
+			j.never(other.Name != pod.Name && mounts(other, name), Claims,
+				"creates pod %s, which mounts claim %s of pod %s", pod.Name, name, other.Name)
 		}
 	}
 }

@@ -63,8 +63,8 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 	status := &j.set.Status
 	switch {
 	case j.limits.broken || s.refuses("create", "controllerrevisions") && j.update == "":
-		told := conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate) != nil || conditionOf(status, v1alpha1.CloneSetConditionFailedScale) != nil
-		j.never(!told, Status, "the spec cannot be read, and no condition says so")
+		update, scale := conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate), conditionOf(status, v1alpha1.CloneSetConditionFailedScale)
+		j.never(update == nil && scale == nil, Status, "the spec cannot be read, and no condition says so")
 	case j.update == "":
 		j.add(Settled, "there is no revision of the template")
 	case status.ObservedGeneration != j.set.Generation && !j.misleads(status):

@@ -272,11 +272,9 @@ func (j *daemonSetJudge) before(node *daemonNode) (count int) {
 		case n.ahead:
 			count++
 		case !j.selected(n):
-		case n.old == nil:
-			if node.old != nil || n.Name > node.Name {
-				count++
-			}
-		case node.old != nil && n.Name > node.Name && j.available(node.old): // otherwise it may be an interrupted one
+		case n.old == nil && (node.old != nil || n.Name > node.Name):
+			count++
+		case n.old != nil && node.old != nil && n.Name > node.Name && j.available(node.old): // otherwise it may be an interrupted one
 			count++
 		}
 	}

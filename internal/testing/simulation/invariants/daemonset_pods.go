@@ -298,7 +298,8 @@ func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 		}
 	}
 	j.never(len(taken) > j.maxUnavailable, Availability,
-		"takes pod %s out of service, and updates have the pods of nodes %v out of service then, maxUnavailable %d", pod.Name, taken, j.maxUnavailable)
+		"takes pod %s out of service, and updates have the pods of nodes %v out of service then, maxUnavailable %d",
+		pod.Name, taken, j.maxUnavailable)
 	d.disrupted[n.Name] = j.By
 }
 

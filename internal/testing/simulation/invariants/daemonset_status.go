@@ -276,7 +276,8 @@ func (j *daemonSetJudge) checkConverged() {
 		}
 	}
 	wanted := min(j.limit(), at)
-	j.never(j.rolling != nil && updated < wanted, Settled, "%d nodes have an updated pod alone, of %d that the update gets to", updated, wanted)
+	j.never(j.rolling != nil && updated < wanted, Settled,
+		"%d nodes have an updated pod alone, of %d that the update gets to", updated, wanted)
 	excusedBy, brokenStay := false, false
 	for _, pod := range j.Known.Pods {
 		excusedBy = excusedBy || j.owned(pod) && unreadable(pod)

@@ -151,8 +151,10 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	rest.ResourceVersion, rest.ManagedFields, rest.Generation, rest.Spec.EphemeralContainers = before.ResourceVersion, before.ManagedFields, before.Generation, before.Spec.EphemeralContainers
 	v.never(!equality.Semantic.DeepEqual(rest, before), Spec,
 		"more of pod %s is written than ephemeral containers", before.Name)
-	added, own, all := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)), len(d.Spec.Template.EphemeralContainers)
-	v.never(added != own || own != all, Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, added, own, all)
+	added, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after))
+	all := len(d.Spec.Template.EphemeralContainers)
+	v.never(added != own || own != all, Spec,
+		"pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, added, own, all)
 	more := one(!slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }))
 	have, n := len(d.injected)+more, d.underWay()+more
 	v.never(d.Spec.Replicas != nil && have > d.limit(), Placement, "%d pods have containers of a job that is for %d", have, d.limit())
@@ -211,7 +213,8 @@ func (d *debugging) checkFinalizer(v *violations, w *Write) {
 	if after != nil {
 		is = after.GetFinalizers()
 	}
-	v.never(slices.Contains(was, own) && !slices.Contains(is, own) && d.DeletionTimestamp == nil, Spec, "a job that stays loses its finalizer")
+	v.never(slices.Contains(was, own) && !slices.Contains(is, own) && d.DeletionTimestamp == nil, Spec,
+		"a job that stays loses its finalizer")
 	v.never(!slices.Equal(without(was, own), without(is, own)), Ownership, "the finalizers %v become %v", was, is)
 }
 

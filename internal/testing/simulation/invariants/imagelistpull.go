@@ -78,7 +78,8 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	case before == nil && after != nil:
 		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) && job.Generation == 1 })
 		v.never(right, Needless, "creates an ImagePullJob for %s that is there already", after.Spec.Image)
-		v.never(!asListed(after, of) || after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil || !metav1.IsControlledBy(after, of), Needless,
+		goes := after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil
+		v.never(!asListed(after, of) || goes || !metav1.IsControlledBy(after, of), Needless,
 			"creates an ImagePullJob for %s that is not as the job has it", after.Spec.Image)
 	case before != nil && !metav1.IsControlledBy(before, of):
 		v.add(Ownership, "writes to ImagePullJob %s, which the job does not control", before.Name)

@@ -78,8 +78,8 @@ func asks(job types.UID, task *v1alpha1.ImageTagSpec) bool {
 
 // phaseOf is what a node has reported of a version of a task; empty for nothing.
 func phaseOf(image *v1alpha1.NodeImage, name string, task *v1alpha1.ImageTagSpec) v1alpha1.ImagePullPhase {
-	status := first(image.Status.ImageStatuses[name].Tags, func(s *v1alpha1.ImageTagStatus) bool { return s.Tag == task.Tag && s.Version == task.Version })
-	return ptr.Deref(status, v1alpha1.ImageTagStatus{}).Phase
+	ofTask := func(s *v1alpha1.ImageTagStatus) bool { return s.Tag == task.Tag && s.Version == task.Version }
+	return ptr.Deref(first(image.Status.ImageStatuses[name].Tags, ofTask), v1alpha1.ImageTagStatus{}).Phase
 }
 
 // counts are how many nodes are how far. (IMG-1.5)

@@ -319,7 +319,8 @@ func checkResize(v *violations, w *Write, before, after *corev1.Container, targe
 	if target != nil {
 		for c := range each(target.Spec.Containers) {
 			v.never(c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources), InPlace,
-				"gives container %s of pod %s the cpu %s, its revision says %s", c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
+				"gives container %s of pod %s the cpu %s, its revision says %s",
+				c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
 		}
 	}
 	for _, p := range before.ResizePolicy {

@@ -124,7 +124,8 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 		count(&lost, len(labels) > 0 && !r.exists(labels))
 	}
 	v.compare(status, &v1alpha1.PersistentPodStateStatus{Pods: int32(len(want)), Lost: lost})
-	v.never(isTrue(status, v1alpha1.TopologyLostCondition) != (lost > 0), Status, "TopologyLost is among %v, and %d pods are", toldBy(status), lost)
+	v.never(isTrue(status, v1alpha1.TopologyLostCondition) != (lost > 0), Status,
+		"TopologyLost is among %v, and %d pods are", toldBy(status), lost)
 }
 
 // PersistentPodState judges a write of the controller of a PersistentPodState, which nothing generates.

@@ -191,7 +191,8 @@ func (r *recreating) checkReport(v *violations, told string) {
 	for _, of := range r.Spec.Containers {
 		is := statusOf(r.pod, of.Name)
 		if is.State.Running != nil && (of.StatusContext == nil || of.StatusContext.ContainerID != is.ContainerID) {
-			report = append(report, v1alpha1.ContainerRecreateRequestSyncContainerStatus{Name: is.Name, Ready: is.Ready, RestartCount: is.RestartCount, ContainerID: is.ContainerID})
+			report = append(report, v1alpha1.ContainerRecreateRequestSyncContainerStatus{
+				Name: is.Name, Ready: is.Ready, RestartCount: is.RestartCount, ContainerID: is.ContainerID})
 		}
 	}
 	data, _ := json.Marshal(report)

@@ -297,9 +297,8 @@ func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
 		if !metav1.IsControlledBy(r, j.set) {
 			continue
 		}
-		if n++; needed[name] == "" && r.Revision < gone.Revision {
-			older++
-		}
+		n++
+		count(&older, needed[name] == "" && r.Revision < gone.Revision)
 	}
 	if surplus := n - j.historyLimit(); older >= surplus {
 		j.add(History, "deletes revision %s, number %d, and %d of %d are older and not needed, revisionHistoryLimit %d",

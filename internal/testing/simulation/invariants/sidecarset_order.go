@@ -102,7 +102,8 @@ func servesLess(pod *corev1.Pod) []int64 {
 	for _, c := range pod.Status.ContainerStatuses {
 		restarts = max(restarts, int64(c.RestartCount))
 	}
-	return []int64{int64(one(pod.Spec.NodeName != "")), int64(phases[pod.Status.Phase]), isReady, -readySince, -restarts, -pod.CreationTimestamp.Unix()}
+	assigned, phase := int64(one(pod.Spec.NodeName != "")), int64(phases[pod.Status.Phase])
+	return []int64{assigned, phase, isReady, -readySince, -restarts, -pod.CreationTimestamp.Unix()}
 }
 
 // priority is smaller for pods that the priorityStrategy updates first. (SCS-29)

@@ -105,7 +105,8 @@ func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
 
 func statusOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	named := func(s *corev1.ContainerStatus) bool { return s.Name == name }
-	return ptr.Deref(cmp.Or(first(pod.Status.ContainerStatuses, named), first(pod.Status.InitContainerStatuses, named)), corev1.ContainerStatus{})
+	found := cmp.Or(first(pod.Status.ContainerStatuses, named), first(pod.Status.InitContainerStatuses, named))
+	return ptr.Deref(found, corev1.ContainerStatus{})
 }
 
 // took tells whether a container runs the image of its spec: the kubelets of simulations say so.

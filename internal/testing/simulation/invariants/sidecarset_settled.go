@@ -93,9 +93,8 @@ func (j *sidecarSetJudge) checkHistory(s *State) {
 		if !controls(j.set.UID, r) {
 			continue
 		}
-		if n++; needed[name] == "" {
-			unneeded++
-		}
+		n++
+		count(&unneeded, needed[name] == "")
 	}
 	j.never(n > j.historyLimit() && unneeded > 0, History,
 		"%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
@@ -145,9 +144,7 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	var waits, broken []string
 	out := 0
 	for _, pod := range j.matching(s) {
-		if !j.available(pod) && (j.isUpdated(pod) || j.hasState(pod) || j.past.sidecars.spoilt[pod.UID]) {
-			out++
-		}
+		count(&out, !j.available(pod) && (j.isUpdated(pod) || j.hasState(pod) || j.past.sidecars.spoilt[pod.UID]))
 		if !j.candidate(pod) {
 			continue
 		}
@@ -169,9 +166,7 @@ func (j *sidecarSetJudge) checkConverged(s *State) {
 	stuck := 0
 	for _, pod := range j.matching(s) {
 		reached := j.upgradable(pod) && (j.isUpdated(pod) || j.chosen.Matches(labels.Set(pod.Labels)))
-		if (!reached && j.hasState(pod) || j.brokenBeside(pod)) && !j.available(pod) {
-			stuck++
-		}
+		count(&stuck, (!reached && j.hasState(pod) || j.brokenBeside(pod)) && !j.available(pod))
 	}
 	for _, pod := range j.matching(s) {
 		switch {

@@ -260,7 +260,8 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	if unmirrored(image(&before.Spec, old)) == c.Image || unmirrored(image(&before.Spec, idle)) == c.Image {
 		return // nothing is to be done, or it is a way back
 	}
-	j.never(unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle), Hot,
+	emptied := unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage
+	j.never(emptied && goesOn(before, idle) && !j.took(before, idle), Hot,
 		"upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
 	version := after.Annotations[is+works]

@@ -122,7 +122,8 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	})
 	t := f.tally(before, nil, truth, true)
 	v.never(!t.mayTake(f, i, before), Placement,
-		"pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
+		"pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v",
+		before.GenerateName, hashOf(before), i, t.all, t.same)
 	return v
 }
 

@@ -71,7 +71,8 @@ func (f *spreading) toCome(v *violations, s *v1alpha1.WorkloadSpreadSubsetStatus
 	}
 	for key, since := range s.CreatingPods {
 		age := f.state.Now.Sub(since.Time)
-		v.never(age > 31*time.Second || there[key] && age > 11*time.Second, Status, "subset %s keeps the creation of %s for %v", s.Name, key, age)
+		v.never(age > 31*time.Second || there[key] && age > 11*time.Second, Status,
+			"subset %s keeps the creation of %s for %v", s.Name, key, age)
 		count(&n, !there[key])
 	}
 	return n
@@ -233,7 +234,8 @@ func (f *spreading) checkCosts(v *violations) {
 		v.never(len(beyond[i]) > 0 && len(silent) > 0, Order,
 			"pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
 		surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0)
-		v.never(surplus != len(beyond[i]), Order, "%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
+		v.never(surplus != len(beyond[i]), Order,
+			"%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
 		for _, out := range beyond[i] {
 			for _, in := range within[i] {
 				v.never(rank(f, out) > rank(f, in), Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)

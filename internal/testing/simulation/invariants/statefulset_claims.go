@@ -143,7 +143,8 @@ func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, p
 // controls than the set and the pod. It also leaves out claims that go with a former set or pod of the name.
 func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) []*corev1.PersistentVolumeClaim {
 	return among(maps.Values(of.Claims), func(claim *corev1.PersistentVolumeClaim) bool {
-		return mounts(pod, claim.Name) && j.claimOrdinal(claim.Name) == j.ordinalOf(pod.Name) && claim.DeletionTimestamp == nil && !j.sharedWith(claim, pod.UID)
+		return mounts(pod, claim.Name) && j.claimOrdinal(claim.Name) == j.ordinalOf(pod.Name) && claim.DeletionTimestamp == nil &&
+			!j.sharedWith(claim, pod.UID)
 	})
 }
 

@@ -307,7 +307,7 @@ func (j *statefulSetJudge) waitsForLower(ordinal int) bool {
 // checkUnordered: so many pods stay as the partition says, unless there is but one revision to be at. (STS-17)
 func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	gone, down := 1, 1
-	for _, ordinal := range slices.DeleteFunc(slices.Clone(j.wanted), func(o int) bool { return o == j.ordinalOf(pod.Name) }) {
+	for _, ordinal := range without(j.wanted, j.ordinalOf(pod.Name)) {
 		other, observed := j.at(ordinal), j.observedAt(ordinal)
 		old := func(p *corev1.Pod) bool {
 			return p != nil && p.DeletionTimestamp == nil && shortHash(p.Labels[revisionLabel]) != j.update

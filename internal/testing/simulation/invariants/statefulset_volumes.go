@@ -184,10 +184,7 @@ func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, 
 	var want []v1beta1.StatefulSetVolumeClaimStatus
 	for t := range each(j.set.Spec.VolumeClaimTemplates) {
 		counts := v1beta1.StatefulSetVolumeClaimStatus{VolumeClaimName: t.Name}
-		for _, pod := range of.Pods {
-			if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
-				continue
-			}
+		for _, pod := range among(slices.Values(j.members(of)), j.owned) {
 			for _, c := range j.claimsOf(pod, of) {
 				if c.Name != t.Name+"-"+pod.Name || !alike(c, t) || requested(c) < requested(t) {
 					continue

@@ -89,7 +89,8 @@ func (u *united) calm() bool {
 	closed := first(u.Status.SubsetStatuses, func(s *v1alpha1.UnitedDeploymentSubsetStatus) bool {
 		return ptr.Deref(conditionOf(s, v1alpha1.UnitedDeploymentSubsetSchedulable), told{}).status == "False"
 	})
-	return closed == nil && !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
+	waits := func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) }
+	return closed == nil && !anyOf(maps.Values(u.state.Pods), waits)
 }
 
 func marked(pod *corev1.Pod) bool {
@@ -142,8 +143,10 @@ func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStat
 		v.never(s.Replicas != status.SubsetReplicas[s.Name], Status,
 			"subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])
 	}
-	v.never(len(all) > 0 && (sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()) || status.ReservedPods != reserved, Placement,
-		"the subsets %v are to have %d pods, %d and %d of them reserved, of %d", status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
+	odd := sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()
+	v.never(len(all) > 0 && odd || status.ReservedPods != reserved, Placement,
+		"the subsets %v are to have %d pods, %d and %d of them reserved, of %d",
+		status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
 	if len(status.SubsetReplicas) != len(all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
 		v.add(Status, "subsetReplicas are %v, with the partitions %v", status.SubsetReplicas, partitions)
 	}

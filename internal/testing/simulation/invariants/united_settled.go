@@ -184,7 +184,8 @@ func (u *united) checkUpdated(v *violations) {
 // checkHistory: the present revision is there, and no more are than are used or to be kept. (UD-R5, UD-12.3)
 func (u *united) checkHistory(v *violations, updated string) {
 	v.never(u.state.Revisions[updated] == nil, History, "the revision %s of the template is not there", updated)
-	v.never(u.Status.UpdatedReadyReplicas == u.Status.Replicas && u.Status.Replicas == u.wants() && u.Status.CurrentRevision != updated, Status,
+	s := &u.Status
+	v.never(s.UpdatedReadyReplicas == s.Replicas && s.Replicas == u.wants() && s.CurrentRevision != updated, Status,
 		"currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
 	u.history().checkLeft(v, u.state)
 }

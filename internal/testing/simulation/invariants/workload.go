@@ -52,7 +52,8 @@ func checkDead(v *violations, s *State, waits []*corev1.Pod, status any, nameOf 
 	}
 	for _, pod := range waits {
 		v.never(onDeadNode(s, pod), Status,
-			"pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
+			"pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v",
+			pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
 	}
 }
 
