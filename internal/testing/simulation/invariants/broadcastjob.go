@@ -18,8 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// broadcastJob judges a write of the controller of BroadcastJobs. It must be known
-// what its author knew.
+// broadcastJob judges a write of the controller of BroadcastJobs. It must be known what its author knew.
 func broadcastJob(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)
@@ -91,8 +90,8 @@ func (j *jobJudge) result(pod *corev1.Pod) v1alpha1.BroadcastJobNodeResult {
 		return v1alpha1.NodeFailed
 	}
 	restarts := int32(0)
-	for i := range pod.Status.ContainerStatuses {
-		restarts += pod.Status.ContainerStatuses[i].RestartCount
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts += c.RestartCount
 	}
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && restarts > j.job.Spec.FailurePolicy.RestartLimit {
 		return v1alpha1.NodeFailed
@@ -148,9 +147,8 @@ func (j *jobJudge) checkCreation() {
 		j.add(Placement, "creates pod %s on node %s, which has pod %s", pod.Name, name, other.Name)
 	}
 	result := j.job.Status.NodeResults[name]
-	if result != "" && (policy != v1alpha1.FailurePolicyTypePause || result != v1alpha1.NodeFailed) && (j.always() || j.Observed.Nodes[name] == nil) {
-		j.add(Needless, "creates pod %s on node %s, which has %s", pod.Name, name, result)
-	}
+	again := result == v1alpha1.NodeFailed && policy == v1alpha1.FailurePolicyTypePause || !j.always() && j.Observed.Nodes[name] != nil
+	j.never(result != "" && !again, Needless, "creates pod %s on node %s, which has %s", pod.Name, name, result)
 	switch {
 	case over(j.job), j.job.Status.Phase == v1alpha1.PhaseFailed, j.job.DeletionTimestamp != nil:
 		j.add(Needless, "creates pod %s, and the job is over or being deleted", pod.Name)
@@ -158,9 +156,9 @@ func (j *jobJudge) checkCreation() {
 		j.add(Paused, "creates pod %s, spec.paused", pod.Name)
 	case policy == v1alpha1.FailurePolicyTypePause || policy == v1alpha1.FailurePolicyTypeFailFast || policy == "":
 		for _, other := range j.Observed.Pods {
-			if j.owned(other) && j.result(other) == v1alpha1.NodeFailed && !j.former(other, j.Observed) && (j.always() || j.Observed.Nodes[nodeOf(other)] != nil) {
-				j.add(Contained, "creates pod %s, and pod %s has failed, failurePolicy %q", pod.Name, other.Name, policy)
-			}
+			counts := j.owned(other) && !j.former(other, j.Observed) && (j.always() || j.Observed.Nodes[nodeOf(other)] != nil)
+			j.never(counts && j.result(other) == v1alpha1.NodeFailed, Contained,
+				"creates pod %s, and pod %s has failed, failurePolicy %q", pod.Name, other.Name, policy)
 		}
 	}
 	if most, ok := j.parallelism(j.Known); !ok || j.countActive(j.Known)+1 > most {
@@ -193,6 +191,6 @@ func (j *jobJudge) checkDeletion() {
 }
 
 // expired tells whether something ended so many seconds ago. It does not if nothing says how many.
-func expired(end *metav1.Time, ttl *int32, now time.Time) bool {
+func expired[N int32 | int64](end *metav1.Time, ttl *N, now time.Time) bool {
 	return end != nil && ttl != nil && !now.Before(end.Add(time.Duration(*ttl)*time.Second))
 }

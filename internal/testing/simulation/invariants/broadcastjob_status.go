@@ -12,8 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9
-// to BJ-13, BJ-19, BJ-20)
+// checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9 to BJ-13, BJ-19, BJ-20)
 func (j *jobJudge) checkStatus() {
 	_, after, seen, judged := statusWrite[*v1alpha1.BroadcastJob](j.violations, j.Write)
 	if !judged {
@@ -24,13 +23,12 @@ func (j *jobJudge) checkStatus() {
 	// If less is left than the status counts, it is written before pods are created.
 	left := among(maps.Values(j.Observed.Pods), func(pod *corev1.Pod) bool { return j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) })
 	first := int(seen.Status.Active)+len(seen.Status.NodeResults) > len(after.Status.NodeResults)+len(left)
-	if most := j.mostActive(); int(after.Status.Active) > most && !first {
-		j.add(Status, "active is %d, and %d pods are or were", after.Status.Active, most)
-	}
+	most := j.mostActive()
+	j.never(int(after.Status.Active) > most && !first, Status, "active is %d, and %d pods are or were", after.Status.Active, most)
 	if over(seen) {
-		if !maps.Equal(seen.Status.NodeResults, after.Status.NodeResults) || seen.Status.Phase != after.Status.Phase || !seen.Status.CompletionTime.Equal(after.Status.CompletionTime) {
-			j.add(Status, "the status of a job changes that is over")
-		}
+		was, is := &seen.Status, &after.Status
+		j.never(!maps.Equal(was.NodeResults, is.NodeResults) || was.Phase != is.Phase || !was.CompletionTime.Equal(is.CompletionTime), Status,
+			"the status of a job changes that is over")
 		return
 	}
 	fails := after.Status.Phase == v1alpha1.PhaseFailed
@@ -45,18 +43,14 @@ func (j *jobJudge) checkStatus() {
 }
 
 // mostActive counts the pods that were active when the author looked, or that it knows.
-func (j *jobJudge) mostActive() (n int) {
-	for name, pod := range j.Known.Pods {
-		if seen := j.Observed.Pods[name]; j.active(pod) || seen != nil && j.active(seen) {
-			n++
+func (j *jobJudge) mostActive() int {
+	names := map[string]bool{}
+	for _, s := range []*State{j.Known, j.Observed} {
+		for _, pod := range among(maps.Values(s.Pods), j.active) {
+			names[pod.Name] = true
 		}
 	}
-	for name, pod := range j.Observed.Pods {
-		if j.Known.Pods[name] == nil && j.active(pod) {
-			n++
-		}
-	}
-	return n
+	return len(names)
 }
 
 // checkCounts: succeeded and failed count the results. (BJ-19)
@@ -86,15 +80,14 @@ func (j *jobJudge) seenResult(s *State, node string) (result v1alpha1.BroadcastJ
 
 // checkResults: a result that was seen stands, and none is made up. (BJ-9, BJ-11, BJ-15, BJ-19)
 func (j *jobJudge) checkResults(was, is *v1alpha1.BroadcastJobStatus, fails bool) {
-	names := map[string]bool{}
-	for _, of := range []map[string]v1alpha1.BroadcastJobNodeResult{was.NodeResults, is.NodeResults} {
-		for name := range of {
-			names[name] = true
-		}
+	names := maps.Clone(is.NodeResults)
+	if names == nil {
+		names = map[string]v1alpha1.BroadcastJobNodeResult{}
 	}
+	maps.Copy(names, was.NodeResults)
 	for _, pod := range j.Observed.Pods {
 		if j.owned(pod) && nodeOf(pod) != "" {
-			names[nodeOf(pod)] = true
+			names[nodeOf(pod)] = ""
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -117,15 +110,13 @@ func (j *jobJudge) checkResults(was, is *v1alpha1.BroadcastJobStatus, fails bool
 	}
 }
 
-// checkFailed: a job fails for a pod that did, if its policy says so, or at its
-// deadline. (BJ-8 to BJ-10)
+// checkFailed: a job fails for a pod that did, if its policy says so, or at its deadline. (BJ-8 to BJ-10)
 func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
 	policy, failed := j.job.Spec.FailurePolicy.Type, seen.Status.Failed > 0
 	for _, pod := range j.Observed.Pods {
 		failed = failed || j.owned(pod) && j.result(pod) == v1alpha1.NodeFailed
 	}
-	deadline, start := j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds, after.Status.StartTime
-	late := j.always() && deadline != nil && start != nil && !start.Add(time.Duration(*deadline)*time.Second).After(j.Known.Now)
+	late := j.always() && expired(after.Status.StartTime, j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds, j.Known.Now)
 	switch {
 	case j.job.Spec.Paused:
 		j.add(Paused, "the job fails, and is paused")
@@ -149,10 +140,9 @@ func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
 	j.never(len(after.Status.NodeResults) == 0, Status, "the job is completed without a result")
 }
 
-// BroadcastJobSettled judges a job that has settled: its pods have ended that could, and
-// what policies refuse is in the state. Nothing that can go on stands still. With pushed,
-// users have taken back what holds it up, and nothing is refused. Then every node that
-// takes its pod has a result, or the job has failed.
+// BroadcastJobSettled judges a job that has settled: its pods have ended that could, and what policies refuse is in the
+// state. Nothing that can go on stands still. With pushed, users have taken back what holds it up, and nothing is
+// refused. Then every node that takes its pod has a result, or the job has failed.
 func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	var v violations
 	job, ok := s.Workload.(*v1alpha1.BroadcastJob)
@@ -163,9 +153,8 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	status := &job.Status
 	v.compareGeneration(status.ObservedGeneration, job.Generation)
 	j.checkCounts(status)
-	if n := j.countActive(s); !over(job) && int(status.Active) != n {
-		v.add(Status, "active is %d, and %d pods are", status.Active, n)
-	}
+	n := j.countActive(s)
+	v.never(!over(job) && int(status.Active) != n, Status, "active is %d, and %d pods are", status.Active, n)
 	most, readable := j.parallelism(s)
 	switch {
 	case over(job):
@@ -176,13 +165,13 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	case status.Phase != v1alpha1.PhaseRunning:
 		v.add(Settled, "the job has phase %q, nothing says why", status.Phase)
 	default:
-		j.checkRunning(s, readable && j.countActive(s) < most)
+		j.checkRunning(s, readable && n < most)
 		j.checkSaysDead(s)
 	}
 	if pushed && !over(job) && (j.always() || status.Phase != v1alpha1.PhaseRunning && status.Phase != v1alpha1.PhaseFailed) {
-		if n := slices.ContainsFunc(slices.Collect(maps.Values(s.Nodes)), func(n *corev1.Node) bool { return takes(n, &job.Spec.Template.Spec) }); n || len(status.NodeResults) > 0 {
-			v.add(Settled, "nothing holds up the job, and its phase is %s, with %d results on %d nodes", status.Phase, len(status.NodeResults), len(s.Nodes))
-		}
+		takers := anyOf(maps.Values(s.Nodes), func(n *corev1.Node) bool { return takes(n, &job.Spec.Template.Spec) })
+		v.never(takers || len(status.NodeResults) > 0, Settled,
+			"nothing holds up the job, and its phase is %s, with %d results on %d nodes", status.Phase, len(status.NodeResults), len(s.Nodes))
 	}
 	return v
 }
@@ -209,9 +198,8 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 	missing := 0
 	for name, node := range s.Nodes {
 		result, runs := j.seenResult(s, name)
-		if result != "" && status.NodeResults[name] != result {
-			j.add(Status, "node %s has %q, its pod has %s", name, status.NodeResults[name], result)
-		}
+		j.never(result != "" && status.NodeResults[name] != result, Status,
+			"node %s has %q, its pod has %s", name, status.NodeResults[name], result)
 		if status.NodeResults[name] == "" && takes(node, &j.job.Spec.Template.Spec) {
 			missing++
 			j.never(!runs && len(j.on(s, name)) == 0 && more && !s.refuses("create", "pods") && !s.refuses("delete", "pods"), Placement,
@@ -224,12 +212,10 @@ func (j *jobJudge) checkRunning(s *State, more bool) {
 			continue
 		}
 		node := s.Nodes[nodeOf(pod)]
-		if j.active(pod) {
-			running++
-		}
-		if (j.former(pod, s) || !takes(node, &pod.Spec) && (node != nil || j.active(pod))) && nodeOf(pod) != "" && !s.refuses("delete", "pods") {
-			j.add(Placement, "pod %s is left on node %s, which does not take it", pod.Name, nodeOf(pod))
-		}
+		count(&running, j.active(pod))
+		leaves := j.former(pod, s) || !takes(node, &pod.Spec) && (node != nil || j.active(pod))
+		j.never(leaves && nodeOf(pod) != "" && !s.refuses("delete", "pods"), Placement,
+			"pod %s is left on node %s, which does not take it", pod.Name, nodeOf(pod))
 	}
 	j.never(j.always() && missing == 0 && running == 0 && len(status.NodeResults) > 0, Settled,
 		"every node has a result, and the job is not over")

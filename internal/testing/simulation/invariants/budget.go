@@ -25,7 +25,7 @@ type budgets struct {
 	counted  map[types.UID]*budgetCount                // when it was counted last, by the budget
 	bookings map[types.UID]map[types.UID]budgetBooking // by the budget and the pod
 	booked   []bookedPod                               // in order
-	allowed  map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
+	allowed  map[allowance]bool                        // that are still to come
 	marked   map[types.UID]bool                        // the pods that are marked for deletion
 
 	annotated bool // totals are what an annotation says
@@ -39,6 +39,12 @@ func (b *budgets) observe(c *Change) {
 	if pod, ok := c.After.(*corev1.Pod); ok {
 		b.marked[pod.UID] = markedForDeletion(pod)
 	}
+}
+
+// allowance is an operation on a pod.
+type allowance struct {
+	pod       types.UID
+	operation string
 }
 
 // budgetBooking is when a pod was booked, and until when it counts as gone.
@@ -73,8 +79,7 @@ func (p *Past) Budget(w *Write) []Violation {
 // changes. (PUB-24)
 func (p *Past) checkLink(v *violations, w *Write) {
 	before, after := w.pods()
-	if before == nil || after == nil {
-		v.add(Ownership, "%s of pod %s", w.Verb, w.name())
+	if v.wrong(before == nil || after == nil, Ownership, "%s of pod %s", w.Verb, w.name()) {
 		return
 	}
 	checkOnlyNamed(v, before, after)
@@ -110,8 +115,7 @@ func (p *Past) checkCount(v *violations, w *Write) {
 		return
 	}
 	view := viewBudget(known, w.Known, p.budgets.annotated)
-	if view.broken {
-		v.add(Status, "counts, though the spec cannot be read")
+	if v.wrong(view.broken, Status, "counts, though the spec cannot be read") {
 		return
 	}
 	if w.Observed != nil { // it counts before it tells them
@@ -153,8 +157,7 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 // one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
 	before, after := objects[*v1alpha1.PodUnavailableBudget](w)
-	if before == nil || after == nil {
-		v.add(Ownership, "%s of the budget", w.Verb)
+	if v.wrong(before == nil || after == nil, Ownership, "%s of the budget", w.Verb) {
 		return
 	}
 	old, booked := recordsOf(&before.Status), recordsOf(&after.Status)
@@ -182,8 +185,7 @@ func checkSince(v *violations, name string, old, r podRecord) {
 
 func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, name string, r podRecord) {
 	now := w.Truth.Now
-	if r.uid == "" {
-		v.add(Identity, "books pod %s without a UID, so that the next one of its name may go too", name)
+	if v.wrong(r.uid == "", Identity, "books pod %s without a UID, so that the next one of its name may go too", name) {
 		return
 	}
 	v.never(r.at.After(now), Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
@@ -220,8 +222,8 @@ func (p *Past) checkDisruption(v *violations, w *Write) {
 		return
 	}
 	for _, operation := range operations {
-		if p.budgets.allowed[before.UID][operation] {
-			delete(p.budgets.allowed[before.UID], operation)
+		if allowed := (allowance{before.UID, operation}); p.budgets.allowed[allowed] {
+			delete(p.budgets.allowed, allowed)
 			return
 		}
 	}

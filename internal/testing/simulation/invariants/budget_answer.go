@@ -31,13 +31,9 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	var v violations
 	if a.Allowed && !a.DryRun {
 		for _, pod := range a.truePods() {
-			if pod == nil {
-				continue
+			if pod != nil {
+				p.budgets.allowed[allowance{pod.UID, a.Operation}] = true
 			}
-			if p.budgets.allowed[pod.UID] == nil {
-				p.budgets.allowed[pod.UID] = map[string]bool{}
-			}
-			p.budgets.allowed[pod.UID][a.Operation] = true
 		}
 	}
 	if a.Operation == "UPDATE" && !a.Itself && (!features.Updates || a.harmless()) {
@@ -298,8 +294,7 @@ type Answer struct {
 	// pod is to go, and if By is a controller.
 	Budget string
 	After  Object
-	// Began and Ended are when it was asked and answered, Version how far the API server was when
-	// it was asked.
+	// Began and Ended are when it was asked and answered, Version how far the API server was when it was asked.
 	Began, Ended time.Time
 	Version      int64
 
@@ -346,12 +341,7 @@ func (a *Answer) resizes() bool {
 // resizedInPlace tells whether each resource that changes in a container, comes or goes is cpu or memory and needs no restart.
 func resizedInPlace(before, after *corev1.Container) bool {
 	for _, lists := range [][2]corev1.ResourceList{{before.Resources.Requests, after.Resources.Requests}, {before.Resources.Limits, after.Resources.Limits}} {
-		names := maps.Clone(lists[0])
-		if names == nil {
-			names = corev1.ResourceList{}
-		}
-		maps.Copy(names, lists[1])
-		for name := range names {
+		for _, name := range slices.Concat(slices.Collect(maps.Keys(lists[0])), slices.Collect(maps.Keys(lists[1]))) {
 			was, had := lists[0][name]
 			is, has := lists[1][name]
 			restarts := slices.Contains(after.ResizePolicy, corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: corev1.RestartContainer})

@@ -33,12 +33,7 @@ func budgetOf(pod *corev1.Pod) string { return pod.Annotations[v1alpha1.RelatedP
 
 // heldOut tells whether a label makes a pod count as unavailable.
 func heldOut(pod *corev1.Pod) bool {
-	for key := range pod.Labels {
-		if strings.HasPrefix(key, v1alpha1.UnavailablePodLabelPrefix) {
-			return true
-		}
-	}
-	return false
+	return anyOf(maps.Keys(pod.Labels), func(key string) bool { return strings.HasPrefix(key, v1alpha1.UnavailablePodLabelPrefix) })
 }
 
 // servesBudget tells whether taking a pod down takes something away. (PUB-8)
@@ -74,20 +69,18 @@ func (r podRecord) until() time.Time {
 
 func recordsOf(s *v1alpha1.PodUnavailableBudgetStatus) map[string]podRecord {
 	records := map[string]podRecord{}
-	for name, at := range s.UnavailablePods {
-		records[name] = podRecord{"unavailablePods", s.PodUIDs[name], at.Time.UTC(), sinceOf(s, name, at)}
+	add := func(kind string, booked map[string]metav1.Time) {
+		for name, at := range booked {
+			since, found := s.BookedSince[name]
+			if !found {
+				since = at
+			}
+			records[name] = podRecord{kind, s.PodUIDs[name], at.Time.UTC(), since.Time.UTC()}
+		}
 	}
-	for name, at := range s.DisruptedPods {
-		records[name] = podRecord{"disruptedPods", s.PodUIDs[name], at.Time.UTC(), sinceOf(s, name, at)}
-	}
+	add("unavailablePods", s.UnavailablePods)
+	add("disruptedPods", s.DisruptedPods)
 	return records
-}
-
-func sinceOf(s *v1alpha1.PodUnavailableBudgetStatus, name string, at metav1.Time) time.Time {
-	if since, found := s.BookedSince[name]; found {
-		return since.Time.UTC()
-	}
-	return at.Time.UTC()
 }
 
 // budgetView is what a budget is about, as an author sees it.
@@ -142,9 +135,7 @@ func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State, annotated bool) *bud
 				if owner.Kind == ref.Kind && owner.Name == ref.Name {
 					view.pods = append(view.pods, pod)
 				}
-			case annotated && known && owner.UID == set.UID:
-				view.pods = append(view.pods, pod)
-			case known && owner.UID == set.UID && wanted > 0:
+			case known && owner.UID == set.UID && (annotated || wanted > 0):
 				view.pods = append(view.pods, pod)
 			case !known && owner.Kind == ref.Kind && owner.Name == ref.Name && awaited(owner):
 				view.pods, unknown = append(view.pods, pod), true
@@ -276,17 +267,14 @@ func (view *budgetView) count() *budgetCount {
 	return c
 }
 
-// left counts the pods that serve without those that were booked, and those of them that are not
-// marked for deletion.
+// left counts the pods that serve without those that were booked, and those of them that are not marked for deletion.
 func (c *budgetCount) left(gone map[types.UID]budgetBooking) (all, unmarked int32) {
 	for uid, marked := range c.seen {
 		if _, went := gone[uid]; went {
 			continue
 		}
 		all++
-		if !marked {
-			unmarked++
-		}
+		count(&unmarked, !marked)
 	}
 	return all, unmarked
 }

@@ -78,9 +78,8 @@ func (b *SharedBudgets) Write(w *Write) []Violation {
 
 // checkUntold: a pod loses the name of its budget only if that has a targetRef, and no budget is about the pod. (PUB-47)
 func (s sharing) checkUntold(v *violations, pod *corev1.Pod) {
-	if from := s.budget(budgetOf(pod)); from == nil || from.Spec.TargetReference == nil {
-		v.add(Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
-	}
+	from := s.budget(budgetOf(pod))
+	v.never(from == nil || from.Spec.TargetReference == nil, Ownership, "takes budget %q off pod %s", budgetOf(pod), pod.Name)
 	if rs := s.replicaSet(metav1.GetControllerOfNoCopy(pod)); rs != nil && metav1.GetControllerOfNoCopy(rs) == nil {
 		v.add(Ownership, "takes budget %q off pod %s, whose ReplicaSet %s a Deployment may adopt", budgetOf(pod), pod.Name, rs.Name)
 	}
@@ -135,10 +134,7 @@ func (b *SharedBudgets) Settled(state *State, _ bool) []Violation {
 		if !active(pod) {
 			continue
 		}
-		about := false
-		for _, of := range s.budgets() {
-			about = about || s.matches(of, pod)
-		}
+		about := slices.ContainsFunc(s.budgets(), func(of *podBudget) bool { return s.matches(of, pod) })
 		if of := s.budget(budgetOf(pod)); about && !state.refuses("patch", "pods") && (of == nil || !s.matches(of, pod)) {
 			v.add(Settled, "pod %s names budget %q, and another one is about it", name, budgetOf(pod))
 		} else if of != nil && of.Spec.TargetReference != nil && !about && !state.refuses("patch", "pods") && s.isKnown(pod) {
@@ -179,11 +175,8 @@ func (s sharing) budget(name string) *podBudget {
 	return b
 }
 
-func (s sharing) budgets() (all []*podBudget) {
-	for _, name := range slices.Sorted(maps.Keys(s.Further[budgetResource])) {
-		all = append(all, s.budget(name))
-	}
-	return all
+func (s sharing) budgets() []*podBudget {
+	return versions[*podBudget](slices.Collect(maps.Values(s.Further[budgetResource])))
 }
 
 func (s sharing) replicaSet(ref *metav1.OwnerReference) *appsv1.ReplicaSet {
@@ -263,9 +256,7 @@ func (s sharing) count(b *podBudget) (serves, desired int32) {
 			continue
 		}
 		view.pods = append(view.pods, pod)
-		if budgetOf(pod) == b.Name && servesBudget(pod) {
-			serves++
-		}
+		count(&serves, budgetOf(pod) == b.Name && servesBudget(pod))
 		ref := s.owner(pod)
 		if ref == nil {
 			bare++

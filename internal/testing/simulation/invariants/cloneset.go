@@ -13,8 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// CloneSetFeatures are the features of the controller of CloneSets that change
-// what it may do.
+// CloneSetFeatures are the features of the controller of CloneSets that change what it may do.
 type CloneSetFeatures struct {
 	PartitionRollback, ExcludePreparingDelete, InPlaceResize bool
 	// Those of OpenKruise 1.9. (CS-42 to CS-47)
@@ -179,10 +178,9 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	if is := shortHash(pod.Labels[revisionLabel]); j.old(pod) && current != "" && is != current && j.Known.Revisions[j.set.Status.CurrentRevision] != nil {
 		j.add(Partition, "creates pod %s of revision %s, the current one is %s", pod.Name, is, current)
 	}
-	if !j.old(pod) && current != "" && current != j.update && c.updated+1 > l.replicas-l.partition+l.surge {
-		j.add(Partition, "creates pod %s of the update revision beside %d, replicas %d, partition %d, maxSurge %d",
-			pod.Name, c.updated, l.replicas, l.partition, l.surge)
-	}
+	j.never(!j.old(pod) && current != "" && current != j.update && c.updated+1 > l.replicas-l.partition+l.surge, Partition,
+		"creates pod %s of the update revision beside %d, replicas %d, partition %d, maxSurge %d",
+		pod.Name, c.updated, l.replicas, l.partition, l.surge)
 	j.checkInstance(pod)
 	j.checkMounts(pod)
 }
@@ -235,9 +233,8 @@ func (j *cloneSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	j.checkSameClaims(known, after)
 	j.never(!j.inPlace(), Needless,
 		"updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
-	if j.old(after) == j.old(known) {
-		j.add(Needless, "updates pod %s from revision %s to %s", known.Name, known.Labels[revisionLabel], after.Labels[revisionLabel])
-	}
+	j.never(j.old(after) == j.old(known), Needless,
+		"updates pod %s from revision %s to %s", known.Name, known.Labels[revisionLabel], after.Labels[revisionLabel])
 }
 
 // checkUpdate: a pod is updated while the update is not paused, and while more than
@@ -297,8 +294,7 @@ func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 // checkSpec: of the spec, only names of pods that are gone are dropped from podsToDelete.
 func (j *cloneSetJudge) checkSpec() {
 	before, after := objects[*v1alpha1.CloneSet](j.Write)
-	if before == nil || after == nil {
-		j.add(Spec, "%s of the CloneSet", j.Verb)
+	if j.wrong(before == nil || after == nil, Spec, "%s of the CloneSet", j.Verb) {
 		return
 	}
 	rest := after.Spec.DeepCopy()
@@ -306,8 +302,7 @@ func (j *cloneSetJudge) checkSpec() {
 	j.never(!equality.Semantic.DeepEqual(&before.Spec, rest), Spec, "changes the spec")
 	for _, name := range before.Spec.ScaleStrategy.PodsToDelete {
 		left := slices.Contains(after.Spec.ScaleStrategy.PodsToDelete, name)
-		if pod := j.Observed.Pods[name]; !left && pod != nil && j.owned(pod) && active(pod) {
-			j.add(Spec, "drops pod %s from podsToDelete, which exists", name)
-		}
+		pod := j.Observed.Pods[name]
+		j.never(!left && pod != nil && j.owned(pod) && active(pod), Spec, "drops pod %s from podsToDelete, which exists", name)
 	}
 }

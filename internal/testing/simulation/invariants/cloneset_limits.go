@@ -113,15 +113,9 @@ func earlier(a, b *appsv1.ControllerRevision) int {
 // deletionRank decides which of two pods goes first: the one with the lower rank. It leaves out the rank among the pods
 // of a node, which comes after. (CS-25)
 func (j *cloneSetJudge) deletionRank(pod *corev1.Pod) []int {
-	number := func(yes bool) int {
-		if yes {
-			return 1
-		}
-		return 0
-	}
 	cost, _ := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32) // otherwise 0
-	return []int{number(pod.Spec.NodeName != ""), phases[pod.Status.Phase], number(available(pod, j.set.Spec.MinReadySeconds, j.Observed.Now)),
-		number(ready(pod)), int(cost)}
+	return []int{one(pod.Spec.NodeName != ""), phases[pod.Status.Phase], one(available(pod, j.set.Spec.MinReadySeconds, j.Observed.Now)),
+		one(ready(pod)), int(cost)}
 }
 
 var phases = map[corev1.PodPhase]int{corev1.PodPending: 0, corev1.PodUnknown: 1, corev1.PodRunning: 2}
@@ -133,16 +127,10 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 	if seen == nil || seen.UID != pod.UID {
 		return
 	}
-	rank, better, total := j.deletionRank(seen), 0, 0
-	for _, other := range j.Observed.Pods {
-		if !j.owned(other) || !active(other) {
-			continue
-		}
-		total++
-		if other.Name != seen.Name && j.countedOld(other) == j.countedOld(seen) && slices.Compare(j.deletionRank(other), rank) < 0 {
-			better++
-		}
-	}
+	rank, total := j.deletionRank(seen), j.countPods(j.Observed, active)
+	better := j.countPods(j.Observed, func(other *corev1.Pod) bool {
+		return other.Name != seen.Name && j.countedOld(other) == j.countedOld(seen) && slices.Compare(j.deletionRank(other), rank) < 0
+	})
 	j.never(better >= total-j.limits.replicas, Order,
 		"deletes pod %s, %d of %d are left over, and %d of its revision go before it", pod.Name, total-j.limits.replicas, total, better)
 }
@@ -155,17 +143,10 @@ func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 	if strategy.PriorityStrategy != nil || len(strategy.ScatterStrategy) > 0 || seen == nil || seen.UID != pod.UID || !j.old(seen) || preparesUpdate(seen) {
 		return
 	}
-	total, better := 0, 0
-	for _, other := range j.Observed.Pods {
-		if !j.owned(other) || !active(other) {
-			continue
-		}
-		total++
-		if other.Name != seen.Name && !j.Known.Failed[other.Name] && j.mayUpdate(other, j.Observed) && updateRank(other) < updateRank(seen) {
-			better++
-		}
-	}
-	most := max(j.limits.unavailable+max(total-j.limits.replicas, 0), 1)
+	better := j.countPods(j.Observed, func(other *corev1.Pod) bool {
+		return other.Name != seen.Name && !j.Known.Failed[other.Name] && j.mayUpdate(other, j.Observed) && updateRank(other) < updateRank(seen)
+	})
+	most := max(j.limits.unavailable+max(j.countPods(j.Observed, active)-j.limits.replicas, 0), 1)
 	j.never(better >= most, Order,
 		"%s pod %s, %d pods that do not serve wait, at most %d can be updated at once", verb, pod.Name, better, most)
 }

@@ -36,9 +36,8 @@ func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 		"creates claim %s, which does not belong to the CloneSet", claim.Name)
 }
 
-// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whatever
-// owns that pod, nor is of its instance. One that came after the author looked last
-// is excused: no client can look and delete at once.
+// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whatever owns that pod, nor is of its
+// instance. One that came after the author looked last is excused: no client can look and delete at once.
 func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) {
 	for _, pod := range j.Truth.Pods {
 		j.never(active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod), Claims,
@@ -107,17 +106,13 @@ func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 // checkMounts: a new pod mounts no claim that is on its way out, or that another
 // pod uses. One of its own name is gone: the API server has accepted the new one.
 func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
-	for i := range pod.Spec.Volumes {
-		source := pod.Spec.Volumes[i].PersistentVolumeClaim
-		if source == nil {
-			continue
-		}
-		if claim := j.Known.Claims[source.ClaimName]; claim != nil && claim.DeletionTimestamp != nil {
-			j.add(Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, claim.Name)
-		}
+	for _, name := range claimsIn(pod) {
+		claim := j.Known.Claims[name]
+		j.never(claim != nil && claim.DeletionTimestamp != nil, Claims,
+			"creates pod %s, which mounts claim %s, which is being deleted", pod.Name, name)
 		for _, other := range j.Known.Pods {
-			j.never(other.Name != pod.Name && mounts(other, source.ClaimName), Claims,
-				"creates pod %s, which mounts claim %s of pod %s", pod.Name, source.ClaimName, other.Name)
+			j.never(other.Name != pod.Name && mounts(other, name), Claims,
+				"creates pod %s, which mounts claim %s of pod %s", pod.Name, name, other.Name)
 		}
 	}
 }
@@ -201,9 +196,8 @@ func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	}
 	j.never(is != after.UpdateRevision, Status,
 		"currentRevision goes from %s to %s, the update revision is %s", was, is, after.UpdateRevision)
-	if may, why := j.mayAdvance(j.Observed); !may {
-		j.add(Status, "currentRevision goes from %s to %s, though %s", was, is, why)
-	}
+	may, why := j.mayAdvance(j.Observed)
+	j.never(!may, Status, "currentRevision goes from %s to %s, though %s", was, is, why)
 }
 
 // mayAdvance tells whether the pods of a state have all come to the update revision.

@@ -3,10 +3,12 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -16,10 +18,9 @@ func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violati
 	return (*Past)(nil).CloneSetSettled(s, pushed, features)
 }
 
-// CloneSetSettled judges a CloneSet that has settled: hooks have released their pods,
-// kubelets work, and what policies refuse is in the state. Nothing that can go on
-// stands still. With pushed, users have pushed a template whose pods run, and
-// nothing is refused: then all is as the spec wants it.
+// CloneSetSettled judges a CloneSet that has settled: hooks have released their pods, kubelets work, and what policies
+// refuse is in the state. Nothing that can go on stands still. With pushed, users have pushed a template whose pods
+// run, and nothing is refused: then all is as the spec wants it.
 func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.CloneSet)
@@ -62,9 +63,8 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 	status := &j.set.Status
 	switch {
 	case j.limits.broken || s.refuses("create", "controllerrevisions") && j.update == "":
-		if conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate) == nil && conditionOf(status, v1alpha1.CloneSetConditionFailedScale) == nil {
-			j.add(Status, "the spec cannot be read, and no condition says so")
-		}
+		update, scale := conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate), conditionOf(status, v1alpha1.CloneSetConditionFailedScale)
+		j.never(update == nil && scale == nil, Status, "the spec cannot be read, and no condition says so")
 	case j.update == "":
 		j.add(Settled, "there is no revision of the template")
 	case status.ObservedGeneration != j.set.Generation && !j.misleads(status):
@@ -88,10 +88,10 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 			"%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
 		return
 	}
-	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
-		j.add(Settled, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
-			c.total, wanted, c.unavailable, l.scaleUnavailable)
-	}
+	refused := s.refuses("create", "pods") || s.refuses("create", "persistentvolumeclaims")
+	j.never(c.total < wanted && c.unavailable < l.scaleUnavailable && !refused, Settled,
+		"%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
+		c.total, wanted, c.unavailable, l.scaleUnavailable)
 }
 
 // terminating are the pods on dead nodes that terminate and have claims, which new pods take over.
@@ -120,10 +120,9 @@ func (j *cloneSetJudge) claimStuck(s *State) bool {
 	}
 	for name, claim := range s.Claims {
 		next := j.set.Name + "-" + claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
-		for _, pod := range s.Pods {
-			if controls(j.set.UID, claim) && (mounts(pod, name) || pod.Name == next) && !j.owned(pod) {
-				return true
-			}
+		strange := func(pod *corev1.Pod) bool { return !j.owned(pod) && (mounts(pod, name) || pod.Name == next) }
+		if controls(j.set.UID, claim) && anyOf(maps.Values(s.Pods), strange) {
+			return true
 		}
 	}
 	return false
@@ -186,10 +185,9 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	wanted := j.wanted(s)
 	few := c.all < wanted || c.updated < l.replicas-l.partition && !j.onDelete()
 	bad := j.anyOld(s, badImage) // the partition holds a pod back whose image never runs
-	if few && !(bad && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas && !(bad && c.all-j.replaced() <= l.replicas) {
-		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
-	}
-	spoilt, told := j.anyOld(s, unreadable), false
+	j.never(few && !(bad && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas && !(bad && c.all-j.replaced() <= l.replicas), Settled,
+		"%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
+	spoilt := j.anyOld(s, unreadable)
 	out := j.anyOld(s, func(pod *corev1.Pod) bool { return unreadable(pod) && !j.available(pod) && !badImage(pod) })
 	excused := false // a pod that will not serve, and is left so, or one that serves on a full node (IP-38)
 	for _, pod := range s.Pods {
@@ -205,24 +203,13 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 			excused = excused || j.heldUpBy(pod)
 		}
 	}
-	for _, condition := range j.set.Status.Conditions {
-		if wanted < l.replicas && condition.Type == v1alpha1.CloneSetConditionFailedScale {
-			continue // it says why some are missing
-		}
-		if excused && condition.Type == v1alpha1.CloneSetConditionHeldUp {
-			continue // it names such a pod
-		}
-		if spoilt && condition.Type == v1alpha1.CloneSetConditionFailedUpdate {
-			told = true
-			continue
-		}
-		switch condition.Type { // these are judged with the numbers
-		case v1alpha1.CloneSetConditionProgressing, v1alpha1.CloneSetConditionReconciling, v1alpha1.CloneSetConditionStalled:
-			continue
-		}
-		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
-	}
-	j.never(out && !told, Status,
+	checkNoProblem(j.violations, &j.set.Status, func(c told) bool {
+		return c.of == string(v1alpha1.CloneSetConditionProgressing) || // it is judged with the numbers
+			c.of == heldUp && excused || // it names such a pod
+			c.of == string(v1alpha1.CloneSetConditionFailedScale) && wanted < l.replicas || // it says why some are missing
+			c.of == string(v1alpha1.CloneSetConditionFailedUpdate) && spoilt
+	})
+	j.never(out && conditionOf(&j.set.Status, v1alpha1.CloneSetConditionFailedUpdate) == nil, Status,
 		"a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
 }
 
@@ -233,30 +220,19 @@ func (j *cloneSetJudge) anyOld(s *State, is func(*corev1.Pod) bool) bool {
 // lostClaim tells whether a pod is not scheduled since a claim that it mounts is gone,
 // and no template is left to create it from.
 func (j *cloneSetJudge) lostClaim(pod *corev1.Pod, s *State) bool {
-	id, templates := strings.TrimPrefix(pod.Name, j.set.Name), j.set.Spec.VolumeClaimTemplates
-	return pod.Spec.NodeName == "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		claim := v.PersistentVolumeClaim
-		return claim != nil && s.Claims[claim.ClaimName] == nil && !slices.ContainsFunc(templates, func(t corev1.PersistentVolumeClaim) bool {
-			return t.Name+"-"+j.set.Name+id == claim.ClaimName
-		})
+	id := strings.TrimPrefix(pod.Name, j.set.Name)
+	return pod.Spec.NodeName == "" && slices.ContainsFunc(claimsIn(pod), func(claim string) bool {
+		isOf := func(t corev1.PersistentVolumeClaim) bool { return t.Name+"-"+j.set.Name+id == claim }
+		return s.Claims[claim] == nil && !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, isOf)
 	})
 }
 
 func badImage(pod *corev1.Pod) bool {
-	for i := range pod.Spec.Containers {
-		if strings.Contains(pod.Spec.Containers[i].Image, "bad") {
-			return true
-		}
-	}
-	return false
+	return first(pod.Spec.Containers, func(c *corev1.Container) bool { return strings.Contains(c.Image, "bad") }) != nil
 }
 
 // heldUpBy tells whether the condition HeldUp begins with the name of a pod.
 func (j *cloneSetJudge) heldUpBy(pod *corev1.Pod) bool {
-	c := conditionOf(&j.set.Status, heldUp)
-	if c == nil {
-		return false
-	}
-	rest, found := strings.CutPrefix(c.message, "pod "+pod.Name)
+	rest, found := strings.CutPrefix(ptr.Deref(conditionOf(&j.set.Status, heldUp), told{}).message, "pod "+pod.Name)
 	return found && strings.IndexAny(rest, ": ") == 0
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus: what the status says is the case in the eyes of its author, if
-// the write says anything of it.
+// checkStatus: what the status says is the case in the eyes of its author, if the write says anything of it.
 func (j *cloneSetJudge) checkStatus() {
 	before, after, seen, judged := statusWrite[*v1alpha1.CloneSet](j.violations, j.Write)
 	if !judged {
@@ -154,8 +153,7 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 		return nil
 	}
 	seen, _ := w.Observed.Workload.(*v1alpha1.CloneSet)
-	if seen == nil || !deadline(seen) {
-		v.add(Status, "a deadline is exceeded that no spec has set")
+	if v.wrong(seen == nil || !deadline(seen), Status, "a deadline is exceeded that no spec has set") {
 		return v
 	}
 	limit := time.Duration(*seen.Spec.ProgressDeadlineSeconds) * time.Second
@@ -173,10 +171,7 @@ func exceeded(set *v1alpha1.CloneSet) bool {
 
 // progressReason is why an update is no further, empty if a status does not say.
 func progressReason(set *v1alpha1.CloneSet) string {
-	if c := conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing); c != nil {
-		return c.reason
-	}
-	return ""
+	return ptr.Deref(conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing), told{}).reason
 }
 
 // checkDeadline: nothing is settled while a deadline runs. (CS-S4)

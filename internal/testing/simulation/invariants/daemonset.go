@@ -18,8 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// DaemonSet judges a write of the controller of DaemonSets. It must be known what
-// its author knew.
+// DaemonSet judges a write of the controller of DaemonSets. It must be known what its author knew.
 func (p *Past) DaemonSet(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)
@@ -226,12 +225,7 @@ func (j *daemonSetJudge) adopts(pod *corev1.Pod) bool {
 
 // elder orders the pods of a node. (DS-4)
 func elder(a, b *corev1.Pod) int {
-	unscheduled := func(pod *corev1.Pod) int {
-		if pod.Spec.NodeName == "" {
-			return 1
-		}
-		return 0
-	}
+	unscheduled := func(pod *corev1.Pod) int { return one(pod.Spec.NodeName == "") }
 	return cmp.Or(cmp.Compare(unscheduled(a), unscheduled(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
@@ -278,11 +272,9 @@ func (j *daemonSetJudge) before(node *daemonNode) (count int) {
 		case n.ahead:
 			count++
 		case !j.selected(n):
-		case n.old == nil:
-			if node.old != nil || n.Name > node.Name {
-				count++
-			}
-		case node.old != nil && n.Name > node.Name && j.available(node.old): // otherwise it may be an interrupted one
+		case n.old == nil && (node.old != nil || n.Name > node.Name):
+			count++
+		case n.old != nil && node.old != nil && n.Name > node.Name && j.available(node.old): // otherwise it may be an interrupted one
 			count++
 		}
 	}
@@ -306,8 +298,7 @@ func (j *daemonSetJudge) outOfTurn(name string) string {
 	return ""
 }
 
-// surelyInTurn tells whether the update gets to a node, given that it gets to another
-// one whose pod is old.
+// surelyInTurn tells whether the update gets to a node, given that it gets to another one whose pod is old.
 func (j *daemonSetJudge) surelyInTurn(name, given string) bool {
 	n, other := j.seen[name], j.seen[given]
 	switch {
@@ -328,8 +319,7 @@ var tolerated = map[string]corev1.TaintEffect{
 	corev1.TaintNodePIDPressure: corev1.TaintEffectNoSchedule, corev1.TaintNodeUnschedulable: corev1.TaintEffectNoSchedule,
 }
 
-// fits tells whether a node should run a pod of a template, and whether one that is
-// there may stay. (DS-2)
+// fits tells whether a node should run a pod of a template, and whether one that is there may stay. (DS-2)
 func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool) {
 	spec := &template.Spec
 	if spec.NodeName != "" && spec.NodeName != node.Name {
@@ -339,8 +329,7 @@ func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool
 		return false, false
 	}
 	runs, stays = true, true
-	for i := range node.Spec.Taints {
-		taint := &node.Spec.Taints[i]
+	for taint := range each(node.Spec.Taints) {
 		if tolerated[taint.Key] == taint.Effect || scheduler.Tolerates(spec, taint) {
 			continue
 		}

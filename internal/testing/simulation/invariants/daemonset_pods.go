@@ -63,9 +63,7 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 // available are among them. A second pod always may come beside one that never was ready. (DS-8, DS-14)
 func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 	j.checkUpdates(n.old, "surges beside")
-	if j.old(pod) {
-		j.add(Placement, "creates pod %s of revision %s beside pod %s", pod.Name, pod.Labels[revisionLabel], n.old.Name)
-	}
+	j.never(j.old(pod), Placement, "creates pod %s of revision %s beside pod %s", pod.Name, pod.Labels[revisionLabel], n.old.Name)
 	surging := []string{n.Name}
 	for _, other := range running(j.nodes) {
 		if other != n && other.fresh != nil && !j.available(other.fresh) && (other.old == nil || !j.unserved(other.old)) {
@@ -105,14 +103,12 @@ func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 	}
 }
 
-// checkProgress: if pods are created by and by, no more nodes have an updated one than
-// the partition lets. (DS-6)
+// checkProgress: if pods are created by and by, no more nodes have an updated one than the partition lets. (DS-6)
 func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
 	updated := func(pod *corev1.Pod) bool { return !j.old(pod) }
 	have := 1 + len(among(slices.Values(running(j.nodes)), func(n *daemonNode) bool { return slices.ContainsFunc(n.live, updated) }))
-	if have > j.limit() || j.old(pod) {
-		j.add(Partition, "creates pod %s of revision %s, of %d nodes %d have an updated one then, partition %d", pod.Name, pod.Labels[revisionLabel], j.desired, have, j.partition)
-	}
+	j.never(have > j.limit() || j.old(pod), Partition, "creates pod %s of revision %s, of %d nodes %d have an updated one then, partition %d",
+		pod.Name, pod.Labels[revisionLabel], j.desired, have, j.partition)
 }
 
 // checkDeletion: a pod is deleted if it must not stay, has ended, or is one too many on its node. It is also deleted if
@@ -144,8 +140,7 @@ func (j *daemonSetJudge) checkDeletion(pod *corev1.Pod) {
 	}
 }
 
-// surplus tells whether a pod is one too many on its node. What is available
-// stays. (DS-4)
+// surplus tells whether a pod is one too many on its node. What is available stays. (DS-4)
 func (j *daemonSetJudge) surplus(n *daemonNode, pod *corev1.Pod) bool {
 	others := slices.DeleteFunc(slices.Clone(n.live), func(other *corev1.Pod) bool {
 		return other.UID == pod.UID || preparingDelete(other) || j.maxSurge > 0 && j.old(other) != j.old(pod)
@@ -161,9 +156,8 @@ func (j *daemonSetJudge) surplus(n *daemonNode, pod *corev1.Pod) bool {
 
 // checkNewRevision judges a pod that goes to another revision in place. (DS-CR5, DS-13)
 func (j *daemonSetJudge) checkNewRevision(known, after *corev1.Pod) {
-	if is := shortHash(after.Labels[revisionLabel]); is != j.update {
-		j.add(InPlace, "updates pod %s to revision %s, the template is that of %s", known.Name, is, j.update)
-	}
+	is := shortHash(after.Labels[revisionLabel])
+	j.never(is != j.update, InPlace, "updates pod %s to revision %s, the template is that of %s", known.Name, is, j.update)
 	if !j.old(known) {
 		return // it has the present template by another name
 	}
@@ -199,10 +193,10 @@ func (j *daemonSetJudge) checkUpdates(pod *corev1.Pod, verb string) {
 type daemons struct {
 	set       *v1alpha1.DaemonSet
 	pods      map[types.UID]*corev1.Pod
-	ready     map[types.UID]bool              // pods that were ready since they were created, or updated in place
-	served    map[types.UID]time.Time         // since when pods have been available for longer than times in seconds can hide
-	names     map[string]map[string]types.UID // of pods with their nodes, as the authors of writes have seen them, by author
-	disrupted map[string]string               // nodes without an available pod since an update took theirs out of service, and by whom
+	ready     map[types.UID]bool      // pods that were ready since they were created, or updated in place
+	served    map[types.UID]time.Time // since when pods have been available for longer than times in seconds can hide
+	names     map[string]types.UID    // of pods with their nodes, as the authors of writes have seen them, behind the author
+	disrupted map[string]string       // nodes without an available pod since an update took theirs out of service, and by whom
 }
 
 // hidden is what times of the API, in seconds, can hide.
@@ -263,20 +257,14 @@ func (d *daemons) look(now time.Time) {
 // checkNames: no pod has the name of one that its node had before, and that its author has seen at a
 // write. (DS-7)
 func (j *daemonSetJudge) checkNames() {
-	seen := j.past.daemons.names[j.By]
-	if seen == nil {
-		seen = map[string]types.UID{}
-		j.past.daemons.names[j.By] = seen
-	}
-	for _, pod := range j.Observed.Pods {
-		if j.owned(pod) {
-			seen[nodeOf(pod)+"/"+pod.Name] = pod.UID
-		}
+	seen := j.past.daemons.names
+	key := func(pod *corev1.Pod) string { return j.By + "/" + nodeOf(pod) + "/" + pod.Name }
+	for _, pod := range among(maps.Values(j.Observed.Pods), j.owned) {
+		seen[key(pod)] = pod.UID
 	}
 	if _, pod := j.pods(); j.Verb == "create" && pod != nil {
-		if uid, found := seen[nodeOf(pod)+"/"+pod.Name]; found && uid != pod.UID {
-			j.add(Identity, "creates pod %s, and its node had another one of this name", pod.Name)
-		}
+		uid, found := seen[key(pod)]
+		j.never(found && uid != pod.UID, Identity, "creates pod %s, and its node had another one of this name", pod.Name)
 	}
 }
 
@@ -309,9 +297,9 @@ func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 			taken = append(taken, name)
 		}
 	}
-	if len(taken) > j.maxUnavailable {
-		j.add(Availability, "takes pod %s out of service, and updates have the pods of nodes %v out of service then, maxUnavailable %d", pod.Name, taken, j.maxUnavailable)
-	}
+	j.never(len(taken) > j.maxUnavailable, Availability,
+		"takes pod %s out of service, and updates have the pods of nodes %v out of service then, maxUnavailable %d",
+		pod.Name, taken, j.maxUnavailable)
 	d.disrupted[n.Name] = j.By
 }
 

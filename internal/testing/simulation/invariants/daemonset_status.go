@@ -45,15 +45,9 @@ func (j *daemonSetJudge) reached(of *State) bool {
 		if !n.runs {
 			continue
 		}
-		if len(shown) == 0 || !available(shown[0], j.set.Spec.MinReadySeconds, of.Now) {
-			without++
-		}
-		if n.ahead || j.selected(n) {
-			at++
-			if !slices.ContainsFunc(n.live, j.old) {
-				done++
-			}
-		}
+		count(&without, len(shown) == 0 || !available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
+		count(&at, n.ahead || j.selected(n))
+		count(&done, (n.ahead || j.selected(n)) && !slices.ContainsFunc(n.live, j.old))
 	}
 	return without <= j.deferred(nodes) && (j.rolling == nil || done >= min(j.limit(), at))
 }
@@ -158,10 +152,9 @@ func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
 	return needed
 }
 
-// DaemonSetSettled judges a DaemonSet that has settled: hooks have released their pods,
-// kubelets work, and what policies refuse is in the state. Nothing that can go on
-// stands still. With pushed, users have pushed a template whose pods run, and
-// nothing is refused: then all is as the spec wants it.
+// DaemonSetSettled judges a DaemonSet that has settled: hooks have released their pods, kubelets work, and what
+// policies refuse is in the state. Nothing that can go on stands still. With pushed, users have pushed a template whose
+// pods run, and nothing is refused: then all is as the spec wants it.
 func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.DaemonSet)
@@ -179,8 +172,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 		}
 		return v
 	}
-	if j.update == "" {
-		v.add(Settled, "there is no revision of the template")
+	if v.wrong(j.update == "", Settled, "there is no revision of the template") {
 		return v
 	}
 	v.compareGeneration(status.ObservedGeneration, set.Generation)
@@ -250,21 +242,12 @@ func (j *daemonSetJudge) checkUpdated(s *State) {
 			continue
 		}
 		at++
-		switch {
-		case n.old == nil:
-			updated++
-			if !j.serving(n) {
-				without++
-				surging++
-			}
-		case n.fresh != nil:
-			surging++
-			updated++
-		default:
+		goesOn := n.old != nil && n.fresh != nil
+		count(&updated, n.old == nil || goesOn)
+		count(&without, !goesOn && !j.serving(n))
+		count(&surging, goesOn || n.old == nil && !j.serving(n))
+		if n.old != nil && !goesOn {
 			waits = append(waits, n.old.Name)
-			if !j.serving(n) {
-				without++
-			}
 		}
 	}
 	held := j.maxSurge == 0 && without >= j.maxUnavailable || j.maxSurge > 0 && surging >= j.maxSurge
@@ -273,7 +256,8 @@ func (j *daemonSetJudge) checkUpdated(s *State) {
 			waits, updated, wanted, without, j.maxUnavailable, surging, j.maxSurge)
 	}
 	for _, n := range running(j.nodes) {
-		if j.partition == 0 && j.selected(n) && n.old != nil && n.fresh == nil && j.maxSurge == 0 && !j.past.daemons.ready[n.old.UID] && !unreadable(n.old) {
+		waits := j.partition == 0 && j.selected(n) && n.old != nil && n.fresh == nil && j.maxSurge == 0
+		if waits && !j.past.daemons.ready[n.old.UID] && !unreadable(n.old) {
 			j.add(Settled, "pod %s waits for its update, though it was never ready", n.old.Name)
 		}
 	}
@@ -285,19 +269,15 @@ func (j *daemonSetJudge) checkConverged() {
 	excused := func(pod *corev1.Pod) bool { return j.old(pod) && (badImage(pod) || unreadable(pod)) }
 	at, updated := 0, 0
 	for _, n := range running(j.nodes) {
-		if n.ahead || j.selected(n) {
-			at++
-		}
-		if n.old == nil && n.fresh != nil {
-			updated++
-		}
+		count(&at, n.ahead || j.selected(n))
+		count(&updated, n.old == nil && n.fresh != nil)
 		for _, pod := range n.live {
 			j.never(!j.available(pod) && !excused(pod), Settled, "pod %s on node %s is not available", pod.Name, n.Name)
 		}
 	}
-	if wanted := min(j.limit(), at); j.rolling != nil && updated < wanted {
-		j.add(Settled, "%d nodes have an updated pod alone, of %d that the update gets to", updated, wanted)
-	}
+	wanted := min(j.limit(), at)
+	j.never(j.rolling != nil && updated < wanted, Settled,
+		"%d nodes have an updated pod alone, of %d that the update gets to", updated, wanted)
 	excusedBy, brokenStay := false, false
 	for _, pod := range j.Known.Pods {
 		excusedBy = excusedBy || j.owned(pod) && unreadable(pod)
@@ -306,15 +286,7 @@ func (j *daemonSetJudge) checkConverged() {
 	if _, template := j.current(); template != nil && !matches(j.set.Spec.Selector, template.Labels) { // it makes no pods
 		excusedBy = true
 	}
-	for _, condition := range j.set.Status.Conditions {
-		switch condition.Type { // these are judged with the pods
-		case v1alpha1.DaemonSetConditionReconciling, v1alpha1.DaemonSetConditionStalled:
-			continue
-		case heldUp: // it tells of pods that partition or selector hold back, too
-			if brokenStay {
-				continue
-			}
-		}
-		j.never(!excusedBy, Status, "condition %s: %s", condition.Type, condition.Message)
-	}
+	checkNoProblem(j.violations, &j.set.Status, func(c told) bool {
+		return excusedBy || c.of == heldUp && brokenStay // it tells of pods that partition or selector hold back, too
+	})
 }

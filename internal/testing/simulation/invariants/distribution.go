@@ -129,9 +129,8 @@ func (d *distributing) checkSecret(v *violations, w *Write) {
 		return
 	}
 	v.never(!d.selects(after.Namespace), Placement, "%s of a copy in %s, which is to have none", w.Verb, after.Namespace)
-	if wrong := d.copied(after); after.Name != d.template.Name || wrong != "" {
-		v.add(Spec, "%s of the copy in %s: %s", w.Verb, after.Namespace, wrong)
-	}
+	wrong := d.copied(after)
+	v.never(after.Name != d.template.Name || wrong != "", Spec, "%s of the copy in %s: %s", w.Verb, after.Namespace, wrong)
 	if before == nil {
 		return
 	}
@@ -152,8 +151,7 @@ var conditionTypes = []v1alpha1.ResourceDistributionConditionType{"GetResourceFa
 func checkDistributionStatus(v *violations, w *Write) {
 	d := distributingOf(w.asSeen())
 	after, ok := w.After.(*v1alpha1.ResourceDistribution)
-	if d == nil || !ok || after.UID != d.UID {
-		v.add(Ownership, "the status of another one is written")
+	if v.wrong(d == nil || !ok || after.UID != d.UID, Ownership, "the status of another one is written") {
 		return
 	}
 	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
@@ -178,9 +176,8 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 			if c.Type == "DeleteResourceFailed" {
 				continue
 			}
-			if failed[name] = true; !slices.Contains(targets, name) {
-				v.add(Status, "%s in %s, which is to have no copy", c.Type, name)
-			}
+			failed[name] = true
+			v.never(!slices.Contains(targets, name), Status, "%s in %s, which is to have no copy", c.Type, name)
 		}
 	}
 	v.never(!slices.Equal(types, conditionTypes), Status, "the conditions are %v", types)
@@ -226,9 +223,7 @@ func ResourceDistributionSettled(s *State, _ bool) []Violation {
 				v.add(Settled, "the copy in %s: %s", name, d.copied(secret))
 			}
 		}
-		if failed[name] != want {
-			v.add(Status, "%q failed in %s, and it should be %q", failed[name], name, want)
-		}
+		v.never(failed[name] != want, Status, "%q failed in %s, and it should be %q", failed[name], name, want)
 	}
 	for name, secret := range d.secrets {
 		_, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]

@@ -68,11 +68,8 @@ func (d *debugging) taken(pod *corev1.Pod) bool {
 func (d *debugging) far(pod *corev1.Pod) (failed, succeeded, running, waiting bool) {
 	succeeded = true
 	for _, c := range d.own(pod) {
-		i := slices.IndexFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
-		var is corev1.ContainerState
-		if i >= 0 {
-			is = pod.Status.EphemeralContainerStatuses[i].State
-		}
+		named := func(s *corev1.ContainerStatus) bool { return s.Name == c.Name }
+		is := ptr.Deref(first(pod.Status.EphemeralContainerStatuses, named), corev1.ContainerStatus{}).State
 		succeeded = succeeded && is.Terminated != nil && is.Terminated.ExitCode == 0
 		failed = failed || is.Terminated != nil && is.Terminated.ExitCode != 0 || is.Waiting != nil && is.Waiting.Reason == "RunContainerError"
 		running = running || is.Running != nil
@@ -85,12 +82,8 @@ func (d *debugging) far(pod *corev1.Pod) (failed, succeeded, running, waiting bo
 func (d *debugging) underWay() (n int) {
 	for _, pod := range d.injected {
 		failed, succeeded, running, _ := d.far(pod)
-		if since, known := d.since[pod.UID]; known && !running && !since.Add(placeHeld).After(d.state.Now) {
-			continue
-		}
-		if !failed && !succeeded {
-			n++
-		}
+		since, known := d.since[pod.UID]
+		count(&n, !failed && !succeeded && (!known || running || since.Add(placeHeld).After(d.state.Now)))
 	}
 	return n
 }
@@ -111,8 +104,7 @@ func (d *debugging) limit() int {
 
 // overdue tells whether the deadline has passed. (EJ-18)
 func (d *debugging) overdue() bool {
-	limit := d.Spec.ActiveDeadlineSeconds
-	return limit != nil && d.Status.StartTime != nil && !d.Status.StartTime.Add(time.Duration(*limit)*time.Second).After(d.state.Now)
+	return expired(d.Status.StartTime, d.Spec.ActiveDeadlineSeconds, d.state.Now)
 }
 
 // Write judges a write of the controller of an EphemeralJob.
@@ -159,26 +151,22 @@ func (d *debugging) checkInjection(v *violations, w *Write) {
 	rest.ResourceVersion, rest.ManagedFields, rest.Generation, rest.Spec.EphemeralContainers = before.ResourceVersion, before.ManagedFields, before.Generation, before.Spec.EphemeralContainers
 	v.never(!equality.Semantic.DeepEqual(rest, before), Spec,
 		"more of pod %s is written than ephemeral containers", before.Name)
-	if new, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)); new != own || own != len(d.Spec.Template.EphemeralContainers) {
-		v.add(Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, new, own, len(d.Spec.Template.EphemeralContainers))
-	}
-	all, n := len(d.injected), d.underWay()
-	if !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }) {
-		all, n = all+1, n+1
-	}
-	v.never(d.Spec.Replicas != nil && all > d.limit(), Placement,
-		"%d pods have containers of a job that is for %d", all, d.limit())
-	if limit := int(ptr.Deref(d.Spec.Parallelism, 1)); n > limit {
-		v.add(Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
-	}
+	added, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after))
+	all := len(d.Spec.Template.EphemeralContainers)
+	v.never(added != own || own != all, Spec,
+		"pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, added, own, all)
+	more := one(!slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID }))
+	have, n := len(d.injected)+more, d.underWay()+more
+	v.never(d.Spec.Replicas != nil && have > d.limit(), Placement, "%d pods have containers of a job that is for %d", have, d.limit())
+	limit := int(ptr.Deref(d.Spec.Parallelism, 1))
+	v.never(n > limit, Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
 }
 
 // checkJobStatus judges a status by what the caches of the author held. (EJ-1, EJ-15, EJ-16, EJ-18)
 func checkJobStatus(v *violations, w *Write) {
 	d := debuggingOf(w.asSeen())
 	after, ok := w.After.(*v1alpha1.EphemeralJob)
-	if d == nil || !ok || after.UID != d.UID {
-		v.add(Ownership, "the status of another job is written")
+	if v.wrong(d == nil || !ok || after.UID != d.UID, Ownership, "the status of another job is written") {
 		return
 	}
 	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", Status, "the status is written whatever it has become")
@@ -199,16 +187,11 @@ func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStat
 	if len(d.injected) <= targets {
 		want.Failed, want.Succeeded, want.Running, want.Waiting = 0, 0, 0, 0
 		for _, pod := range d.injected {
-			switch failed, succeeded, running, waiting := d.far(pod); {
-			case failed:
-				want.Failed++
-			case succeeded:
-				want.Succeeded++
-			case running:
-				want.Running++
-			case waiting:
-				want.Waiting++
-			}
+			failed, succeeded, running, waiting := d.far(pod)
+			count(&want.Failed, failed)
+			count(&want.Succeeded, !failed && succeeded)
+			count(&want.Running, !failed && !succeeded && running)
+			count(&want.Waiting, !failed && !succeeded && !running && waiting)
 		}
 	}
 	v.compare(status, &want)
@@ -224,25 +207,23 @@ func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStat
 // checkFinalizer judges that the job gets or loses a finalizer. (EJ-2, EJ-20)
 func (d *debugging) checkFinalizer(v *violations, w *Write) {
 	before, after := w.Before, w.After
-	own := func(f string) bool { return f == v1alpha1.EphemeralJobFinalizer }
+	const own = v1alpha1.EphemeralJobFinalizer
 	was := before.GetFinalizers()
 	var is []string
 	if after != nil {
 		is = after.GetFinalizers()
 	}
-	removed := slices.ContainsFunc(was, own) && !slices.ContainsFunc(is, own)
-	v.never(removed && d.DeletionTimestamp == nil, Spec, "a job that stays loses its finalizer")
-	v.never(!slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)), Ownership,
-		"the finalizers %v become %v", was, is)
+	v.never(slices.Contains(was, own) && !slices.Contains(is, own) && d.DeletionTimestamp == nil, Spec,
+		"a job that stays loses its finalizer")
+	v.never(!slices.Equal(without(was, own), without(is, own)), Ownership, "the finalizers %v become %v", was, is)
 }
 
 // checkEnd judges that a job is deleted. (EJ-19)
 func (d *debugging) checkEnd(v *violations, w *Write) {
 	v.never(w.Asked != nil && w.Asked.UID != string(d.UID), Ownership, "whatever job has the name is deleted")
 	ttl := ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)
-	if end := d.Status.CompletionTime; !expired(end, &ttl, d.state.Now) {
-		v.add(Needless, "a job that finished at %v is deleted", end)
-	}
+	end := d.Status.CompletionTime
+	v.never(!expired(end, &ttl, d.state.Now), Needless, "a job that finished at %v is deleted", end)
 }
 
 // EphemeralJobSettled judges what there is when nothing more happens, and all containers have ended. Pushed says that the job

@@ -71,17 +71,16 @@ func isOver(of *v1alpha1.ImageListPullJob) bool {
 // judgeListedJob: an image gets one ImagePullJob, as its list has it, and none is deleted that the list wants.
 func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	known := listedJobs(w.Known, of)
-	after, _ := w.After.(*v1alpha1.ImagePullJob)
-	before, _ := w.Before.(*v1alpha1.ImagePullJob)
+	before, after := objects[*v1alpha1.ImagePullJob](w)
 	switch {
 	case isOver(of) && (w.Observed == nil || isOver(listOf(w.Observed))): // it does not know of its own write whose answer was lost
 		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
 	case before == nil && after != nil:
 		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) && job.Generation == 1 })
 		v.never(right, Needless, "creates an ImagePullJob for %s that is there already", after.Spec.Image)
-		if !asListed(after, of) || after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil || !metav1.IsControlledBy(after, of) {
-			v.add(Needless, "creates an ImagePullJob for %s that is not as the job has it", after.Spec.Image)
-		}
+		goes := after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil
+		v.never(!asListed(after, of) || goes || !metav1.IsControlledBy(after, of), Needless,
+			"creates an ImagePullJob for %s that is not as the job has it", after.Spec.Image)
 	case before != nil && !metav1.IsControlledBy(before, of):
 		v.add(Ownership, "writes to ImagePullJob %s, which the job does not control", before.Name)
 	case w.Verb == "delete" && before != nil:
@@ -146,12 +145,8 @@ func countOf(job *v1alpha1.ImagePullJob) (c pulledImages) {
 	if s.StartTime == nil || s.ObservedGeneration != 0 && s.ObservedGeneration != job.Generation {
 		return c
 	}
-	if s.Desired == s.Succeeded+s.Failed {
-		c.completed = 1
-	}
-	if s.Desired == s.Succeeded {
-		c.succeeded = 1
-	}
+	count(&c.completed, s.Desired == s.Succeeded+s.Failed)
+	count(&c.succeeded, s.Desired == s.Succeeded)
 	return c
 }
 

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -69,12 +69,7 @@ func (p *pulling) image() (name, tag string) {
 // taskOf is the task of a job on a node, nil if it has none. (IMG-1.4)
 func (p *pulling) taskOf(image *v1alpha1.NodeImage) *v1alpha1.ImageTagSpec {
 	name, tag := p.image()
-	for i, task := range image.Spec.Images[name].Tags {
-		if task.Tag == tag && asks(p.UID, &task) {
-			return &image.Spec.Images[name].Tags[i]
-		}
-	}
-	return nil
+	return first(image.Spec.Images[name].Tags, func(task *v1alpha1.ImageTagSpec) bool { return task.Tag == tag && asks(p.UID, task) })
 }
 
 func asks(job types.UID, task *v1alpha1.ImageTagSpec) bool {
@@ -83,12 +78,8 @@ func asks(job types.UID, task *v1alpha1.ImageTagSpec) bool {
 
 // phaseOf is what a node has reported of a version of a task; empty for nothing.
 func phaseOf(image *v1alpha1.NodeImage, name string, task *v1alpha1.ImageTagSpec) v1alpha1.ImagePullPhase {
-	for _, status := range image.Status.ImageStatuses[name].Tags {
-		if status.Tag == task.Tag && status.Version == task.Version {
-			return status.Phase
-		}
-	}
-	return ""
+	ofTask := func(s *v1alpha1.ImageTagStatus) bool { return s.Tag == task.Tag && s.Version == task.Version }
+	return ptr.Deref(first(image.Status.ImageStatuses[name].Tags, ofTask), v1alpha1.ImageTagStatus{}).Phase
 }
 
 // counts are how many nodes are how far. (IMG-1.5)
@@ -113,19 +104,12 @@ func (p *pulling) counts() (pulls, succeeded, failed int32) {
 
 // parallelism is how many nodes may pull at once. (IMG-1.4)
 func (p *pulling) parallelism() int {
-	if p.Spec.Parallelism == nil {
-		return 1
-	}
-	n, err := intstr.GetScaledValueFromIntOrPercent(p.Spec.Parallelism, len(p.images), true)
-	if err != nil {
-		return 0
-	}
-	return n
+	broken := false
+	return scaled(ptr.To(ptr.Deref(p.Spec.Parallelism, intstr.FromInt32(1))), len(p.images), true, &broken)
 }
 
 func (p *pulling) late() bool {
-	deadline := p.Spec.CompletionPolicy.ActiveDeadlineSeconds
-	return deadline != nil && p.Status.StartTime != nil && !p.state.Now.Before(p.Status.StartTime.Add(time.Duration(*deadline)*time.Second))
+	return expired(p.Status.StartTime, p.Spec.CompletionPolicy.ActiveDeadlineSeconds, p.state.Now)
 }
 
 // ImagePullJob judges a write of the controllers of an ImagePullJob and of the NodeImages.
@@ -148,8 +132,7 @@ func ImagePullJob(w *Write) []Violation {
 
 func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	p := pullingOf(w.Known)
-	if p == nil || p.UID != before.UID {
-		v.add(Ownership, "writes to another job than it knows")
+	if v.wrong(p == nil || p.UID != before.UID, Ownership, "writes to another job than it knows") {
 		return
 	}
 	after, _ := w.After.(*v1alpha1.ImagePullJob)
@@ -180,13 +163,13 @@ func judgePullJob(v *violations, w *Write, before *v1alpha1.ImagePullJob) {
 	if late {
 		pulls, nowPulls, failed, nowFailed = 0, 0, desired-succeeded, desired-nowSucceeded
 	}
-	for _, c := range []struct {
-		name             string
-		before, now, got int32
-	}{{"desired", desired, desired, status.Desired}, {"active", pulls, nowPulls, status.Active}, {"succeeded", succeeded, nowSucceeded, status.Succeeded}, {"failed", failed, nowFailed, status.Failed}} {
-		v.never(c.got < min(c.before, c.now) || c.got > max(c.before, c.now), Status,
-			"%s is %d, and there are %d, or %d", c.name, c.got, c.before, c.now)
+	between := func(name string, was, is, got int32) {
+		v.never(!within(min(was, is), got, max(was, is)), Status, "%s is %d, and there are %d, or %d", name, got, was, is)
 	}
+	between("desired", desired, desired, status.Desired)
+	between("active", pulls, nowPulls, status.Active)
+	between("succeeded", succeeded, nowSucceeded, status.Succeeded)
+	between("failed", failed, nowFailed, status.Failed)
 	v.never(int(status.Failed) != len(status.FailedNodes), Status,
 		"failedNodes are %v, and %d have failed", status.FailedNodes, status.Failed)
 	if all := status.Succeeded+status.Failed == status.Desired; status.CompletionTime != nil && (seen.Spec.CompletionPolicy.Type == v1alpha1.Never || !all) {
@@ -246,9 +229,7 @@ func ImagePullJobSettled(s *State, pushed bool) []Violation {
 		return v
 	}
 	for name := range s.Nodes {
-		if s.Further["nodeimages"][name] == nil {
-			v.add(Settled, "node %s has no NodeImage", name) // IMG-2.1
-		}
+		v.never(s.Further["nodeimages"][name] == nil, Settled, "node %s has no NodeImage", name) // IMG-2.1
 	}
 	v.never(p.Spec.CompletionPolicy.Type != v1alpha1.Never && p.Status.CompletionTime == nil, Settled,
 		"the job has no end: %s", p.Status.Message)

@@ -54,27 +54,20 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	if len(keys) == 0 {
 		return
 	}
-	allowed := map[string]bool{}
-	for _, key := range deferred(before) { // judged when it was put off
-		allowed[key] = true
-	}
+	allowed := map[string]string{}
 	for _, s := range []*State{w.Truth, w.Known} { // what its author knew may be gone together with the workload
 		for _, t := range templatesOf(s.Revisions) {
-			for key := range t.Labels {
-				allowed[key] = true
-			}
-			for key := range t.Annotations {
-				allowed[key] = true
-			}
+			maps.Copy(allowed, t.Labels)
+			maps.Copy(allowed, t.Annotations)
 		}
 	}
 	if l != nil && l.InPlaceUpdate != nil {
-		for key := range l.InPlaceUpdate.LabelsHandler {
-			allowed[key] = true
-		}
+		maps.Copy(allowed, l.InPlaceUpdate.LabelsHandler)
 	}
+	putOff := deferred(before) // judged when it was
 	for _, key := range keys {
-		v.never(!allowed[key], InPlace,
+		_, may := allowed[key]
+		v.never(!may && !slices.Contains(putOff, key), InPlace,
 			"changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
 	}
 }
@@ -108,24 +101,22 @@ func checkSpecOfPod(v *violations, w *Write) {
 		"changes more of the spec of pod %s than images", before.Name)
 }
 
-// checkTakenBack: a pod whose update is given up has the images of the revision that it
-// goes back to.
+// checkTakenBack: a pod whose update is given up has the images of the revision that it goes back to.
 func checkTakenBack(v *violations, w *Write) {
 	before, after := w.pods()
 	target := templatesOf(w.Truth.Revisions)[shortHash(after.Labels[revisionLabel])]
 	if target == nil || !takenBack(before, after) {
 		return
 	}
-	for i := range after.Spec.Containers {
-		if c := &after.Spec.Containers[i]; !slices.Contains([]string{"", unmirrored(c.Image)}, image(&target.Spec, c.Name)) { // sidecars are injected
+	for c := range each(after.Spec.Containers) {
+		if !slices.Contains([]string{"", unmirrored(c.Image)}, image(&target.Spec, c.Name)) { // sidecars are injected
 			v.add(InPlace, "takes pod %s back to revision %s, which says %q of container %s, and not %s",
 				before.Name, after.Labels[revisionLabel], image(&target.Spec, c.Name), c.Name, c.Image)
 		}
 	}
 }
 
-// deferred lists the keys of labels and annotations that change when the grace period
-// of a pod's update is over.
+// deferred lists the keys of labels and annotations that change when the grace period of a pod's update is over.
 func deferred(pod *corev1.Pod) (keys []string) {
 	var record struct{ MetaDataPatch []byte }
 	var patch struct {
@@ -148,8 +139,7 @@ func checkPodStatus(v *violations, before, after *corev1.Pod) {
 	rest.Conditions = before.Status.Conditions
 	v.never(!equality.Semantic.DeepEqual(before.Status, *rest), InPlace,
 		"changes more of the status of pod %s than conditions", before.Name)
-	for i := range after.Status.Conditions {
-		is := &after.Status.Conditions[i]
+	for is := range each(after.Status.Conditions) {
 		was := condition(before, is.Type)
 		if was != nil && equality.Semantic.DeepEqual(*was, *is) {
 			continue
@@ -193,8 +183,7 @@ func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*co
 // decoded holds what templateOf has returned: histories have the same few templates.
 var decoded sync.Map
 
-// templateOf reads the data of a revision; nil if it cannot. The template must not be
-// changed.
+// templateOf reads the data of a revision; nil if it cannot. The template must not be changed.
 func templateOf(raw string) *corev1.PodTemplateSpec {
 	if known, ok := decoded.Load(raw); ok {
 		return known.(*corev1.PodTemplateSpec)
@@ -224,9 +213,8 @@ func checkExclusive(v *violations, w *Write) {
 	if observed == nil || observed.UID != before.UID || unreadable(observed) || inGrace(observed) || updating(observed) || len(replacing(observed)) > 0 {
 		return
 	}
-	if name := sidecarReplacing(before, w.Known.Now); name != "" {
-		v.add(Exclusive, "updates pod %s while a SidecarSet has container %s take another image", before.Name, name)
-	}
+	name := sidecarReplacing(before, w.Known.Now)
+	v.never(name != "", Exclusive, "updates pod %s while a SidecarSet has container %s take another image", before.Name, name)
 }
 
 // checkBackInService: a pod goes back into service with what its update gave it, and that has come up. (IP-24, IP-26, IP-45)
@@ -316,12 +304,7 @@ func resized(spec, to *corev1.PodSpec) *corev1.PodSpec {
 
 // reportsResources tells whether the kubelet of a pod says what its containers have. (IP-37)
 func reportsResources(pod *corev1.Pod) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if s := &pod.Status.ContainerStatuses[i]; s.Ready && s.Resources == nil {
-			return false
-		}
-	}
-	return true
+	return first(pod.Status.ContainerStatuses, func(s *corev1.ContainerStatus) bool { return s.Ready && s.Resources == nil }) == nil
 }
 
 // checkResize: a container gets the cpu that the revision of its pod names and no other, least of all that of an
@@ -334,11 +317,10 @@ func checkResize(v *violations, w *Write, before, after *corev1.Container, targe
 	pod, _ := w.pods()
 	v.never(w.Subresource != "resize", InPlace, "changes resources of pod %s by %s", pod.Name, w.Subresource)
 	if target != nil {
-		for i := range target.Spec.Containers {
-			if c := &target.Spec.Containers[i]; c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources) {
-				v.add(InPlace, "gives container %s of pod %s the cpu %s, its revision says %s",
-					c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
-			}
+		for c := range each(target.Spec.Containers) {
+			v.never(c.Name == after.Name && !equality.Semantic.DeepEqual(c.Resources, after.Resources), InPlace,
+				"gives container %s of pod %s the cpu %s, its revision says %s",
+				c.Name, pod.Name, after.Resources.Requests.Cpu(), c.Resources.Requests.Cpu())
 		}
 	}
 	for _, p := range before.ResizePolicy {
@@ -356,14 +338,8 @@ func resizedInService(w *Write, before, after *corev1.Pod) bool {
 	if from == nil || to == nil || equality.Semantic.DeepEqual(from.Spec, to.Spec) || !equality.Semantic.DeepEqual(resized(&from.Spec, &to.Spec), &to.Spec) {
 		return false
 	}
-	for i := range to.Spec.Containers {
-		for _, p := range to.Spec.Containers[i].ResizePolicy {
-			if p.RestartPolicy == corev1.RestartContainer {
-				return false
-			}
-		}
-	}
-	return true
+	restarts := func(p corev1.ContainerResizePolicy) bool { return p.RestartPolicy == corev1.RestartContainer }
+	return first(to.Spec.Containers, func(c *corev1.Container) bool { return slices.ContainsFunc(c.ResizePolicy, restarts) }) == nil
 }
 
 // checkResized: a pod asks for the cpu of its revision, whether its node has it or not. (IP-36)
@@ -375,9 +351,8 @@ func (j *cloneSetJudge) checkResized(s *State) {
 			continue
 		}
 		for i := range min(len(t.Spec.Containers), len(pod.Spec.Containers)) {
-			if is, want := pod.Spec.Containers[i].Resources.Requests.Cpu(), t.Spec.Containers[i].Resources.Requests.Cpu(); is.Cmp(*want) != 0 {
-				j.add(Settled, "pod %s asks for the cpu %s, its revision for %s", pod.Name, is, want)
-			}
+			is, want := pod.Spec.Containers[i].Resources.Requests.Cpu(), t.Spec.Containers[i].Resources.Requests.Cpu()
+			j.never(is.Cmp(*want) != 0, Settled, "pod %s asks for the cpu %s, its revision for %s", pod.Name, is, want)
 		}
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Past is what has happened so far, taken from the objects as they were and from
-// nothing that a controller says of itself. It judges writes, and observes all changes.
-// Nil knows nothing.
+// Past is what has happened so far, taken from the objects as they were and from nothing that a controller says of
+// itself. It judges writes, and observes all changes. Nil knows nothing.
 type Past struct {
 	// Sidecars is required of those who judge SidecarSets.
 	Sidecars SidecarContract
@@ -26,9 +25,9 @@ type Past struct {
 	// PartitionRoundsDown has partitions of DaemonSets in percent rounded down. (DS-25)
 	PartitionRoundsDown bool
 
-	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
-	claims  map[string]bool               // names of the claim templates that there ever were
-	current map[types.UID]map[string]bool // short hashes of what a workload may call its current revision
+	worked  map[string]bool // short hashes of the revisions that a pod was ready at
+	claims  map[string]bool // names of the claim templates that there ever were
+	current map[string]bool // UIDs of workloads and short hashes of what they may call their current revision
 
 	released map[types.UID]bool // claims that a controller took from its workload
 
@@ -42,13 +41,13 @@ type Past struct {
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
 	return &Past{
-		worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
+		worked: map[string]bool{}, claims: map[string]bool{}, current: map[string]bool{}, released: map[types.UID]bool{},
 		deadlines: deadlines{},
 		daemons: daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{},
-			names: map[string]map[string]types.UID{}, disrupted: map[string]string{}},
+			names: map[string]types.UID{}, disrupted: map[string]string{}},
 		sidecars: sidecars{idle: map[types.UID]time.Time{}, taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}},
 		budgets: budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
-			allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}},
+			allowed: map[allowance]bool{}, marked: map[types.UID]bool{}},
 	}
 }
 
@@ -69,8 +68,8 @@ func (p *Past) Observe(c *Change) {
 			p.worked[hash] = true
 		}
 	case *v1beta1.StatefulSet:
-		for i := range object.Spec.VolumeClaimTemplates {
-			p.claims[object.Spec.VolumeClaimTemplates[i].Name] = true
+		for _, template := range object.Spec.VolumeClaimTemplates {
+			p.claims[template.Name] = true
 		}
 	}
 }
@@ -79,26 +78,19 @@ func (p *Past) hasWorked(hash string) bool { return p != nil && p.worked[hash] }
 
 func (p *Past) hadClaims(template string) bool { return p != nil && p.claims[template] }
 
-// wasReleased tells whether a controller took a claim from its workload. That it might
-// was judged when it did.
+// wasReleased tells whether a controller took a claim from its workload. That it might was judged when it did.
 func (p *Past) wasReleased(claim types.UID) bool { return p != nil && p.released[claim] }
 
-// becomesCurrent takes note of a revision that a workload may call current from
-// now on.
+// becomesCurrent takes note of a revision that a workload may call current from now on.
 func (p *Past) becomesCurrent(uid types.UID, hash string) {
-	if p == nil {
-		return
+	if p != nil {
+		p.current[string(uid)+hash] = true
 	}
-	if p.current[uid] == nil {
-		p.current[uid] = map[string]bool{}
-	}
-	p.current[uid][hash] = true
 }
 
-// wasCurrent tells whether a workload may have called a revision current; true
-// if that is not known.
+// wasCurrent tells whether a workload may have called a revision current; true if that is not known.
 func (p *Past) wasCurrent(uid types.UID, hash string) bool {
-	return p == nil || p.current[uid][hash]
+	return p == nil || p.current[string(uid)+hash]
 }
 
 // A repair may be wrong about all pods of a workload. In fewWithin it deletes at most fewPods of them, or a tenth. (CT-18)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -36,6 +37,38 @@ func among[T any](all iter.Seq[T], holds func(T) bool) (found []T) {
 
 // anyOf tells whether something holds for one of some.
 func anyOf[T any](all iter.Seq[T], holds func(T) bool) bool { return len(among(all, holds)) > 0 }
+
+// each are pointers to the elements of a list, which a loop would copy.
+func each[T any](list []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// first is the first element of a list for which something holds; nil if there is none.
+func first[T any](list []T, holds func(*T) bool) *T {
+	for one := range each(list) {
+		if holds(one) {
+			return one
+		}
+	}
+	return nil
+}
+
+// without is a list without an element.
+func without[T comparable](list []T, element T) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(each T) bool { return each == element })
+}
+
+// one is 1 if something holds, and 0 otherwise.
+func one(holds bool) (n int) {
+	count(&n, holds)
+	return n
+}
 
 func namesOfPods(pods []*corev1.Pod) (names []string) {
 	for _, pod := range pods {
@@ -69,12 +102,7 @@ func newborn(pod *corev1.Pod, now time.Time) bool {
 }
 
 func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == t {
-			return &pod.Status.Conditions[i]
-		}
-	}
-	return nil
+	return first(pod.Status.Conditions, func(c *corev1.PodCondition) bool { return c.Type == t })
 }
 
 func ready(pod *corev1.Pod) bool {
@@ -97,16 +125,9 @@ func readyFor(pod *corev1.Pod, seconds int32, now time.Time) bool {
 	return seconds <= 0 || !since.IsZero() && !since.Add(time.Duration(seconds)*time.Second).After(now)
 }
 
-// runs tells whether the containers of a pod run the images that its spec names,
-// as far as the kubelet has said.
+// runs tells whether the containers of a pod run the images that its spec names, as far as the kubelet has said.
 func runs(pod *corev1.Pod) bool {
-	for i := range pod.Status.ContainerStatuses {
-		status := &pod.Status.ContainerStatuses[i]
-		if status.Image != image(&pod.Spec, status.Name) {
-			return false
-		}
-	}
-	return true
+	return first(pod.Status.ContainerStatuses, func(s *corev1.ContainerStatus) bool { return s.Image != image(&pod.Spec, s.Name) }) == nil
 }
 
 // normal tells whether no hook has taken a pod aside.
@@ -122,11 +143,17 @@ func inGrace(pod *corev1.Pod) bool {
 	return pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" || pod.Annotations[inplacev1alpha1.LegacyGraceAnnotation] != ""
 }
 
-func mounts(pod *corev1.Pod, claim string) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
-	})
+// claimsIn are the names of the claims that a pod mounts.
+func claimsIn(pod *corev1.Pod) (names []string) {
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			names = append(names, v.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	return names
 }
+
+func mounts(pod *corev1.Pod, claim string) bool { return slices.Contains(claimsIn(pod), claim) }
 
 // available tells whether a pod counts as available. (LC-15)
 func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
@@ -153,17 +180,11 @@ func owns(uid types.UID, object metav1.Object) bool {
 }
 
 func image(spec *corev1.PodSpec, container string) string {
-	for i := range spec.Containers {
-		if spec.Containers[i].Name == container {
-			return spec.Containers[i].Image
-		}
+	c := first(spec.Containers, func(c *corev1.Container) bool { return c.Name == container })
+	if c == nil {
+		c = first(spec.InitContainers, func(c *corev1.Container) bool { return c.Name == container && native(c) })
 	}
-	for i := range spec.InitContainers {
-		if c := &spec.InitContainers[i]; c.Name == container && native(c) {
-			return c.Image
-		}
-	}
-	return ""
+	return ptr.Deref(c, corev1.Container{}).Image
 }
 
 // updated tells whether a write of a pod takes it to another revision.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -92,13 +93,7 @@ func (r *remembering) recorded() map[string]v1alpha1.PodState {
 	if r.Spec.PersistentPodStateRetentionPolicy == v1alpha1.WhenDeleted {
 		return states
 	}
-	start, wants := int32(0), int32(1)
-	if r.set.Spec.Ordinals != nil {
-		start = r.set.Spec.Ordinals.Start
-	}
-	if r.set.Spec.Replicas != nil {
-		wants = *r.set.Spec.Replicas
-	}
+	start, wants := ptr.Deref(r.set.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start, ptr.Deref(r.set.Spec.Replicas, 1)
 	maps.DeleteFunc(states, func(name string, _ v1alpha1.PodState) bool {
 		_, ordinal, ok := cutOrdinal(name)
 		return !there[name] && ok && (ordinal < start || ordinal >= start+wants)
@@ -129,9 +124,8 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 		count(&lost, len(labels) > 0 && !r.exists(labels))
 	}
 	v.compare(status, &v1alpha1.PersistentPodStateStatus{Pods: int32(len(want)), Lost: lost})
-	if c := conditionOf(status, v1alpha1.TopologyLostCondition); (c != nil && c.status == "True") != (lost > 0) {
-		v.add(Status, "TopologyLost is %v, and %d pods are", c, lost)
-	}
+	v.never(isTrue(status, v1alpha1.TopologyLostCondition) != (lost > 0), Status,
+		"TopologyLost is among %v, and %d pods are", toldBy(status), lost)
 }
 
 // PersistentPodState judges a write of the controller of a PersistentPodState, which nothing generates.
@@ -239,9 +233,8 @@ func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod, restores
 		if restores && asked && !own {
 			want = record.Annotations[key]
 		}
-		if is := after.Annotations[key]; is != want {
-			v.add(Placement, "pod %s has the annotation %s=%q, want %q", before.Name, key, is, want)
-		}
+		is := after.Annotations[key]
+		v.never(is != want, Placement, "pod %s has the annotation %s=%q, want %q", before.Name, key, is, want)
 	}
 	return v
 }

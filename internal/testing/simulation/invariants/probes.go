@@ -3,9 +3,9 @@
 package invariants
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -24,10 +24,9 @@ type probing struct{ *State }
 
 func (p probing) markers() []*v1alpha1.PodProbeMarker {
 	var all []*v1alpha1.PodProbeMarker
-	for _, object := range p.Further["podprobemarkers"] {
-		all = append(all, object.(*v1alpha1.PodProbeMarker))
+	for _, name := range slices.Sorted(maps.Keys(p.Further["podprobemarkers"])) {
+		all = append(all, p.Further["podprobemarkers"][name].(*v1alpha1.PodProbeMarker))
 	}
-	slices.SortFunc(all, func(a, b *v1alpha1.PodProbeMarker) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -43,18 +42,28 @@ func (p probing) selects(m *v1alpha1.PodProbeMarker, pod *corev1.Pod) bool {
 		matches(m.Spec.Selector, pod.Labels)
 }
 
+// probes are those of the markers that have a pod probed, in order, each with its name in NodePodProbes.
+func (p probing) probes(pod *corev1.Pod) iter.Seq2[string, *v1alpha1.PodContainerProbe] {
+	return func(yield func(string, *v1alpha1.PodContainerProbe) bool) {
+		for _, m := range p.markers() {
+			for of := range each(m.Spec.Probes) {
+				if p.selects(m, pod) && !yield(m.Name+"#"+of.Name, of) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // asked are the probes that a node should have, by pod and name, each with what it is. (PPM-3.2)
 func (p probing) asked(node string) map[string]string {
 	all := map[string]string{}
 	for _, pod := range p.Pods {
-		for _, m := range p.markers() {
-			if pod.Spec.NodeName != node || !p.selects(m, pod) || p.virtual(node) {
-				continue
-			}
-			for i := range m.Spec.Probes {
-				of := &m.Spec.Probes[i]
-				all[fmt.Sprint(pod.UID, " ", m.Name, "#", of.Name)] = described(of.ContainerName, &of.Probe)
-			}
+		if pod.Spec.NodeName != node || p.virtual(node) {
+			continue
+		}
+		for name, of := range p.probes(pod) {
+			all[fmt.Sprint(pod.UID, " ", name)] = described(of.ContainerName, &of.Probe)
 		}
 	}
 	return all
@@ -68,20 +77,16 @@ func (p probing) virtual(node string) bool {
 
 // told are the states that the conditions of a pod tell, by the name of the probe. Of probes of one type only the first counts. (PPM-3.9)
 func (p probing) told(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
-	out, first := map[string]v1alpha1.ProbeState{}, map[string]bool{"": true, string(corev1.PodReady): true}
-	for _, m := range p.markers() {
-		for i := range m.Spec.Probes {
-			t := m.Spec.Probes[i].PodConditionType
-			if !p.selects(m, pod) || first[t] {
-				continue
-			}
-			first[t] = true
-			if c := condition(pod, corev1.PodConditionType(t)); c != nil {
-				for state, status := range conditionOfState {
-					if status == c.Status {
-						out[m.Name+"#"+m.Spec.Probes[i].Name] = state
-					}
-				}
+	out, seen := map[string]v1alpha1.ProbeState{}, map[string]bool{"": true, string(corev1.PodReady): true}
+	for name, of := range p.probes(pod) {
+		c := condition(pod, corev1.PodConditionType(of.PodConditionType))
+		if seen[of.PodConditionType] || c == nil {
+			continue
+		}
+		seen[of.PodConditionType] = true
+		for state, status := range conditionOfState {
+			if status == c.Status {
+				out[name] = state
 			}
 		}
 	}
@@ -91,14 +96,12 @@ func (p probing) told(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
 // asks are the probes that a NodePodProbe asks for; what stands twice is violated.
 func (v *violations) asks(n *v1alpha1.NodePodProbe) map[string]string {
 	all := map[string]string{}
-	for i := range n.Spec.PodProbes {
-		pod := &n.Spec.PodProbes[i]
-		for j := range pod.Probes {
-			key := fmt.Sprint(pod.UID, " ", pod.Probes[j].Name)
-			if _, twice := all[key]; twice {
-				v.add(Identity, "%s stands twice in NodePodProbe %s", key, n.Name)
-			}
-			all[key] = described(pod.Probes[j].ContainerName, &pod.Probes[j].Probe)
+	for pod := range each(n.Spec.PodProbes) {
+		for of := range each(pod.Probes) {
+			key := fmt.Sprint(pod.UID, " ", of.Name)
+			_, twice := all[key]
+			v.never(twice, Identity, "%s stands twice in NodePodProbe %s", key, n.Name)
+			all[key] = described(of.ContainerName, &of.Probe)
 		}
 	}
 	return all
@@ -125,15 +128,9 @@ func (p probing) result(pod *corev1.Pod) result {
 	out := result{map[corev1.PodConditionType]corev1.ConditionStatus{}, map[string]*string{}, map[string]*string{}}
 	states := p.states(pod)
 	for _, sets := range []bool{true, false} {
-		for _, m := range p.markers() {
-			if !p.selects(m, pod) {
-				continue
-			}
-			for i := range m.Spec.Probes {
-				of := &m.Spec.Probes[i]
-				if state := states[m.Name+"#"+of.Name]; state != "" {
-					out.add(of, state, sets)
-				}
+		for name, of := range p.probes(pod) {
+			if state := states[name]; state != "" {
+				out.add(of, state, sets)
 			}
 		}
 	}
@@ -181,9 +178,9 @@ func (p probing) states(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
 	if n == nil {
 		return out
 	}
-	for i := range n.Status.PodProbeStatuses {
-		if s := &n.Status.PodProbeStatuses[i]; s.UID == pod.UID {
-			for _, state := range s.ProbeStates {
+	for _, s := range n.Status.PodProbeStatuses {
+		for _, state := range s.ProbeStates {
+			if s.UID == pod.UID {
 				out[state.Name] = state.State
 			}
 		}
@@ -237,26 +234,15 @@ func (p probing) checkPatch(v *violations, w *Write) {
 			v.add(Status, "condition %s of pod %s is %s, and should be %q", c.Type, before.Name, c.Status, want.conditions[c.Type])
 		}
 	}
-	if !equality.Semantic.DeepEqual(&before.Spec, &after.Spec) || !slices.Equal(before.Finalizers, after.Finalizers) || len(after.Status.Conditions) < len(before.Status.Conditions) {
-		v.add(Spec, "more is written to pod %s than results", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(&before.Spec, &after.Spec) || !slices.Equal(before.Finalizers, after.Finalizers) ||
+		len(after.Status.Conditions) < len(before.Status.Conditions), Spec, "more is written to pod %s than results", before.Name)
 }
 
 func checkKeys(v *violations, pod string, want map[string]*string, before, after map[string]string) {
-	all := maps.Clone(before)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, after)
-	for key := range all {
-		was, had := before[key]
+	for _, key := range changed(before, after) {
 		is, has := after[key]
-		if had == has && was == is {
-			continue
-		}
-		if value, decided := want[key]; !decided || (value != nil) != has || has && *value != is {
-			v.add(Status, "%s of pod %s becomes %q, which no result says", key, pod, is)
-		}
+		value, decided := want[key]
+		v.never(!decided || (value != nil) != has || has && *value != is, Status, "%s of pod %s becomes %q, which no result says", key, pod, is)
 	}
 }
 
@@ -287,20 +273,17 @@ func (p probing) checkNodePodProbe(v *violations, w *Write) {
 		return
 	}
 	after, _ := w.After.(*v1alpha1.NodePodProbe)
-	if after == nil || w.Subresource != "" || node == nil {
-		v.add(Spec, "%s of nodepodprobes/%s %s", w.Verb, w.Subresource, w.name())
+	if v.wrong(after == nil || w.Subresource != "" || node == nil, Spec, "%s of nodepodprobes/%s %s", w.Verb, w.Subresource, w.name()) {
 		return
 	}
-	if got, want := v.asks(after), p.asked(node.Name); !maps.Equal(got, want) {
-		v.add(Placement, "NodePodProbe %s asks for %v, and should for %v", node.Name, got, want)
-	}
+	got, want := v.asks(after), p.asked(node.Name)
+	v.never(!maps.Equal(got, want), Placement, "NodePodProbe %s asks for %v, and should for %v", node.Name, got, want)
 }
 
 // checkMarker judges a write of a marker. (PPM-2.2 to PPM-2.4)
 func (p probing) checkMarker(v *violations, w *Write) {
 	m, _ := p.Further["podprobemarkers"][w.name()].(*v1alpha1.PodProbeMarker)
-	if m == nil || w.Before == nil || w.Before.GetUID() != m.UID {
-		v.add(Ownership, "marker %s is written whichever it is", w.name())
+	if v.wrong(m == nil || w.Before == nil || w.Before.GetUID() != m.UID, Ownership, "marker %s is written whichever it is", w.name()) {
 		return
 	}
 	after, _ := w.After.(*v1alpha1.PodProbeMarker)
@@ -318,9 +301,8 @@ func (p probing) checkMarker(v *violations, w *Write) {
 	}
 	v.never(m.DeletionTimestamp == nil, Ownership, "marker %s loses its finalizer", m.Name)
 	for name := range p.Further["nodepodprobes"] {
-		if n := p.node(name); n.DeletionTimestamp == nil && p.has(n, m) {
-			v.add(Ownership, "marker %s goes, and node %s has probes of it", m.Name, name)
-		}
+		n := p.node(name)
+		v.never(n.DeletionTimestamp == nil && p.has(n, m), Ownership, "marker %s goes, and node %s has probes of it", m.Name, name)
 	}
 }
 
@@ -347,28 +329,24 @@ func PodProbesSettled(s *State, pushed bool) []Violation {
 		if n == nil && p.virtual(name) {
 			continue
 		}
-		if n == nil {
-			v.add(Settled, "node %s has no NodePodProbe", name)
+		if v.wrong(n == nil, Settled, "node %s has no NodePodProbe", name) {
 			continue
 		}
-		if got, want := v.asks(n), p.asked(name); !maps.Equal(got, want) {
-			v.add(Settled, "NodePodProbe %s asks for %v, and should for %v", name, got, want)
-		}
+		got, want := v.asks(n), p.asked(name)
+		v.never(!maps.Equal(got, want), Settled, "NodePodProbe %s asks for %v, and should for %v", name, got, want)
 	}
 	for name := range s.Further["nodepodprobes"] {
 		v.never(s.Nodes[name] == nil, Settled, "there is a NodePodProbe of node %s, which is gone", name)
 	}
 	for _, pod := range s.Pods {
 		want := p.result(pod)
-		if missing := want.missing(pod); missing != "" {
-			v.add(Settled, "pod %s lacks %s", pod.Name, missing)
-		}
+		missing := want.missing(pod)
+		v.never(missing != "", Settled, "pod %s lacks %s", pod.Name, missing)
 	}
 	for _, m := range p.markers() {
 		ours := slices.Contains(m.Finalizers, v1alpha1.PodProbeMarkerFinalizer)
-		if m.DeletionTimestamp != nil && ours || m.DeletionTimestamp == nil && (!ours || m.Status.MatchedPods != p.matched(m)) {
-			v.add(Settled, "marker %s: finalizers %v, %d pods matched and %d selected", m.Name, m.Finalizers, m.Status.MatchedPods, p.matched(m))
-		}
+		v.never(m.DeletionTimestamp != nil && ours || m.DeletionTimestamp == nil && (!ours || m.Status.MatchedPods != p.matched(m)), Settled,
+			"marker %s: finalizers %v, %d pods matched and %d selected", m.Name, m.Finalizers, m.Status.MatchedPods, p.matched(m))
 	}
 	return v
 }

@@ -28,9 +28,8 @@ func ProbesHandedOver(s *State, before, after *corev1.Pod) []Violation {
 	if named == "" && len(want) > 0 {
 		named = strings.Join(markers, ",")
 	}
-	if is := after.Annotations[handedMarkers]; is != named {
-		v.add(Placement, "pod %s names the markers %q, and should %q", before.Name, is, named)
-	}
+	is := after.Annotations[handedMarkers]
+	v.never(is != named, Placement, "pod %s names the markers %q, and should %q", before.Name, is, named)
 	rest := after.DeepCopy()
 	rest.Annotations = before.Annotations
 	v.never(!equality.Semantic.DeepEqual(before, rest), Spec, "more of pod %s changes than its probes", before.Name)
@@ -50,8 +49,7 @@ func (p probing) handedOver(pod *corev1.Pod) (probes []v1alpha1.PodContainerProb
 			continue
 		}
 		markers = append(markers, m.Name)
-		for i := range m.Spec.Probes {
-			probe := m.Spec.Probes[i]
+		for _, probe := range m.Spec.Probes {
 			name := probe.ContainerName + " " + probe.Name
 			if probe.HideOutput || types[probe.PodConditionType] || names[name] || !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == probe.ContainerName }) {
 				continue

@@ -90,14 +90,10 @@ func (r *recreating) checkPod(v *violations, w *Write, truth *recreating) {
 		return
 	}
 	checkPodStatus(v, before, after)
-	if !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) {
-		v.add(Spec, "more of pod %s is written than its condition", before.Name)
-	}
+	v.never(!equality.Semantic.DeepEqual(before.Spec, after.Spec) || !maps.Equal(before.Labels, after.Labels) ||
+		!maps.Equal(before.Annotations, after.Annotations), Spec, "more of pod %s is written than its condition", before.Name)
 	had, has := reasonsOf(before), reasonsOf(after)
-	others := func(all []outOfService) []outOfService {
-		return slices.DeleteFunc(slices.Clone(all), func(reason outOfService) bool { return reason == r.reason() })
-	}
-	v.never(!slices.Equal(others(had), others(has)), Ownership,
+	v.never(!slices.Equal(without(had, r.reason()), without(has, r.reason())), Ownership,
 		"reasons of others for which pod %s is out of service change from %v to %v", before.Name, had, has)
 	c := condition(after, v1alpha1.KruisePodReady)
 	v.never(c == nil || (c.Status == corev1.ConditionTrue) != (len(has) == 0), Availability,
@@ -136,16 +132,14 @@ func (r *recreating) checkStatusWrite(v *violations, w *Write, before, after *v1
 }
 
 func (r *recreating) checkReason(v *violations, w *Write, message string) {
-	age, truth := w.Truth.Now.Sub(r.CreationTimestamp.Time), recreatingOf(w.Truth)
-	deadline := r.Spec.ActiveDeadlineSeconds
-	holds := false
+	age, truth, holds := w.Truth.Now.Sub(r.CreationTimestamp.Time), recreatingOf(w.Truth), false
 	switch message {
 	case v1alpha1.ContainerRecreateMessagePodGone: // which stays so
 		holds = truth == nil || truth.pod == nil || truth.pod.DeletionTimestamp != nil
 	case v1alpha1.ContainerRecreateMessageStaticPod:
 		holds = r.pod != nil && r.pod.Annotations[corev1.MirrorPodAnnotationKey] != ""
 	case v1alpha1.ContainerRecreateMessageDeadline:
-		holds = deadline != nil && age >= time.Duration(*deadline)*time.Second
+		holds = expired(&r.CreationTimestamp, r.Spec.ActiveDeadlineSeconds, w.Truth.Now)
 	case v1alpha1.ContainerRecreateMessageNoResponse:
 		holds = r.Status.Phase == "" && age >= time.Minute ||
 			r.Status.Phase == v1alpha1.ContainerRecreateRequestRecreating && r.guarded() && age >= 10*time.Minute
@@ -181,14 +175,10 @@ func (r *recreating) checkMetadata(v *violations, w *Write, before, after *v1alp
 		}
 	}
 	had, has := slices.Contains(before.Finalizers, own), slices.Contains(after.Finalizers, own)
-	others := func(all []string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == own })
-	}
-	v.never(!slices.Equal(others(before.Finalizers), others(after.Finalizers)), Spec,
+	v.never(!slices.Equal(without(before.Finalizers, own), without(after.Finalizers, own)), Spec,
 		"finalizers of others change from %v to %v", before.Finalizers, after.Finalizers)
-	if had && !has && (!r.over() || truth.pod != nil && truth.pod.DeletionTimestamp == nil && slices.Contains(reasonsOf(truth.pod), r.reason())) {
-		v.add(Availability, "the request is not guarded any more, and its pod is out of service for it")
-	}
+	out := truth.pod != nil && truth.pod.DeletionTimestamp == nil && slices.Contains(reasonsOf(truth.pod), r.reason())
+	v.never(had && !has && (!r.over() || out), Availability, "the request is not guarded any more, and its pod is out of service for it")
 }
 
 // checkReport judges what the agent is told of the containers. (CRR-4.1)
@@ -199,15 +189,14 @@ func (r *recreating) checkReport(v *violations, told string) {
 	}
 	report := []v1alpha1.ContainerRecreateRequestSyncContainerStatus{}
 	for _, of := range r.Spec.Containers {
-		for _, status := range r.pod.Status.ContainerStatuses {
-			if status.Name == of.Name && status.State.Running != nil && (of.StatusContext == nil || of.StatusContext.ContainerID != status.ContainerID) {
-				report = append(report, v1alpha1.ContainerRecreateRequestSyncContainerStatus{Name: status.Name, Ready: status.Ready, RestartCount: status.RestartCount, ContainerID: status.ContainerID})
-			}
+		is := statusOf(r.pod, of.Name)
+		if is.State.Running != nil && (of.StatusContext == nil || of.StatusContext.ContainerID != is.ContainerID) {
+			report = append(report, v1alpha1.ContainerRecreateRequestSyncContainerStatus{
+				Name: is.Name, Ready: is.Ready, RestartCount: is.RestartCount, ContainerID: is.ContainerID})
 		}
 	}
-	if data, _ := json.Marshal(report); string(data) != told {
-		v.add(Status, "the agent is told %s, and there is %s", told, data)
-	}
+	data, _ := json.Marshal(report)
+	v.never(string(data) != told, Status, "the agent is told %s, and there is %s", told, data)
 }
 
 // checkAcquired: the agent is told when the pod is out of service, if it can be, and that is not before it is. (CRR-4.2.3)
@@ -231,9 +220,9 @@ func RecreateSettled(s *State, _ bool) []Violation {
 	r, refused := recreatingOf(s), s.refuses("patch", "pods")
 	for _, pod := range s.Pods {
 		for _, reason := range reasonsOf(pod) {
-			if !refused && reason.UserAgent == v1alpha1.ContainerRecreateRequestUserAgent && active(pod) && (r == nil || r.over() || reason != r.reason() || r.pod != pod) {
-				v.add(Availability, "pod %s is out of service for the request %s, which is over", pod.Name, reason.Key)
-			}
+			ours := reason.UserAgent == v1alpha1.ContainerRecreateRequestUserAgent && !refused && active(pod)
+			v.never(ours && (r == nil || r.over() || reason != r.reason() || r.pod != pod), Availability,
+				"pod %s is out of service for the request %s, which is over", pod.Name, reason.Key)
 		}
 	}
 	switch {

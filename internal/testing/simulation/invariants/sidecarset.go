@@ -35,14 +35,12 @@ type SidecarContract struct {
 	PartitionRoundsUp, ReplacePatch, UpgradableCondition bool
 }
 
-// SidecarSet judges a write of the controller of SidecarSets. It must be known what its
-// author knew.
+// SidecarSet judges a write of the controller of SidecarSets. It must be known what its author knew.
 func (p *Past) SidecarSet(w *Write) []Violation {
 	var v violations
 	checkPrecise(&v, w)
 	set, ok := w.spec().(*v1alpha1.SidecarSet)
-	if !ok {
-		v.add(Ownership, "%s of %s %s, and the author knows no SidecarSet", w.Verb, w.Resource, w.name())
+	if v.wrong(!ok, Ownership, "%s of %s %s, and the author knows no SidecarSet", w.Verb, w.Resource, w.name()) {
 		return v
 	}
 	j := p.newSidecarSetJudge(&v, w, set)
@@ -151,13 +149,8 @@ func hot(c *v1alpha1.SidecarContainer) bool {
 	return c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade
 }
 
-func (j *sidecarSetJudge) hotOnes() (all []*v1alpha1.SidecarContainer) {
-	for i := range j.set.Spec.Containers {
-		if c := &j.set.Spec.Containers[i]; hot(c) {
-			all = append(all, c)
-		}
-	}
-	return all
+func (j *sidecarSetJudge) hotOnes() []*v1alpha1.SidecarContainer {
+	return among(each(j.set.Spec.Containers), hot)
 }
 
 func namesOf(c *v1alpha1.SidecarContainer) []string {
@@ -274,9 +267,8 @@ func (j *sidecarSetJudge) checkRevision() {
 		j.never(!metav1.IsControlledBy(after, j.set) || after.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name, Ownership,
 			"creates revision %s, which does not belong to the SidecarSet", after.Name)
 		j.never(!j.holdsSpec(after), History, "creates revision %s, which does not hold the spec", after.Name)
-		if is := strings.HasPrefix(string(after.Data.Raw), `{"spec":{"$patch":"replace",`); is != j.contract.ReplacePatch {
-			j.add(History, "creates revision %s, which says that it replaces: %t", after.Name, is)
-		}
+		is := strings.HasPrefix(string(after.Data.Raw), `{"spec":{"$patch":"replace",`)
+		j.never(is != j.contract.ReplacePatch, History, "creates revision %s, which says that it replaces: %t", after.Name, is)
 		for _, r := range j.Observed.Revisions { // of what it wrote since the answer may be lost
 			j.never(metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)), History,
 				"creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
@@ -295,9 +287,8 @@ func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
 	j.never(j.Asked != nil && j.Asked.ResourceVersion == "", History,
 		"deletes revision %s whatever has become of it since", gone.Name)
 	needed := j.neededRevisions(j.Known, false)
-	if why := needed[gone.Name]; why != "" {
-		j.add(History, "deletes revision %s, which is that of %s", gone.Name, why)
-	}
+	why := needed[gone.Name]
+	j.never(why != "", History, "deletes revision %s, which is that of %s", gone.Name, why)
 	maps.Copy(needed, j.neededRevisions(j.Observed, false)) // before the same reconcile updated pods
 	n, older := 0, 0
 	all := maps.Clone(j.Known.Revisions)
@@ -306,9 +297,8 @@ func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
 		if !metav1.IsControlledBy(r, j.set) {
 			continue
 		}
-		if n++; needed[name] == "" && r.Revision < gone.Revision {
-			older++
-		}
+		n++
+		count(&older, needed[name] == "" && r.Revision < gone.Revision)
 	}
 	if surplus := n - j.historyLimit(); older >= surplus {
 		j.add(History, "deletes revision %s, number %d, and %d of %d are older and not needed, revisionHistoryLimit %d",

@@ -95,17 +95,15 @@ func spread(order, all []*corev1.Pod, term v1alpha1.UpdateScatterTerm) []*corev1
 
 // servesLess is smaller for pods that serve less. (CS-28)
 func servesLess(pod *corev1.Pod) []int64 {
-	var assigned, isReady, readySince, restarts int64
-	if pod.Spec.NodeName != "" {
-		assigned = 1
-	}
+	var isReady, readySince, restarts int64
 	if c := condition(pod, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
 		isReady, readySince = 1, c.LastTransitionTime.Unix()
 	}
 	for _, c := range pod.Status.ContainerStatuses {
 		restarts = max(restarts, int64(c.RestartCount))
 	}
-	return []int64{assigned, int64(phases[pod.Status.Phase]), isReady, -readySince, -restarts, -pod.CreationTimestamp.Unix()}
+	assigned, phase := int64(one(pod.Spec.NodeName != "")), int64(phases[pod.Status.Phase])
+	return []int64{assigned, phase, isReady, -readySince, -restarts, -pod.CreationTimestamp.Unix()}
 }
 
 // priority is smaller for pods that the priorityStrategy updates first. (SCS-29)
@@ -167,8 +165,8 @@ func (j *sidecarSetJudge) inTurn(pod *corev1.Pod) bool {
 	if pod.Annotations[inplacev1alpha1.StateAnnotation] != "" && (!inService(pod) || inGrace(pod) || !runs(pod)) {
 		return false
 	}
-	for i := range j.set.Spec.Containers {
-		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
+	for c := range each(j.set.Spec.Containers) {
+		for _, name := range namesOf(c) {
 			if goesOn(pod, name) && !j.took(pod, name) {
 				return false
 			}
@@ -197,10 +195,8 @@ func (p *Past) observeSidecars(c *Change) {
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok && (s.set == nil || s.set.Name == set.Name) {
 		s.set = set
 		s.selection.observe(set, c.At)
-		for i := range set.Spec.Containers {
-			if container := &set.Spec.Containers[i]; hot(container) {
-				s.empties[container.UpgradeStrategy.HotUpgradeEmptyImage] = true
-			}
+		for _, c := range among(each(set.Spec.Containers), hot) {
+			s.empties[c.UpgradeStrategy.HotUpgradeEmptyImage] = true
 		}
 	}
 	pod, ok := c.After.(*corev1.Pod)

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -29,18 +30,10 @@ func (j *sidecarSetJudge) listed(pod *corev1.Pod) bool {
 }
 
 func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
-		for _, name := range namesOf(c) {
-			if image(&pod.Spec, name) == "" {
-				return false
-			}
-		}
-		if hot(c) && !slices.Contains(namesOf(c), working(pod)[c.Name]) {
-			return false
-		}
-	}
-	return true
+	return first(j.set.Spec.Containers, func(c *v1alpha1.SidecarContainer) bool {
+		lacks := func(name string) bool { return image(&pod.Spec, name) == "" }
+		return slices.ContainsFunc(namesOf(c), lacks) || hot(c) && !slices.Contains(namesOf(c), working(pod)[c.Name])
+	}) == nil
 }
 
 // working says which containers of hot ones work in a pod.
@@ -56,6 +49,29 @@ func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string)
 	return c.Name + "-1", c.Name + "-2"
 }
 
+// idles are the containers of hot ones that do not work in a pod.
+func (j *sidecarSetJudge) idles(pod *corev1.Pod) map[string]bool {
+	idles := map[string]bool{}
+	for _, c := range j.hotOnes() {
+		_, idle := worker(pod, c)
+		idles[idle] = true
+	}
+	return idles
+}
+
+// containersOf are the names of the containers of a pod, and of the SidecarSet's native sidecars in it.
+func (j *sidecarSetJudge) containersOf(pod *corev1.Pod) (names []string) {
+	for _, c := range pod.Spec.Containers {
+		names = append(names, c.Name)
+	}
+	for _, c := range j.natives() {
+		if image(&pod.Spec, c.Name) != "" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // record is what the SidecarSet recorded in a pod, zero if that cannot be read.
 func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
 	return annotated[map[string]v1alpha1.SidecarSetUpgradeRecord](pod, annotation)[j.set.Name]
@@ -65,13 +81,12 @@ func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.Si
 func (j *sidecarSetJudge) recordedSet(pod *corev1.Pod) *v1alpha1.SidecarSet {
 	recorded := j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash
 	for _, r := range j.Observed.Revisions {
-		if recorded == "" || !metav1.IsControlledBy(r, j.set) {
+		held := j.held(r)
+		if recorded == "" || held == nil || !metav1.IsControlledBy(r, j.set) {
 			continue
 		}
-		if held := j.held(r); held != nil {
-			if hash, _, err := j.contract.Hashes(held); err == nil && hash == recorded {
-				return held
-			}
+		if hash, _, err := j.contract.Hashes(held); err == nil && hash == recorded {
+			return held
 		}
 	}
 	return nil
@@ -88,19 +103,13 @@ func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
 	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !ranOther
 }
 
-func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range list {
-			if list[i].Name == name {
-				return list[i]
-			}
-		}
-	}
-	return s
+func statusOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
+	named := func(s *corev1.ContainerStatus) bool { return s.Name == name }
+	found := cmp.Or(first(pod.Status.ContainerStatuses, named), first(pod.Status.InitContainerStatuses, named))
+	return ptr.Deref(found, corev1.ContainerStatus{})
 }
 
-// took tells whether a container runs the image of its spec: the kubelets of simulations
-// say so.
+// took tells whether a container runs the image of its spec: the kubelets of simulations say so.
 func took(pod *corev1.Pod, name string) bool {
 	s := statusOf(pod, name)
 	return s.Image == image(&pod.Spec, name) && s.ContainerID != ""
@@ -109,9 +118,8 @@ func took(pod *corev1.Pod, name string) bool {
 // goesOn tells whether a container was started, and has not stopped since.
 func goesOn(pod *corev1.Pod, name string) bool { return statusOf(pod, name).State.Running != nil }
 
-// took tells whether a container of the SidecarSet runs the image of its spec. If
-// a user has spoilt the record, of a container that is no longer recorded it is not known
-// that it has still to change.
+// took tells whether a container of the SidecarSet runs the image of its spec. If a user has spoilt the record, of a
+// container that is no longer recorded it is not known that it has still to change.
 func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
 	return took(pod, name) || j.past.sidecars.spoilt[pod.UID] && statusOf(pod, name).ContainerID != "" && !j.recorded(pod, name)
 }
@@ -144,8 +152,7 @@ func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.took(pod, name) })
 }
 
-// sidecarsServe tells whether all containers of the SidecarSet serve with the images of
-// their spec.
+// sidecarsServe tells whether all containers of the SidecarSet serve with the images of their spec.
 func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.serving(pod, name) })
 }
@@ -221,8 +228,7 @@ func (p *Past) SidecarSetInjected(cached *State, before, after *corev1.Pod) []Vi
 	revision := set.Status.LatestRevision
 	if set.Spec.InjectionStrategy.Revision != nil {
 		wanted := j.injects(cached)
-		if wanted == nil {
-			v.add(History, "pod %s is allowed, and the revision that it is to get is not known", before.Name)
+		if v.wrong(wanted == nil, History, "pod %s is allowed, and the revision that it is to get is not known", before.Name) {
 			return v
 		}
 		var data struct{ Spec *revised }
@@ -251,20 +257,12 @@ func (j *sidecarSetJudge) injects(s *State) *appsv1.ControllerRevision {
 
 // checkInjected: a pod has the containers of one revision, whose hash and name its record has, and its own as they were.
 func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision string) {
-	want := map[string]string{}
-	for _, c := range before.Spec.Containers {
-		want[c.Name] = c.Image
-	}
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
+	want, has := imagesByName(before), imagesByName(after)
+	for c := range each(j.set.Spec.Containers) {
 		names := namesOf(c)
 		if want[names[0]] = c.Image; hot(c) {
 			want[names[1]] = c.UpgradeStrategy.HotUpgradeEmptyImage
 		}
-	}
-	has := map[string]string{}
-	for _, c := range after.Spec.Containers {
-		has[c.Name] = c.Image
 	}
 	j.never(!maps.Equal(want, has), InPlace, "pod %s is created with the images %v, want %v", before.Name, has, want)
 	j.never(!maps.Equal(before.Labels, after.Labels), InPlace,
@@ -275,6 +273,14 @@ func (j *sidecarSetJudge) checkInjected(before, after *corev1.Pod, revision stri
 	}
 }
 
+func imagesByName(pod *corev1.Pod) map[string]string {
+	images := map[string]string{}
+	for _, c := range pod.Spec.Containers {
+		images[c.Name] = c.Image
+	}
+	return images
+}
+
 // native tells whether an init container goes on while the containers of its pod run.
 func native(c *corev1.Container) bool {
 	return ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
@@ -282,8 +288,8 @@ func native(c *corev1.Container) bool {
 
 // natives are the native sidecars of the SidecarSet that count as containers. They are never upgraded hot. (SCI-42)
 func (j *sidecarSetJudge) natives() (natives []v1alpha1.SidecarContainer) {
-	for i := range j.set.Spec.InitContainers {
-		if c := j.set.Spec.InitContainers[i]; j.contract.Natives && native(&c.Container) {
+	for _, c := range j.set.Spec.InitContainers {
+		if j.contract.Natives && native(&c.Container) {
 			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{}
 			natives = append(natives, c)
 		}
@@ -293,8 +299,8 @@ func (j *sidecarSetJudge) natives() (natives []v1alpha1.SidecarContainer) {
 
 // inPod are the names of the SidecarSet's containers that a pod has. A native sidecar may be newer than the pod.
 func (j *sidecarSetJudge) inPod(pod *corev1.Pod) (names []string) {
-	for i := range j.all {
-		for _, name := range namesOf(&j.all[i]) {
+	for c := range each(j.all) {
+		for _, name := range namesOf(c) {
 			if image(&pod.Spec, name) != "" {
 				names = append(names, name)
 			}
@@ -321,11 +327,10 @@ func SidecarsOfTwo(mark string) func(*Write) []Violation {
 		if w.Resource != "pods" {
 			return v
 		}
-		if before == nil || after == nil {
-			v.add(Ownership, "%s of pod %s", w.Verb, w.name())
+		if v.wrong(before == nil || after == nil, Ownership, "%s of pod %s", w.Verb, w.name()) {
 			return v
 		}
-		for _, c := range append(append([]corev1.Container(nil), before.Spec.InitContainers...), before.Spec.Containers...) {
+		for _, c := range slices.Concat(before.Spec.InitContainers, before.Spec.Containers) {
 			is := image(&after.Spec, c.Name)
 			v.never(is != c.Image && strings.HasPrefix(is, mark+"-") != strings.HasPrefix(c.Image, mark+"-"), Ownership,
 				"gives container %s of pod %s the image %s of another SidecarSet, and it has %s", c.Name, before.Name, is, c.Image)

@@ -184,9 +184,9 @@ func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
 		"says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
 	rest := after.DeepCopy()
 	rest.Status.Conditions, rest.ResourceVersion, rest.ManagedFields = before.Status.Conditions, before.ResourceVersion, before.ManagedFields
-	if !equality.Semantic.DeepEqual(before, rest) || !equality.Semantic.DeepEqual(otherConditions(before), otherConditions(after)) {
-		j.add(InPlace, "changes more of pod %s than what it says of updates", before.Name)
-	}
+	others := equality.Semantic.DeepEqual(otherConditions(before), otherConditions(after))
+	j.never(!equality.Semantic.DeepEqual(before, rest) || !others, InPlace,
+		"changes more of pod %s than what it says of updates", before.Name)
 }
 
 // checkSaid: no pod goes on to say what is not so of the SidecarSet, unless nothing is updated. (SCS-33)

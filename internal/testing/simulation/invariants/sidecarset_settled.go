@@ -43,10 +43,9 @@ func (j *sidecarSetJudge) checkCounts(status *v1alpha1.SidecarSetStatus, s *Stat
 	j.compare(status, &want)
 }
 
-// SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies
-// refuse is in the state. Nothing that can go on stands still. With pushed, users have
-// pushed images that run, nothing is refused, and the update holds nothing back. Then all
-// pods that can be updated are, and serve.
+// SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies refuse is in the state.
+// Nothing that can go on stands still. With pushed, users have pushed images that run, nothing is refused, and the
+// update holds nothing back. Then all pods that can be updated are, and serve.
 func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.SidecarSet)
@@ -94,9 +93,8 @@ func (j *sidecarSetJudge) checkHistory(s *State) {
 		if !controls(j.set.UID, r) {
 			continue
 		}
-		if n++; needed[name] == "" {
-			unneeded++
-		}
+		n++
+		count(&unneeded, needed[name] == "")
 	}
 	j.never(n > j.historyLimit() && unneeded > 0, History,
 		"%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
@@ -119,22 +117,9 @@ func (j *sidecarSetJudge) checkEmptied(s *State) {
 
 // checkServed: a container that does not work goes on as long as another one does not serve.
 func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
-	idles := map[string]bool{}
-	for _, c := range j.hotOnes() {
-		_, idle := worker(pod, c)
-		idles[idle] = true
-	}
-	for i := range pod.Spec.Containers {
-		if name := pod.Spec.Containers[i].Name; !idles[name] && !j.serving(pod, name) {
-			return
-		}
-	}
-	for _, c := range j.natives() {
-		if image(&pod.Spec, c.Name) != "" && !j.serving(pod, c.Name) {
-			return
-		}
-	}
-	j.add(Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
+	idles := j.idles(pod)
+	waits := slices.ContainsFunc(j.containersOf(pod), func(name string) bool { return !idles[name] && !j.serving(pod, name) })
+	j.never(!waits, Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
 }
 
 // checkSaysDead: pods on dead nodes that an update took out of service, and so hold the places of others, are named. (SCS-27)
@@ -145,8 +130,7 @@ func (j *sidecarSetJudge) checkSaysDead(s *State) {
 	checkDead(j.violations, s, waits, &j.set.Status, (*corev1.Pod).GetName)
 }
 
-// candidate tells whether a pod waits for its update, and only partition and maxUnavailable
-// may hold it back. (SCS-6)
+// candidate tells whether a pod waits for its update, and only partition and maxUnavailable may hold it back. (SCS-6)
 func (j *sidecarSetJudge) candidate(pod *corev1.Pod) bool {
 	return !j.isUpdated(pod) && j.upgradable(pod) && j.chosen.Matches(labels.Set(pod.Labels))
 }
@@ -160,9 +144,7 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	var waits, broken []string
 	out := 0
 	for _, pod := range j.matching(s) {
-		if !j.available(pod) && (j.isUpdated(pod) || j.hasState(pod) || j.past.sidecars.spoilt[pod.UID]) {
-			out++
-		}
+		count(&out, !j.available(pod) && (j.isUpdated(pod) || j.hasState(pod) || j.past.sidecars.spoilt[pod.UID]))
 		if !j.candidate(pod) {
 			continue
 		}
@@ -184,9 +166,7 @@ func (j *sidecarSetJudge) checkConverged(s *State) {
 	stuck := 0
 	for _, pod := range j.matching(s) {
 		reached := j.upgradable(pod) && (j.isUpdated(pod) || j.chosen.Matches(labels.Set(pod.Labels)))
-		if (!reached && j.hasState(pod) || j.brokenBeside(pod)) && !j.available(pod) {
-			stuck++
-		}
+		count(&stuck, (!reached && j.hasState(pod) || j.brokenBeside(pod)) && !j.available(pod))
 	}
 	for _, pod := range j.matching(s) {
 		switch {

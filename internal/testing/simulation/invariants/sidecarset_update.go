@@ -29,8 +29,7 @@ func (j *sidecarSetJudge) checkPod() {
 	if j.Asked == nil || j.Asked.ResourceVersion == "" { // others write these records too
 		j.add(InPlace, "patches pod %s whatever has become of it since", before.Name)
 	}
-	if !j.matches(before, j.Known) {
-		j.add(Ownership, "patches pod %s, which is not one of the SidecarSet", before.Name)
+	if j.wrong(!j.matches(before, j.Known), Ownership, "patches pod %s, which is not one of the SidecarSet", before.Name) {
 		return
 	}
 	j.checkTouched(before, after)
@@ -65,32 +64,27 @@ func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 
 // imagesOf are the images that a container of pods may get, none of one that is not the SidecarSet's.
 func (j *sidecarSetJudge) imagesOf(name string) []string {
-	for i := range j.all {
-		c := &j.all[i]
-		switch {
-		case !slices.Contains(namesOf(c), name):
-		case hot(c):
-			return []string{c.Image, c.UpgradeStrategy.HotUpgradeEmptyImage}
-		default:
-			return []string{c.Image}
-		}
+	c := first(j.all, func(c *v1alpha1.SidecarContainer) bool { return slices.Contains(namesOf(c), name) })
+	switch {
+	case c == nil:
+		return nil
+	case hot(c):
+		return []string{c.Image, c.UpgradeStrategy.HotUpgradeEmptyImage}
 	}
-	return nil
+	return []string{c.Image}
 }
 
 // checkRecords: of the annotations only the SidecarSet's own entries change. (SCS-11, SCS-12)
 func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
-	mayChange, patched := map[string]bool{}, map[string]bool{}
+	mayChange, patched := map[string]bool{}, map[string]string{}
 	for _, c := range j.hotOnes() {
 		for _, name := range namesOf(c) {
 			mayChange[v1alpha1.SidecarSetVersionAnnotationPrefix+name] = true
 			mayChange[v1alpha1.SidecarSetVersionAltAnnotationPrefix+name] = true
 		}
 	}
-	for i := range j.set.Spec.PatchPodMetadata {
-		for key := range j.set.Spec.PatchPodMetadata[i].Annotations {
-			patched[key] = true
-		}
+	for _, patch := range j.set.Spec.PatchPodMetadata {
+		maps.Copy(patched, patch.Annotations)
 	}
 	for _, key := range changed(before.Annotations, after.Annotations) {
 		switch key {
@@ -101,8 +95,8 @@ func (j *sidecarSetJudge) checkRecords(before, after *corev1.Pod) {
 				return slices.ContainsFunc(j.hotOnes(), func(c *v1alpha1.SidecarContainer) bool { return c.Name == name })
 			})
 		default:
-			j.never(!mayChange[key] && !(patched[key] && j.isUpdated(after)), InPlace,
-				"changes annotation %s of pod %s", key, before.Name)
+			_, is := patched[key]
+			j.never(!mayChange[key] && !(is && j.isUpdated(after)), InPlace, "changes annotation %s of pod %s", key, before.Name)
 		}
 	}
 }
@@ -154,29 +148,21 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 	j.never(!maps.Equal(working(before), working(after)), Hot,
 		"empties a container of pod %s, and has another one work", before.Name)
 	j.checkEmptying(before)
-	idles := map[string]bool{}
+	idles := j.idles(before)
 	for _, c := range j.hotOnes() {
 		works, idle := worker(before, c)
-		if idles[idle] = true; image(&before.Spec, idle) == image(&after.Spec, idle) {
+		if image(&before.Spec, idle) == image(&after.Spec, idle) {
 			continue
 		}
 		j.never(j.isEmpty(before, idle), Hot,
 			"empties container %s of pod %s, which has the empty image %s", idle, before.Name, image(&before.Spec, idle))
 		is, alt := v1alpha1.SidecarSetVersionAnnotationPrefix+idle, v1alpha1.SidecarSetVersionAltAnnotationPrefix+works
-		if after.Annotations[is] != "0" || after.Annotations[alt] != "0" {
-			j.add(Hot, "empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
-		}
+		j.never(after.Annotations[is] != "0" || after.Annotations[alt] != "0", Hot,
+			"empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
 	}
-	var inits []corev1.Container
-	for _, c := range j.natives() {
-		if was := image(&before.Spec, c.Name); was != "" {
-			inits = append(inits, corev1.Container{Name: c.Name, Image: was})
-		}
-	}
-	for _, c := range slices.Concat(before.Spec.Containers, inits) {
-		name, was := c.Name, c.Image
+	for _, name := range j.containersOf(before) {
 		switch {
-		case was != image(&after.Spec, name) && !idles[name]:
+		case image(&before.Spec, name) != image(&after.Spec, name) && !idles[name]:
 			j.add(InPlace, "gives container %s of pod %s another image, and no record says so", name, before.Name)
 		case idles[name] || len(j.imagesOf(name)) == 0:
 		case !j.took(before, name):
@@ -203,8 +189,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 	j.never(j.isUpdated(before), Needless, "updates pod %s, which is updated", before.Name)
 	j.never(!j.upgradable(before), InPlace, "updates pod %s, of which more than images has changed", before.Name)
 	j.checkRecord(after)
-	for i := range j.all {
-		c := &j.all[i]
+	for c := range each(j.all) {
 		name := c.Name
 		if hot(c) {
 			name, _ = worker(after, c)
@@ -230,8 +215,7 @@ func (j *sidecarSetJudge) checkStays(before, after *corev1.Pod) {
 	if held == nil {
 		return
 	}
-	for i := range j.all {
-		c := &j.all[i]
+	for c := range each(j.all) {
 		same := func(old v1alpha1.SidecarContainer) bool { return old.Name == c.Name && old.Image == c.Image }
 		if !slices.ContainsFunc(slices.Concat(held.Spec.Containers, held.Spec.InitContainers), same) {
 			continue
@@ -276,9 +260,9 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	if unmirrored(image(&before.Spec, old)) == c.Image || unmirrored(image(&before.Spec, idle)) == c.Image {
 		return // nothing is to be done, or it is a way back
 	}
-	if unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle) {
-		j.add(Hot, "upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
-	}
+	emptied := unmirrored(image(&before.Spec, idle)) == c.UpgradeStrategy.HotUpgradeEmptyImage
+	j.never(emptied && goesOn(before, idle) && !j.took(before, idle), Hot,
+		"upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
 	version := after.Annotations[is+works]
 	if version != j.set.ResourceVersion && version != j.Observed.Workload.GetResourceVersion() || after.Annotations[alt+other] != version || after.Annotations[alt+works] != before.Annotations[is+other] {

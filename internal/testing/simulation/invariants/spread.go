@@ -5,6 +5,7 @@ package invariants
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -54,7 +54,7 @@ func spreadingOf(s *State) *spreading {
 		f.wants = wanted(set, set.Spec.Replicas)
 	}
 	if d, _ := s.Beside["deployments"].(*appsv1.Deployment); d != nil {
-		f.addReplicaSets(d)
+		f.latest = f.addReplicaSets(d)
 		f.wants = wanted(d, d.Spec.Replicas)
 	}
 	if job, _ := s.Beside["jobs"].(*batchv1.Job); job != nil {
@@ -89,18 +89,19 @@ func wanted(object metav1.Object, replicas *int32) int32 {
 	return max(*replicas, 0)
 }
 
-// addReplicaSets has a Deployment own the pods of its ReplicaSets, of which the one of the highest revision is the latest.
-func (f *spreading) addReplicaSets(d *appsv1.Deployment) {
+// addReplicaSets has a workload own the pods of its ReplicaSets, of which the one of the highest revision is the latest.
+func (f *spreading) addReplicaSets(of Object) (latest string) {
 	highest := 0
 	for _, object := range f.state.Further["replicasets"] {
-		if !controls(d.UID, object) {
+		if !controls(of.GetUID(), object) {
 			continue
 		}
 		f.owners[object.GetUID()] = true
 		if n, err := strconv.Atoi(object.GetAnnotations()["deployment.kubernetes.io/revision"]); err == nil && n > highest {
-			highest, f.latest = n, object.GetLabels()[templateHashLabel]
+			highest, latest = n, object.GetLabels()[templateHashLabel]
 		}
 	}
+	return latest
 }
 
 func (f *spreading) isLatest(pod *corev1.Pod) bool { return f.isLatestHash(hashOf(pod)) }
@@ -167,17 +168,11 @@ func (f *spreading) closes() int32 {
 }
 
 func (f *spreading) schedulable(i int) *v1alpha1.WorkloadSpreadSubsetCondition {
-	for s := range f.Status.SubsetStatuses {
-		if f.Status.SubsetStatuses[s].Name != f.Spec.Subsets[i].Name {
-			continue
-		}
-		for c := range f.Status.SubsetStatuses[s].Conditions {
-			if c := &f.Status.SubsetStatuses[s].Conditions[c]; c.Type == v1alpha1.SubsetSchedulable {
-				return c
-			}
-		}
+	s := first(f.Status.SubsetStatuses, func(s *v1alpha1.WorkloadSpreadSubsetStatus) bool { return s.Name == f.Spec.Subsets[i].Name })
+	if s == nil {
+		return nil
 	}
-	return nil
+	return first(s.Conditions, func(c *v1alpha1.WorkloadSpreadSubsetCondition) bool { return c.Type == v1alpha1.SubsetSchedulable })
 }
 
 // open tells whether new pods are sent to a subset. (WS-17)
@@ -221,19 +216,11 @@ func WithHolder(s *State) *State {
 	if s == nil || len(s.Further[spreadResource]) == 0 {
 		return s
 	}
-	all := make([]*v1alpha1.WorkloadSpread, 0, 2)
-	for _, object := range s.Further[spreadResource] {
-		all = append(all, object.(*v1alpha1.WorkloadSpread))
-	}
-	last := func(ws *v1alpha1.WorkloadSpread) int {
-		if ws.DeletionTimestamp != nil {
-			return 1
-		}
-		return 0
-	}
+	last := func(ws Object) int { return one(ws.GetDeletionTimestamp() != nil) }
 	held := *s
-	held.Workload = slices.MinFunc(all, func(a, b *v1alpha1.WorkloadSpread) int {
-		return cmp.Or(last(a)-last(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	held.Workload = slices.MinFunc(slices.Collect(maps.Values(s.Further[spreadResource])), func(a, b Object) int {
+		x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+		return cmp.Or(last(a)-last(b), x.Compare(y.Time), strings.Compare(a.GetName(), b.GetName()))
 	})
 	return &held
 }
@@ -253,23 +240,11 @@ const customResource = "rollouts"
 // addCustom has a workload of a kind of the white list be spread. The workload wants what spec.replicas says. It owns the pods of the
 // ReplicaSets that it controls, of any revision. It returns false if it is not known how many pods are wanted. (WS-35)
 func (f *spreading) addCustom(rollout Object) (known bool) {
-	var says struct {
-		Spec struct {
-			Replicas *int32 `json:"replicas"`
-		} `json:"spec"`
-	}
-	text, err := json.Marshal(rollout)
-	if err != nil || json.Unmarshal(text, &says) != nil || says.Spec.Replicas == nil {
-		return false
-	}
-	f.custom, f.wants = true, wanted(rollout, says.Spec.Replicas)
+	n, known := at(rollout, "spec.replicas")
+	f.custom, f.wants = true, wanted(rollout, &n)
 	f.owners[rollout.GetUID()] = true
-	for _, object := range f.state.Further["replicasets"] {
-		if controls(rollout.GetUID(), object) {
-			f.owners[object.GetUID()] = true
-		}
-	}
-	return true
+	f.addReplicaSets(rollout)
+	return known
 }
 
 // selects tells whether a pod of the workload is to be spread. (WS-33)
@@ -278,8 +253,7 @@ func (f *spreading) selects(pod *corev1.Pod) bool {
 	if filter == nil || filter.Selector == nil {
 		return true
 	}
-	selector, err := metav1.LabelSelectorAsSelector(filter.Selector)
-	return err == nil && selector.Matches(labels.Set(pod.Labels))
+	return matches(filter.Selector, pod.Labels)
 }
 
 // filter reads how many pods are wanted at the paths of the WorkloadSpread; false if nothing is there, so that it is not known. (WS-34)
@@ -292,13 +266,9 @@ func (f *spreading) filter() bool {
 		if object == nil {
 			continue
 		}
-		text, err := json.Marshal(object)
-		if err != nil {
-			return false
-		}
 		sum := int32(0)
 		for _, path := range f.Spec.TargetFilter.ReplicasPathList {
-			n, found := walk(text, path)
+			n, found := at(object, path)
 			if !found {
 				return false
 			}
@@ -309,6 +279,15 @@ func (f *spreading) filter() bool {
 		}
 	}
 	return true
+}
+
+// at is the number at a path of an object; false if there is none.
+func at(object Object, path string) (int32, bool) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return 0, false
+	}
+	return walk(text, path)
 }
 
 func walk(text json.RawMessage, path string) (int32, bool) {

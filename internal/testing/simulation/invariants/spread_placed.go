@@ -120,9 +120,10 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 		young := now.Now.Sub(pod.CreationTimestamp.Time) < 10*time.Second && says(pod).UID != ""
 		return !young && (seen == nil || seen.UID != pod.UID || f.subsetOf(seen) != f.subsetOf(pod))
 	})
-	if t := f.tally(before, nil, truth, true); !t.mayTake(f, i, before) {
-		v.add(Placement, "pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
-	}
+	t := f.tally(before, nil, truth, true)
+	v.never(!t.mayTake(f, i, before), Placement,
+		"pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v",
+		before.GenerateName, hashOf(before), i, t.all, t.same)
 	return v
 }
 
@@ -139,14 +140,10 @@ func (f *spreading) tooMany(pod *corev1.Pod, owner types.UID, all []sent) bool {
 		}
 	}
 	for _, other := range f.pods {
-		if active(other) && hashOf(other) == hashOf(pod) && metav1.GetControllerOfNoCopy(other).UID == owner {
-			alike++
-		}
+		count(&alike, active(other) && hashOf(other) == hashOf(pod) && metav1.GetControllerOfNoCopy(other).UID == owner)
 	}
-	for i := range all {
-		if s := &all[i]; s.owner == owner && s.hash == hashOf(pod) && !slices.ContainsFunc(f.pods, s.is) {
-			alike++
-		}
+	for s := range each(all) {
+		count(&alike, s.owner == owner && s.hash == hashOf(pod) && !slices.ContainsFunc(f.pods, s.is))
 	}
 	return alike > wants
 }
@@ -164,9 +161,7 @@ func (f *spreading) tally(pod *corev1.Pod, all []sent, truth map[string]*corev1.
 		switch {
 		case i >= 0:
 			t.all[i]++
-			if hash == hashOf(pod) {
-				t.same[i]++
-			}
+			count(&t.same[i], hash == hashOf(pod))
 		case f.isLatestHash(hash):
 			t.loose++
 		}
@@ -176,8 +171,7 @@ func (f *spreading) tally(pod *corev1.Pod, all []sent, truth map[string]*corev1.
 			add(f.subsetOf(other), hashOf(other))
 		}
 	}
-	for i := range all {
-		s := &all[i]
+	for s := range each(all) {
 		if s.name != "" && s.name == pod.Name || slices.ContainsFunc(f.pods, s.is) {
 			continue
 		}
@@ -236,8 +230,7 @@ func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, before, po
 	if subset.RequiredNodeSelectorTerm == nil {
 		return
 	}
-	if len(has) == 0 {
-		v.add(Placement, "pod %s%s of subset %s requires nothing of its node", pod.GenerateName, pod.Name, subset.Name)
+	if v.wrong(len(has) == 0, Placement, "pod %s%s of subset %s requires nothing of its node", pod.GenerateName, pod.Name, subset.Name) {
 		return
 	}
 	for _, term := range has {

@@ -16,8 +16,7 @@ import (
 // checkStatusWrite judges what a status says, by what its author knew. (WS-20)
 func (f *spreading) checkStatusWrite(v *violations, w *Write) {
 	after, ok := w.After.(*v1alpha1.WorkloadSpread)
-	if !ok || after.UID != f.UID {
-		v.add(Ownership, "the status of another WorkloadSpread is written")
+	if v.wrong(!ok || after.UID != f.UID, Ownership, "the status of another WorkloadSpread is written") {
 		return
 	}
 	if after.Status.ObservedGeneration != f.Generation {
@@ -71,12 +70,10 @@ func (f *spreading) toCome(v *violations, s *v1alpha1.WorkloadSpreadSubsetStatus
 		there[pod.Name], there[says(pod).UID] = true, true
 	}
 	for key, since := range s.CreatingPods {
-		if age := f.state.Now.Sub(since.Time); age > 31*time.Second || there[key] && age > 11*time.Second {
-			v.add(Status, "subset %s keeps the creation of %s for %v", s.Name, key, age)
-		}
-		if !there[key] {
-			n++
-		}
+		age := f.state.Now.Sub(since.Time)
+		v.never(age > 31*time.Second || there[key] && age > 11*time.Second, Status,
+			"subset %s keeps the creation of %s for %v", s.Name, key, age)
+		count(&n, !there[key])
 	}
 	return n
 }
@@ -85,8 +82,8 @@ func (f *spreading) toCome(v *violations, s *v1alpha1.WorkloadSpreadSubsetStatus
 func (f *spreading) counts(which func(*corev1.Pod) bool) []int32 {
 	has := make([]int32, len(f.Spec.Subsets))
 	for _, pod := range f.pods {
-		if i := f.subsetOf(pod); i >= 0 && which(pod) && f.wants > 0 {
-			has[i]++
+		if i := f.subsetOf(pod); i >= 0 {
+			count(&has[i], which(pod) && f.wants > 0)
 		}
 	}
 	return has
@@ -113,10 +110,8 @@ func holderSettled(s *State, even bool) []Violation {
 		if !active(pod) || f.subsetOf(pod) != nowhere || node == nil {
 			continue
 		}
-		for i := range f.Spec.Subsets {
-			if f.fits(pod, i, node) {
-				v.add(Settled, "pod %s is in no subset, and %s fits", pod.Name, f.Spec.Subsets[i].Name)
-			}
+		for i, subset := range f.Spec.Subsets {
+			v.never(f.fits(pod, i, node), Settled, "pod %s is in no subset, and %s fits", pod.Name, subset.Name)
 		}
 	}
 	if even {
@@ -134,9 +129,7 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	for _, object := range s.Further[spreadResource] {
 		f := withoutPods(s, object)
 		if f.UID == s.Workload.GetUID() {
-			if says := f.heldUp(); strings.HasPrefix(says, taken) {
-				v.add(Status, "%s has the workload, and says %s", f.Name, says)
-			}
+			v.never(strings.HasPrefix(f.heldUp(), taken), Status, "%s has the workload, and says %s", f.Name, f.heldUp())
 			continue
 		}
 		v.compareGeneration(f.Status.ObservedGeneration, f.Generation)
@@ -156,13 +149,12 @@ func (f *spreading) heldUp() string {
 	if len(f.Status.SubsetStatuses) == 0 {
 		return ""
 	}
-	for _, c := range f.Status.SubsetStatuses[0].Conditions {
-		if c.Type == "HeldUp" {
-			object, _, _ := strings.Cut(c.Message, ": ")
-			return c.Reason + ": " + object
-		}
+	c := conditionOf(&f.Status.SubsetStatuses[0], heldUp)
+	if c == nil {
+		return ""
 	}
-	return ""
+	object, _, _ := strings.Cut(c.message, ": ")
+	return c.reason + ": " + object
 }
 
 // checkShares judges how many pods the subsets have in the end. A filter may have more wanted than the workload creates of the pods that
@@ -175,15 +167,12 @@ func (f *spreading) checkShares(v *violations) {
 	}
 	filtered := f.unselected > 0 || f.state.Beside["jobs"] != nil || f.Spec.TargetFilter != nil && len(f.Spec.TargetFilter.ReplicasPathList) > 0
 	if !filtered || there >= f.wants {
-		if shares := f.shares(has, f.wants); !slices.Equal(shares, has) {
-			v.add(Placement, "the subsets have %v pods, and their shares are %v", has, shares)
-		}
+		shares := f.shares(has, f.wants)
+		v.never(!slices.Equal(shares, has), Placement, "the subsets have %v pods, and their shares are %v", has, shares)
 		return
 	}
 	for i := range has {
-		if has[i] > f.limit(i) {
-			v.add(Placement, "subset %s has %d pods, and may have %d", f.Spec.Subsets[i].Name, has[i], f.limit(i))
-		}
+		v.never(has[i] > f.limit(i), Placement, "subset %s has %d pods, and may have %d", f.Spec.Subsets[i].Name, has[i], f.limit(i))
 	}
 }
 
@@ -225,10 +214,7 @@ func (f *spreading) checkCosts(v *violations) {
 	within, beyond := make([][]*corev1.Pod, n), make([][]*corev1.Pod, n)
 	costs := map[string]int{}
 	var silent []string // what they cost is 0
-	for _, pod := range f.pods {
-		if !active(pod) {
-			continue
-		}
+	for _, pod := range among(slices.Values(f.pods), active) {
 		cost, err := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
 		i := f.subsetOf(pod)
 		costs[pod.Name] = cost
@@ -247,9 +233,9 @@ func (f *spreading) checkCosts(v *violations) {
 	for i := range n {
 		v.never(len(beyond[i]) > 0 && len(silent) > 0, Order,
 			"pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
-		if surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0); surplus != len(beyond[i]) {
-			v.add(Order, "%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
-		}
+		surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0)
+		v.never(surplus != len(beyond[i]), Order,
+			"%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
 		for _, out := range beyond[i] {
 			for _, in := range within[i] {
 				v.never(rank(f, out) > rank(f, in), Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)
@@ -264,10 +250,7 @@ func (f *spreading) checkCosts(v *violations) {
 // rank says how much a pod is worth, of those of its subset: revision before node, phase and readiness.
 func rank(f *spreading, pod *corev1.Pod) (worth int) {
 	for _, is := range []bool{f.isLatest(pod), pod.Spec.NodeName != "", pod.Status.Phase == corev1.PodRunning, ready(pod)} {
-		worth *= 2
-		if is {
-			worth++
-		}
+		worth = 2*worth + one(is)
 	}
 	return worth
 }

@@ -24,12 +24,10 @@ import (
 func workloadSpread(w *Write) []Violation {
 	var found violations
 	f := spreadingOf(w.asKnown())
-	if f == nil {
-		found.add(Needless, "%s of %s %s for no WorkloadSpread", w.Verb, w.Resource, w.name())
-		return found
-	}
 	before, after := w.pods()
 	switch {
+	case f == nil:
+		found.add(Needless, "%s of %s %s for no WorkloadSpread", w.Verb, w.Resource, w.name())
 	case w.Resource == "workloadspreads" && w.Subresource == "status" && w.Verb == "patch":
 		f.checkStatusWrite(&found, w)
 	case w.Resource == "pods" && w.Verb == "patch" && w.Subresource == "" && before != nil && after != nil:
@@ -61,8 +59,7 @@ func WorkloadSpreadWitness(w *Write) []Violation {
 		return found
 	}
 	before, after := objects[*v1alpha1.WorkloadSpread](w)
-	if before == nil || after == nil || w.Subresource != "status" {
-		found.add(Spec, "a webhook writes %s", w.Resource)
+	if found.wrong(before == nil || after == nil || w.Subresource != "status", Spec, "a webhook writes %s", w.Resource) {
 		return found
 	}
 	found.never(before.Status.ObservedGeneration != after.Status.ObservedGeneration, Spec,
@@ -73,9 +70,8 @@ func WorkloadSpreadWitness(w *Write) []Violation {
 				continue
 			}
 			for key, since := range had.CreatingPods {
-				if at, kept := has.CreatingPods[key]; !kept || !at.Equal(&since) {
-					found.add(Spec, "a webhook drops the creation of %s from subset %s", key, had.Name)
-				}
+				at, kept := has.CreatingPods[key]
+				found.never(!kept || !at.Equal(&since), Spec, "a webhook drops the creation of %s from subset %s", key, had.Name)
 			}
 			found.never(had.Replicas != has.Replicas || !equality.Semantic.DeepEqual(had.Conditions, has.Conditions), Spec,
 				"a webhook writes more of subset %s than what it creates", had.Name)
@@ -95,8 +91,7 @@ func (f *spreading) own(pod *corev1.Pod) bool {
 func (f *spreading) checkPatch(v *violations, w *Write) {
 	before, after := w.pods()
 	known := w.knownPod()
-	if known == nil || !f.own(known) {
-		v.add(Ownership, "pod %s is written, which is none of the workload", before.Name)
+	if v.wrong(known == nil || !f.own(known), Ownership, "pod %s is written, which is none of the workload", before.Name) {
 		return
 	}
 	checkPrecise(v, w)
@@ -109,25 +104,21 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 	}
 	rest := after.DeepCopy()
 	rest.ResourceVersion, rest.ManagedFields, rest.Generation = before.ResourceVersion, before.ManagedFields, before.Generation
-	var mayAnnotate, mayLabel map[string]string
+	mayLabel, mayAnnotate := map[string]string{}, map[string]string{v1alpha1.MatchedWorkloadSpreadAnnotation: "", corev1.PodDeletionCost: ""}
 	if adopted && i >= 0 && !strings.EqualFold(f.Annotations[v1alpha1.IgnorePatchExistingPodsAnnotation], "true") {
-		mayLabel, mayAnnotate = patchedMetadata(f.Spec.Subsets[i].Patch.Raw)
+		labels, annotations := patchedMetadata(f.Spec.Subsets[i].Patch.Raw)
+		maps.Copy(mayLabel, labels)
+		maps.Copy(mayAnnotate, annotations)
 	}
-	undo := func(has, had, may map[string]string) map[string]string {
-		has = maps.Clone(has)
-		for key := range may {
-			if value, found := had[key]; found {
-				has[key] = value
-			} else {
-				delete(has, key)
-			}
-		}
-		return has
+	strays := func(had, has, may map[string]string) bool {
+		return slices.ContainsFunc(changed(had, has), func(key string) bool {
+			_, found := may[key]
+			return !found
+		})
 	}
-	own := map[string]string{v1alpha1.MatchedWorkloadSpreadAnnotation: "", corev1.PodDeletionCost: ""}
-	rest.Annotations = undo(undo(rest.Annotations, before.Annotations, mayAnnotate), before.Annotations, own)
-	rest.Labels = undo(rest.Labels, before.Labels, mayLabel)
-	v.never(!equality.Semantic.DeepEqual(rest.ObjectMeta, before.ObjectMeta) || !equality.Semantic.DeepEqual(rest.Spec, before.Spec), Spec,
+	rest.Labels, rest.Annotations = before.Labels, before.Annotations
+	v.never(strays(before.Labels, after.Labels, mayLabel) || strays(before.Annotations, after.Annotations, mayAnnotate) ||
+		!equality.Semantic.DeepEqual(rest.ObjectMeta, before.ObjectMeta) || !equality.Semantic.DeepEqual(rest.Spec, before.Spec), Spec,
 		"more of pod %s is written than its subset and its cost", before.Name)
 	if cost := after.Annotations[corev1.PodDeletionCost]; cost != before.Annotations[corev1.PodDeletionCost] {
 		v.never(!active(known), Needless, "pod %s, which is going, gets a cost", before.Name)
@@ -137,9 +128,8 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 
 // checkAdoption judges that a pod becomes one of a subset. (WS-12, WS-13)
 func (f *spreading) checkAdoption(v *violations, known *corev1.Pod, i int) {
-	if had := f.subsetOf(known); had != nowhere {
-		v.add(Placement, "pod %s is taken to subset %d, and was in %d", known.Name, i, had)
-	}
+	had := f.subsetOf(known)
+	v.never(had != nowhere, Placement, "pod %s is taken to subset %d, and was in %d", known.Name, i, had)
 	node := f.state.Nodes[known.Spec.NodeName]
 	switch {
 	case i < 0:
@@ -150,9 +140,9 @@ func (f *spreading) checkAdoption(v *violations, known *corev1.Pod, i int) {
 		v.add(Placement, "pod %s is taken to subset %d, which does not fit its node %s", known.Name, i, node.Name)
 	}
 	for other := range f.Spec.Subsets {
-		if i >= 0 && node != nil && f.fits(known, other, node) && preference(&f.Spec.Subsets[other], node) > preference(&f.Spec.Subsets[i], node) {
-			v.add(Placement, "pod %s is taken to subset %d, and %d prefers its node more", known.Name, i, other)
-		}
+		fits := i >= 0 && node != nil && f.fits(known, other, node)
+		v.never(fits && preference(&f.Spec.Subsets[other], node) > preference(&f.Spec.Subsets[i], node), Placement,
+			"pod %s is taken to subset %d, and %d prefers its node more", known.Name, i, other)
 	}
 }
 
@@ -177,10 +167,10 @@ func (f *spreading) fits(pod *corev1.Pod, i int, node *corev1.Node) bool {
 
 // preference is the weight of the preferred terms of a subset that a node matches, which are about one label each.
 func preference(subset *v1alpha1.WorkloadSpreadSubset, node *corev1.Node) (weight int32) {
-	for i := range subset.PreferredNodeSelectorTerms {
-		for _, e := range subset.PreferredNodeSelectorTerms[i].Preference.MatchExpressions {
+	for term := range each(subset.PreferredNodeSelectorTerms) {
+		for _, e := range term.Preference.MatchExpressions {
 			if slices.Contains(e.Values, node.Labels[e.Key]) {
-				weight += subset.PreferredNodeSelectorTerms[i].Weight
+				weight += term.Weight
 			}
 		}
 	}
@@ -216,8 +206,7 @@ func (f *spreading) mayCost(i int, text string) bool {
 func (f *spreading) checkDeletion(v *violations, w *Write) {
 	before, _ := w.pods()
 	known := w.knownPod()
-	if known == nil || !f.own(known) {
-		v.add(Ownership, "pod %s is deleted, which is none of the workload", before.Name)
+	if v.wrong(known == nil || !f.own(known), Ownership, "pod %s is deleted, which is none of the workload", before.Name) {
 		return
 	}
 	v.never(w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion, Ownership,
@@ -257,23 +246,19 @@ func (f *spreading) mayFail() bool {
 // checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
 // (WS-19)
 func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
-	if f.custom {
-		v.add(Needless, "pod %s of subset %d is deleted, and its workload is of another kind", pod.Name, subset)
+	if v.wrong(f.custom, Needless, "pod %s of subset %d is deleted, and its workload is of another kind", pod.Name, subset) {
 		return
 	}
 	has, left := make([]int32, len(f.Spec.Subsets)), f.wants
-	all := int32(0)
-	for _, other := range f.pods {
-		if !f.isLatest(other) || other != pod && !active(other) {
-			continue
-		}
-		all++
+	latest := among(slices.Values(f.pods), func(other *corev1.Pod) bool { return f.isLatest(other) && (other == pod || active(other)) })
+	for _, other := range latest {
 		if i := f.subsetOf(other); i >= 0 {
 			has[i]++
 		} else {
 			left--
 		}
 	}
+	all := int32(len(latest))
 	shares := f.shares(has, max(left, 0))
 	missing := all - f.wants // less those that are still to be created
 	for i := range has {

@@ -124,8 +124,7 @@ func (j *statefulSetJudge) isWanted(name string) bool {
 // at returns the pod of an ordinal as the author knew it.
 func (j *statefulSetJudge) at(ordinal int) *corev1.Pod { return j.Known.Pods[j.podName(ordinal)] }
 
-// observedAt returns the pod of an ordinal as the author observed it, before
-// its own writes.
+// observedAt returns the pod of an ordinal as the author observed it, before its own writes.
 func (j *statefulSetJudge) observedAt(ordinal int) *corev1.Pod {
 	return j.Observed.Pods[j.podName(ordinal)]
 }
@@ -165,8 +164,7 @@ func (j *statefulSetJudge) servesUpdated(pod *corev1.Pod) bool {
 	return j.available(pod) && serves(pod) && runs(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
 }
 
-// mayTouch tells what may be written that the set does not own: what it adopts,
-// and the claims of its pods.
+// mayTouch tells what may be written that the set does not own: what it adopts, and the claims of its pods.
 func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 	if j.Resource == "persistentvolumeclaims" {
 		return j.claimOrdinal(before.GetName()) >= 0 && metav1.GetControllerOfNoCopy(before) == nil
@@ -174,8 +172,7 @@ func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 	return after != nil && metav1.IsControlledBy(after, j.set) && j.wasOrphan(j.set.Spec.Selector)
 }
 
-// checkGraceful: no pod is removed before its kubelet has ended it, or two
-// pods of one name would run.
+// checkGraceful: no pod is removed before its kubelet has ended it, or two pods of one name would run.
 func checkGraceful(v *violations, w *Write) {
 	pod, after := w.pods()
 	if w.Resource == "pods" && w.Verb == "delete" && after == nil && pod != nil &&
@@ -192,23 +189,20 @@ func (j *statefulSetJudge) checkIdentity() {
 	}
 	j.never(before == nil && !j.isWanted(pod.Name) && j.Known != nil, Identity,
 		"creates pod %s, wanted are %v", pod.Name, j.wanted)
-	if before == nil && (pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Spec.Hostname != pod.Name) {
-		j.add(Identity, "pod %s has the label %q and the hostname %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Spec.Hostname)
-	}
+	label := pod.Labels[appsv1.StatefulSetPodNameLabel]
+	j.never(before == nil && (label != pod.Name || pod.Spec.Hostname != pod.Name), Identity,
+		"pod %s has the label %q and the hostname %q", pod.Name, label, pod.Spec.Hostname)
 	had, have := "", pod.Labels[appsv1.PodIndexLabel] // pods of before the label may lack it
 	if before != nil {
 		had = before.Labels[appsv1.PodIndexLabel]
 	}
-	if index := strconv.Itoa(j.ordinalOf(pod.Name)); have != index && (before == nil || have != had) {
-		j.add(Identity, "the pod-index of pod %s becomes %q", pod.Name, have)
-	}
-	if before != nil && before.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name && pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name {
-		j.add(Identity, "pod %s gets the name label %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel])
-	}
-	for _, volume := range pod.Spec.Volumes {
-		if c := volume.PersistentVolumeClaim; c != nil && j.claimOrdinal(c.ClaimName) >= 0 && j.claimOrdinal(c.ClaimName) != j.ordinalOf(pod.Name) {
-			j.add(Identity, "pod %s mounts claim %s", pod.Name, c.ClaimName)
-		}
+	j.never(have != strconv.Itoa(j.ordinalOf(pod.Name)) && (before == nil || have != had), Identity,
+		"the pod-index of pod %s becomes %q", pod.Name, have)
+	j.never(before != nil && before.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name && label != pod.Name, Identity,
+		"pod %s gets the name label %q", pod.Name, label)
+	for _, claim := range claimsIn(pod) {
+		of := j.claimOrdinal(claim)
+		j.never(of >= 0 && of != j.ordinalOf(pod.Name), Identity, "pod %s mounts claim %s", pod.Name, claim)
 	}
 }
 

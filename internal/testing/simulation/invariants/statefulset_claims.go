@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -87,8 +86,7 @@ func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner 
 	return false
 }
 
-// retention tells whether the policy deletes claims with the set, and with pods
-// that are left over. (STS-23, STS-25)
+// retention tells whether the policy deletes claims with the set, and with pods that are left over. (STS-23, STS-25)
 func (j *statefulSetJudge) retention() (whenDeleted, whenScaled bool) {
 	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil {
@@ -120,19 +118,14 @@ func (j *statefulSetJudge) mayOwn(claim *corev1.PersistentVolumeClaim, owner met
 // checkClaimsOf: a new pod does not get a claim that is being deleted, or that
 // goes with the pod or the set before it. (STS-5)
 func (j *statefulSetJudge) checkClaimsOf(pod *corev1.Pod) {
-	for _, volume := range pod.Spec.Volumes {
-		if volume.PersistentVolumeClaim == nil {
-			continue
-		}
-		claim := j.Known.Claims[volume.PersistentVolumeClaim.ClaimName]
-		if claim != nil && (claim.DeletionTimestamp != nil || j.goesWithFormer(claim, pod)) {
-			j.add(Claims, "creates pod %s with claim %s, which is about to go", pod.Name, claim.Name)
-		}
+	for _, name := range claimsIn(pod) {
+		claim := j.Known.Claims[name]
+		j.never(claim != nil && (claim.DeletionTimestamp != nil || j.goesWithFormer(claim, pod)), Claims,
+			"creates pod %s with claim %s, which is about to go", pod.Name, name)
 	}
 }
 
-// goesWithFormer tells whether a former pod of the name owns a claim, or nothing
-// but a former set.
+// goesWithFormer tells whether a former pod of the name owns a claim, or nothing but a former set.
 func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	sets := 0
 	for _, o := range claim.OwnerReferences {
@@ -146,23 +139,13 @@ func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, p
 	return sets > 0 && sets == len(claim.OwnerReferences)
 }
 
-// mountedBy yields the claims of the set that a pod mounts in a state. It leaves out claims that something else
+// mountedBy are the claims of the set that a pod mounts in a state. It leaves out claims that something else
 // controls than the set and the pod. It also leaves out claims that go with a former set or pod of the name.
-func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) iter.Seq[*corev1.PersistentVolumeClaim] {
-	return func(yield func(*corev1.PersistentVolumeClaim) bool) {
-		for _, volume := range pod.Spec.Volumes {
-			if volume.PersistentVolumeClaim == nil {
-				continue
-			}
-			claim := of.Claims[volume.PersistentVolumeClaim.ClaimName]
-			if claim == nil || j.claimOrdinal(claim.Name) != j.ordinalOf(pod.Name) || claim.DeletionTimestamp != nil || j.sharedWith(claim, pod.UID) {
-				continue
-			}
-			if !yield(claim) {
-				return
-			}
-		}
-	}
+func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) []*corev1.PersistentVolumeClaim {
+	return among(maps.Values(of.Claims), func(claim *corev1.PersistentVolumeClaim) bool {
+		return mounts(pod, claim.Name) && j.claimOrdinal(claim.Name) == j.ordinalOf(pod.Name) && claim.DeletionTimestamp == nil &&
+			!j.sharedWith(claim, pod.UID)
+	})
 }
 
 // sharedWith tells whether another owner than the set and a pod has a say about a claim.
@@ -177,7 +160,7 @@ func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod t
 // pod comes back, they stay. (STS-23)
 func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	_, whenScaled := j.retention()
-	for claim := range j.mountedBy(pod, j.Known) {
+	for _, claim := range j.mountedBy(pod, j.Known) {
 		goes, want := owns(pod.UID, claim), whenScaled && j.beyond(j.ordinalOf(pod.Name))
 		if there := j.Truth.Claims[claim.Name]; there != nil && owns(pod.UID, there) == want {
 			continue // the author has just written it, which changed nothing
@@ -193,23 +176,23 @@ func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 func (j *statefulSetJudge) checkSettledClaims(s *State) {
 	whenDeleted, whenScaled := j.retention()
 	for _, claim := range s.Claims {
-		pod := s.Pods[j.podName(j.claimOrdinal(claim.Name))]
+		name := j.podName(j.claimOrdinal(claim.Name))
+		pod := s.Pods[name]
 		mounted := j.owned(pod) && mounts(pod, claim.Name)
 		if j.claimOrdinal(claim.Name) < 0 || claim.DeletionTimestamp != nil || mounted && j.sharedWith(claim, pod.UID) || !mounted && j.sharedWith(claim, "") {
 			continue
 		}
 		j.never(owns(j.set.UID, claim) && !whenDeleted, Claims,
 			"claim %s goes with the set, and the policy does not say so", claim.Name)
-		if mounted && owns(pod.UID, claim) && (!whenScaled || !j.beyond(j.ordinalOf(pod.Name))) {
-			j.add(Claims, "claim %s goes with pod %s, and the policy does not say so", claim.Name, pod.Name)
-		}
+		j.never(mounted && owns(pod.UID, claim) && (!whenScaled || !j.beyond(j.ordinalOf(name))), Claims,
+			"claim %s goes with pod %s, and the policy does not say so", claim.Name, name)
 	}
 	for _, pod := range s.Pods {
 		if !j.owned(pod) || pod.DeletionTimestamp != nil || j.ordinalOf(pod.Name) < 0 {
 			continue
 		}
 		leaves := whenScaled && j.beyond(j.ordinalOf(pod.Name))
-		for claim := range j.mountedBy(pod, s) {
+		for _, claim := range j.mountedBy(pod, s) {
 			j.never(whenDeleted && !leaves && !owns(j.set.UID, claim), Claims,
 				"claim %s does not go with the set, and the policy says so", claim.Name)
 			j.never(leaves && !owns(pod.UID, claim), Claims,

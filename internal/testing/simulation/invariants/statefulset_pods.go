@@ -41,21 +41,25 @@ func (j *statefulSetJudge) checkPod() {
 // otherwise while few of them are not. The pod is at the revision that the partition says. It never gets a claim that
 // is about to go. (STS-3, STS-5, STS-8, STS-9)
 func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
-	ordinal, down := j.ordinalOf(pod.Name), 0
-	for _, lower := range j.wanted {
-		if lower >= ordinal {
-			break
-		}
+	for _, lower := range j.lower(pod) {
 		j.never(j.ordered && !j.orderly(j.at(lower)), Order, "creates pod %s, pod %d is not available", pod.Name, lower)
-		if !j.available(j.observedAt(lower)) { // what the update of the same reconcile takes comes later
-			down++
-		}
 	}
-	j.never(down >= j.scaleUnavailable, ScaleRate,
-		"creates pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
+	j.checkLower(pod, "creates")
 	j.checkFirstState(pod)
-	j.checkRevision(pod, ordinal)
+	j.checkRevision(pod, j.ordinalOf(pod.Name))
 	j.checkClaimsOf(pod)
+}
+
+// lower are the wanted ordinals below that of a pod.
+func (j *statefulSetJudge) lower(pod *corev1.Pod) []int {
+	return among(slices.Values(j.wanted), func(ordinal int) bool { return ordinal < j.ordinalOf(pod.Name) })
+}
+
+// checkLower: few lower pods are not available. What the update of the same reconcile takes comes later. (STS-9)
+func (j *statefulSetJudge) checkLower(pod *corev1.Pod, verb string) {
+	down := len(among(slices.Values(j.lower(pod)), func(lower int) bool { return !j.available(j.observedAt(lower)) }))
+	j.never(down >= j.scaleUnavailable, ScaleRate,
+		"%s pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", verb, pod.Name, down, j.scaleUnavailable)
 }
 
 // checkFirstState: a new pod is Normal, or waits for its preNormal hook. (STS-5, STS-36)
@@ -64,9 +68,7 @@ func (j *statefulSetJudge) checkFirstState(pod *corev1.Pod) {
 	if l := j.set.Spec.Lifecycle; l != nil && j.features.PreNormal && !met(l.PreNormal, pod) {
 		want = lifecyclev1alpha1.StatePreparingNormal
 	}
-	if state := stateOf(pod); state != want {
-		j.add(Hooks, "creates pod %s in the state %q, want %q", pod.Name, state, want)
-	}
+	j.never(stateOf(pod) != want, Hooks, "creates pod %s in the state %q, want %q", pod.Name, stateOf(pod), want)
 }
 
 // checkDeletion: a pod is deleted if it is left over, has ended, is in the
@@ -99,21 +101,9 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 // checkReplacement: a pod that has ended is replaced when a new one in its place
 // would be created. (STS-4, STS-8, STS-9, STS-36)
 func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
-	down, halting := 0, 0
-	for _, lower := range j.wanted {
-		if lower >= j.ordinalOf(pod.Name) {
-			break
-		}
-		if !j.available(j.observedAt(lower)) {
-			down++
-		}
-		if !j.orderly(j.observedAt(lower)) {
-			halting++
-		}
-	}
+	halting := len(among(slices.Values(j.lower(pod)), func(lower int) bool { return !j.orderly(j.observedAt(lower)) }))
 	j.never(j.ordered && halting > 0, Order, "replaces pod %s, %d of lower ordinals are not available", pod.Name, halting)
-	j.never(down >= j.scaleUnavailable, ScaleRate,
-		"replaces pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
+	j.checkLower(pod, "replaces")
 }
 
 // checkHeld: a pod that was prepared for its deletion, and whose place is wanted, may serve as well as before. When its
@@ -124,10 +114,10 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	}
 	j.never(j.rolling != nil && j.rolling.Paused, Paused,
 		"deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
-	released := func(other *corev1.Pod) bool { return preparingDelete(other) && j.orderly(other) }    // they go one after the other
-	if down := 1 + j.countOut(pod, released); down > j.unavailable && !j.features.UpdateUnavailable { // (STS-34: it is out of service already)
-		j.add(Availability, "deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
-	}
+	released := func(other *corev1.Pod) bool { return preparingDelete(other) && j.orderly(other) } // they go one after the other
+	down := 1 + j.countOut(pod, released)
+	j.never(down > j.unavailable && !j.features.UpdateUnavailable, Availability, // (STS-34: it is out of service already)
+		"deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
 	j.checkTurn(pod)
 }
 
@@ -188,13 +178,11 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) bool {
 	return inTurn
 }
 
-// checkUpdate: a pod is updated while the update goes on, if the partition does
-// not hold it back, and ready ones within maxUnavailable. One that was prepared for
-// it counts as out of service since, and was judged then. (STS-14 to STS-18, STS-22,
-// LC-22)
+// checkUpdate: a pod is updated while the update goes on, if the partition does not hold it back, and ready ones within
+// maxUnavailable. One that was prepared for it counts as out of service since, and was judged then. (STS-14 to STS-18,
+// STS-22, LC-22)
 func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
-	if shortHash(pod.Labels[revisionLabel]) == j.update {
-		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
+	if j.wrong(shortHash(pod.Labels[revisionLabel]) == j.update, Needless, "%s pod %s, which is at the update revision", verb, pod.Name) {
 		return
 	}
 	walks := true
@@ -219,8 +207,7 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	}
 }
 
-// older tells whether a revision was created before another: then to go to it is
-// to go back.
+// older tells whether a revision was created before another: then to go to it is to go back.
 func (j *statefulSetJudge) older(revision, than string) bool {
 	a, b := j.Known.Revisions[j.set.Name+"-"+revision], j.Known.Revisions[j.set.Name+"-"+than]
 	return a != nil && b != nil && a.CreationTimestamp.Before(&b.CreationTimestamp)
@@ -256,9 +243,9 @@ func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
 	if !ready(pod) || !serves(pod) || j.features.UpdateUnavailable && !j.inService(pod) {
 		return
 	}
-	if down := 1 + j.countOut(pod, nil); down > j.unavailable {
-		j.add(Availability, "%s pod %s, %d of the wanted pods do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
-	}
+	down := 1 + j.countOut(pod, nil)
+	j.never(down > j.unavailable, Availability,
+		"%s pod %s, %d of the wanted pods do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 }
 
 // countOut counts the wanted pods beside one that are out of service, but some.
@@ -283,9 +270,8 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) bool {
 		if ordinal <= j.ordinalOf(pod.Name) || j.waitsForLower(ordinal) || j.servesUpdated(other) || j.stuck(other) || j.inService(other) && j.cannotGrow(other) {
 			continue
 		}
-		if behind++; !j.inService(other) {
-			down++
-		}
+		behind++
+		count(&down, !j.inService(other))
 	}
 	j.checkContained(pod, down, verb)
 	if j.inService(pod) && behind > j.unavailable {
@@ -295,9 +281,8 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) bool {
 	return true
 }
 
-// stuck tells whether a pod serves at another revision and has to stay there:
-// InPlaceOnly forbids to recreate it, and it cannot go in place. Such a pod uses
-// up no budget.
+// stuck tells whether a pod serves at another revision and has to stay there: InPlaceOnly forbids to recreate it, and
+// it cannot go in place. Such a pod uses up no budget.
 func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod) && !j.updatesInPlace(pod)
 }
@@ -315,18 +300,14 @@ func (j *statefulSetJudge) updatesInPlace(pod *corev1.Pod) bool {
 // waitsForLower tells whether scaleStrategy.maxUnavailable does not let a pod be
 // created or replaced: as many lower pods are not available. (STS-9)
 func (j *statefulSetJudge) waitsForLower(ordinal int) bool {
-	if pod := j.at(ordinal); pod != nil && !ended(pod) {
-		return false
-	}
-	lower := among(slices.Values(j.wanted), func(o int) bool { return o < ordinal && !j.available(j.at(o)) })
-	return len(lower) >= j.scaleUnavailable
+	pod, lower := j.at(ordinal), among(slices.Values(j.wanted), func(o int) bool { return o < ordinal && !j.available(j.at(o)) })
+	return (pod == nil || ended(pod)) && len(lower) >= j.scaleUnavailable
 }
 
-// checkUnordered: so many pods stay as the partition says, unless there is but one revision to be
-// at. (STS-17)
+// checkUnordered: so many pods stay as the partition says, unless there is but one revision to be at. (STS-17)
 func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	gone, down := 1, 1
-	for _, ordinal := range slices.DeleteFunc(slices.Clone(j.wanted), func(o int) bool { return o == j.ordinalOf(pod.Name) }) {
+	for _, ordinal := range without(j.wanted, j.ordinalOf(pod.Name)) {
 		other, observed := j.at(ordinal), j.observedAt(ordinal)
 		old := func(p *corev1.Pod) bool {
 			return p != nil && p.DeletionTimestamp == nil && shortHash(p.Labels[revisionLabel]) != j.update
@@ -335,13 +316,10 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 			continue
 		}
 		gone++
-		if !j.servesUpdated(other) && !j.waitsForLower(ordinal) {
-			down++
-		}
+		count(&down, !j.servesUpdated(other) && !j.waitsForLower(ordinal))
 	}
 	j.checkContained(pod, down, verb)
 	current := j.observedCurrent()
-	if most := len(j.wanted) - j.partition; gone > most && current != "" && current != j.update {
-		j.add(Partition, "%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
-	}
+	j.never(gone > len(j.wanted)-j.partition && current != "" && current != j.update, Partition,
+		"%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
 }

@@ -88,25 +88,22 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 // checkSaysDead: if a wanted pod is not available on a dead node, HeldUp tells what holds the StatefulSet up. (STS-29)
 func (j *statefulSetJudge) checkSaysDead(s *State) {
 	for _, ordinal := range j.wanted {
-		if pod := j.at(ordinal); pod != nil && dead(s.Nodes[pod.Spec.NodeName]) && !j.available(pod) && !j.saysHeldUp() {
-			j.add(Status, "pod %s waits for a dead node, and no condition HeldUp says so", pod.Name)
-		}
+		pod := j.at(ordinal)
+		j.never(pod != nil && onDeadNode(s, pod) && !j.available(pod) && !j.saysHeldUp(), Status,
+			"pod %s waits for a dead node, and no condition HeldUp says so", j.podName(ordinal))
 	}
 }
 
 func (j *statefulSetJudge) saysHeldUp() bool { return conditionOf(&j.set.Status, heldUp) != nil }
 
-// checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
-// lets be filled. (STS-9)
+// checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable lets be filled. (STS-9)
 func (j *statefulSetJudge) checkBrought(s *State) {
 	down := 0
 	for _, ordinal := range j.wanted {
 		if pod := j.at(ordinal); pod == nil && down < j.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
 			j.add(Settled, "there is no pod %d, and %d of lower ordinals are not available, scaleStrategy.maxUnavailable %d", ordinal, down, j.scaleUnavailable)
 		}
-		if !j.available(j.at(ordinal)) {
-			down++
-		}
+		count(&down, !j.available(j.at(ordinal)))
 	}
 }
 
@@ -130,9 +127,7 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 			}
 			j.add(Settled, "pod %d waits for its update to %s, and %d of higher ordinals do not serve, maxUnavailable %d", ordinal, j.update, down, j.unavailable)
 		}
-		if !j.servesUpdated(pod) {
-			down++
-		}
+		count(&down, !j.servesUpdated(pod))
 	}
 }
 
@@ -157,9 +152,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
 				lacking++
-				if j.mayStay(pod) {
-					down++
-				}
+				count(&down, j.mayStay(pod))
 				continue
 			}
 			j.add(Settled, "pod %d does not serve", ordinal)
@@ -171,31 +164,18 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && !j.below(ordinal) && !j.cannotGrow(pod):
 			j.add(Settled, "pod %d does not serve at revision %s", ordinal, j.update)
 		}
-		if j.lacksClaims(pod, s) {
-			lacking++
-		}
-		if unreadable(pod) { // the same
-			spoilt++
-		}
+		count(&lacking, j.lacksClaims(pod, s))
+		count(&spoilt, unreadable(pod)) // the same
 	}
 	j.never(j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing+obstructed < len(j.wanted)-j.partition, Settled,
 		"%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
-	if n := int(j.set.Status.Replicas); n != len(j.wanted)-missing {
-		j.add(Settled, "%d pods, wanted are %v", n, j.wanted)
-	}
-	for _, condition := range j.set.Status.Conditions {
-		switch condition.Type { // these are judged with the pods
-		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
-			continue
-		case heldUp:
-			named := func(claim string) bool { return strings.HasPrefix(condition.Message, "claim "+claim+": ") }
-			if obstructed > 0 || j.tooSmall(s) || slices.ContainsFunc(j.waitingForMount(s), named) { // (STS-45)
-				continue
-			}
-		}
-		j.never(lacking+spoilt+obstructed == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod, Status,
-			"condition %s: %s", condition.Type, condition.Message)
-	}
+	n := int(j.set.Status.Replicas)
+	j.never(n != len(j.wanted)-missing, Settled, "%d pods, wanted are %v", n, j.wanted)
+	checkNoProblem(j.violations, &j.set.Status, func(c told) bool {
+		named := func(claim string) bool { return strings.HasPrefix(c.message, "claim "+claim+": ") }
+		return c.of == heldUp && (obstructed > 0 || j.tooSmall(s) || slices.ContainsFunc(j.waitingForMount(s), named)) || // (STS-45)
+			c.of == string(v1beta1.StatefulSetConditionFailedUpdatePod) && lacking+spoilt+obstructed > 0
+	})
 	if j.rolling != nil && j.rolling.UnorderedUpdate != nil { // they may be those that stay
 		obstructed = max(obstructed-j.partition, 0)
 	}
@@ -212,8 +192,8 @@ func (j *statefulSetJudge) mayStay(pod *corev1.Pod) bool {
 // lacksClaims tells whether a pod mounts no claim of some template. The template was added later, or the pod was
 // adopted. The volumes of a pod cannot change (STS-E19). Claims that it does mount must be there.
 func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name
+	for _, template := range j.set.Spec.VolumeClaimTemplates {
+		name := template.Name + "-" + pod.Name
 		switch claim := s.Claims[name]; {
 		case !mounts(pod, name):
 			lacks = true
@@ -227,7 +207,5 @@ func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
 
 // waitsForClaim tells whether a pod is not scheduled since a claim that it mounts is gone.
 func waitsForClaim(pod *corev1.Pod, s *State) bool {
-	return pod.Spec.NodeName == "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && s.Claims[v.PersistentVolumeClaim.ClaimName] == nil
-	})
+	return pod.Spec.NodeName == "" && slices.ContainsFunc(claimsIn(pod), func(claim string) bool { return s.Claims[claim] == nil })
 }

@@ -58,9 +58,7 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 		if !j.owned(pod) || pod.DeletionTimestamp != nil || !j.readyAt(pod, of) {
 			return false
 		}
-		if shortHash(pod.Labels[revisionLabel]) != j.update && (unordered || !j.below(ordinal)) {
-			old++
-		}
+		count(&old, shortHash(pod.Labels[revisionLabel]) != j.update && (unordered || !j.below(ordinal)))
 	}
 	if anyOf(maps.Values(of.Pods), func(pod *corev1.Pod) bool { return j.owned(pod) && j.ordinalOf(pod.Name) >= 0 && !j.isWanted(pod.Name) }) {
 		return false
@@ -73,10 +71,7 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 
 func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *State) {
 	var want v1beta1.StatefulSetStatus
-	for _, pod := range of.Pods {
-		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
-			continue
-		}
+	for _, pod := range among(slices.Values(j.members(of)), j.owned) {
 		is, stays := shortHash(pod.Labels[revisionLabel]), pod.DeletionTimestamp == nil
 		isUpdated, isReady, isAvailable := is == shortHash(status.UpdateRevision), ready(pod), j.readyAt(pod, of)
 		want.Replicas++
@@ -124,10 +119,7 @@ func (j *statefulSetJudge) mayComeFrom(revision string) bool {
 // Each wanted pod is there, available and updated, and no other pod is left that is not. (STS-S1)
 func (j *statefulSetJudge) advances() bool {
 	updated := map[int]bool{}
-	for _, pod := range j.Observed.Pods {
-		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
-			continue
-		}
+	for _, pod := range among(slices.Values(j.members(j.Observed)), j.owned) {
 		if pod.DeletionTimestamp != nil || !j.readyAt(pod, j.Observed) || shortHash(pod.Labels[revisionLabel]) != j.update {
 			return false
 		}
@@ -186,20 +178,13 @@ func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 		return back, !back
 	}
 	least, most := 0, 0 // wanted pods that are, or will be, at another revision
-	for _, other := range j.wanted {
-		if other == ordinal {
-			continue
-		}
+	for _, other := range without(j.wanted, ordinal) {
 		known, observed := j.at(other), j.observedAt(other)
 		old := func(p *corev1.Pod) bool {
 			return p != nil && shortHash(p.Labels[revisionLabel]) != j.update && !(j.features.PreparingUpdateAsUpdate && preparesUpdate(p))
 		}
-		if old(known) && old(observed) {
-			least++
-		}
-		if observed == nil || old(known) || old(observed) {
-			most++
-		}
+		count(&least, old(known) && old(observed))
+		count(&most, observed == nil || old(known) || old(observed))
 	}
 	return most < j.partition, least >= j.partition
 }

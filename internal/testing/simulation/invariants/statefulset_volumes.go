@@ -20,12 +20,9 @@ func (j *statefulSetJudge) growsClaims() bool {
 
 // templateOf is the template that a claim of a pod was made of; nil if the set has it no more.
 func (j *statefulSetJudge) templateOf(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		if t := &j.set.Spec.VolumeClaimTemplates[i]; claim.Name == t.Name+"-"+j.podName(j.claimOrdinal(claim.Name)) {
-			return t
-		}
-	}
-	return nil
+	return first(j.set.Spec.VolumeClaimTemplates, func(t *corev1.PersistentVolumeClaim) bool {
+		return claim.Name == t.Name+"-"+j.podName(j.claimOrdinal(claim.Name))
+	})
 }
 
 func requested(claim *corev1.PersistentVolumeClaim) int64 {
@@ -44,17 +41,12 @@ func alike(claim, template *corev1.PersistentVolumeClaim) bool {
 
 // waitsForMount tells whether only a new pod is left to grow the file system of a claim.
 func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
-	return conditionIs(claim, corev1.PersistentVolumeClaimFileSystemResizePending)
+	return isTrue(&claim.Status, corev1.PersistentVolumeClaimFileSystemResizePending)
 }
 
 // driverFailed tells whether the driver failed to give a claim what it asks for.
 func driverFailed(claim *corev1.PersistentVolumeClaim) bool {
-	return conditionIs(claim, corev1.PersistentVolumeClaimControllerResizeError)
-}
-
-func conditionIs(claim *corev1.PersistentVolumeClaim, of corev1.PersistentVolumeClaimConditionType) bool {
-	c := conditionOf(&claim.Status, of)
-	return c != nil && c.status == "True"
+	return isTrue(&claim.Status, corev1.PersistentVolumeClaimControllerResizeError)
 }
 
 // waitingForMount names the claims of wanted pods that are too small until new pods mount them: that is for users. (STS-43)
@@ -85,8 +77,7 @@ func (j *statefulSetJudge) checkSaysMount(s *State) {
 func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeClaim) {
 	template, ordinal := j.templateOf(after), j.claimOrdinal(after.Name)
 	before, after = before.DeepCopy(), after.DeepCopy()
-	if template == nil || !j.growsClaims() {
-		j.add(Claims, "resizes claim %s, and nothing lets it", after.Name)
+	if j.wrong(template == nil || !j.growsClaims(), Claims, "resizes claim %s, and nothing lets it", after.Name) {
 		return
 	}
 	failedToGrow := before.Annotations["apps.kruise.io/owned-by-asts"] != "" && driverFailed(before) // as a controller had it ask (STS-43)
@@ -116,8 +107,8 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 
 // claimsOf are the claims that a pod mounts and the set has templates of, but those that go.
 func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev1.PersistentVolumeClaim) {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		claim := of.Claims[j.set.Spec.VolumeClaimTemplates[i].Name+"-"+pod.Name]
+	for _, template := range j.set.Spec.VolumeClaimTemplates {
+		claim := of.Claims[template.Name+"-"+pod.Name]
 		if claim != nil && claim.DeletionTimestamp == nil && mounts(pod, claim.Name) {
 			claims = append(claims, claim)
 		}
@@ -159,8 +150,7 @@ func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 
 // tooSmall tells whether a claim asks for less than its template does. (STS-30)
 func (j *statefulSetJudge) tooSmall(s *State) bool {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		t := &j.set.Spec.VolumeClaimTemplates[i]
+	for t := range each(j.set.Spec.VolumeClaimTemplates) {
 		for _, ordinal := range j.wanted {
 			if claim := s.Claims[t.Name+"-"+j.podName(ordinal)]; claim != nil && requested(claim) < requested(t) {
 				return true
@@ -192,21 +182,15 @@ func (j *statefulSetJudge) checkGrown(s *State) (obstructed int) {
 // checkVolumeCounts: the status counts the claims of pods by template. (STS-44)
 func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, of *State) {
 	var want []v1beta1.StatefulSetVolumeClaimStatus
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		t := &j.set.Spec.VolumeClaimTemplates[i]
+	for t := range each(j.set.Spec.VolumeClaimTemplates) {
 		counts := v1beta1.StatefulSetVolumeClaimStatus{VolumeClaimName: t.Name}
-		for _, pod := range of.Pods {
-			if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
-				continue
-			}
+		for _, pod := range among(slices.Values(j.members(of)), j.owned) {
 			for _, c := range j.claimsOf(pod, of) {
 				if c.Name != t.Name+"-"+pod.Name || !alike(c, t) || requested(c) < requested(t) {
 					continue
 				}
 				counts.CompatibleReplicas++
-				if capacity(c) >= requested(c) {
-					counts.CompatibleReadyReplicas++
-				}
+				count(&counts.CompatibleReadyReplicas, capacity(c) >= requested(c))
 			}
 		}
 		want = append(want, counts)

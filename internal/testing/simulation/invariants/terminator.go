@@ -107,8 +107,7 @@ func (t *Terminator) Write(w *Write) []Violation {
 	case w.Resource == requestsToStop && w.Verb == "create" && request != nil:
 		seen, truth = w.Observed.Pods[request.Spec.PodName], w.Truth.Pods[request.Spec.PodName]
 	}
-	if seen == nil {
-		v.add(Spec, "%s of %s/%s is about no pod that it has seen", w.Verb, w.Resource, w.Subresource)
+	if v.wrong(seen == nil, Spec, "%s of %s/%s is about no pod that it has seen", w.Verb, w.Resource, w.Subresource) {
 		return v
 	}
 	if truth == nil || truth.UID != seen.UID { // another one has the name

@@ -60,20 +60,15 @@ func unitedOf(s *State) *united {
 	u := &united{UnitedDeployment: set, state: s}
 	u.hold()
 	set = u.UnitedDeployment
-	kinds := 0
-	for _, t := range []struct {
-		is       bool
-		resource string
-		pods     func() *corev1.PodTemplateSpec
-	}{
-		{set.Spec.Template.CloneSetTemplate != nil, "clonesets", func() *corev1.PodTemplateSpec { return &set.Spec.Template.CloneSetTemplate.Spec.Template }},
-		{set.Spec.Template.DeploymentTemplate != nil, "deployments", func() *corev1.PodTemplateSpec { return &set.Spec.Template.DeploymentTemplate.Spec.Template }},
-		{set.Spec.Template.StatefulSetTemplate != nil, "statefulsets", func() *corev1.PodTemplateSpec { return &set.Spec.Template.StatefulSetTemplate.Spec.Template }},
-	} {
-		if t.is {
-			kinds++
-			u.resource, u.pods = t.resource, t.pods()
-		}
+	t, kinds := &set.Spec.Template, 0
+	if of := t.CloneSetTemplate; of != nil {
+		kinds, u.resource, u.pods = kinds+1, "clonesets", &of.Spec.Template
+	}
+	if of := t.DeploymentTemplate; of != nil {
+		kinds, u.resource, u.pods = kinds+1, "deployments", &of.Spec.Template
+	}
+	if of := t.StatefulSetTemplate; of != nil {
+		kinds, u.resource, u.pods = kinds+1, "statefulsets", &of.Spec.Template
 	}
 	if kinds != 1 {
 		u.resource = ""
@@ -155,8 +150,7 @@ func (u *united) counts(c *unitedChild) bool {
 // childOf is the workload of a subset; nil if there is none. Of several the oldest, unless they have no
 // owner. (UD-2)
 func (u *united) childOf(subset string) (child *unitedChild) {
-	for i := range u.children {
-		c := &u.children[i]
+	for c := range each(u.children) {
 		if !u.counts(c) || c.subset != subset || c.resource != u.resource {
 			continue
 		}
@@ -171,12 +165,7 @@ func (u *united) childOf(subset string) (child *unitedChild) {
 }
 
 func (u *united) subset(name string) *v1alpha1.Subset {
-	for i := range u.Spec.Topology.Subsets {
-		if u.Spec.Topology.Subsets[i].Name == name {
-			return &u.Spec.Topology.Subsets[i]
-		}
-	}
-	return nil
+	return first(u.Spec.Topology.Subsets, func(s *v1alpha1.Subset) bool { return s.Name == name })
 }
 
 func (u *united) wants() int32 {
@@ -184,8 +173,7 @@ func (u *united) wants() int32 {
 		return max(*u.Spec.Replicas, 0)
 	}
 	sum, known := int32(0), false
-	for i := range u.Spec.Topology.Subsets { // (UD-3.4)
-		subset := &u.Spec.Topology.Subsets[i]
+	for subset := range each(u.Spec.Topology.Subsets) { // (UD-3.4)
 		if n := subset.Replicas; n != nil && n.Type == intstr.Int {
 			sum, known = sum+n.IntVal, true
 		} else if c := u.childOf(subset.Name); c != nil {

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -85,14 +86,11 @@ func (u *united) within() (map[string]int32, bool) {
 
 // calm tells whether no subset is closed, and no pod waits for a node that the scheduler does not find.
 func (u *united) calm() bool {
-	for i := range u.Status.SubsetStatuses {
-		for _, c := range u.Status.SubsetStatuses[i].Conditions {
-			if c.Type == v1alpha1.UnitedDeploymentSubsetSchedulable && c.Status == corev1.ConditionFalse {
-				return false
-			}
-		}
-	}
-	return !anyOf(maps.Values(u.state.Pods), func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) })
+	closed := first(u.Status.SubsetStatuses, func(s *v1alpha1.UnitedDeploymentSubsetStatus) bool {
+		return ptr.Deref(conditionOf(s, v1alpha1.UnitedDeploymentSubsetSchedulable), told{}).status == "False"
+	})
+	waits := func(pod *corev1.Pod) bool { return u.ownsPod(pod) && (failedToSchedule(pod) || marked(pod)) }
+	return closed == nil && !anyOf(maps.Values(u.state.Pods), waits)
 }
 
 func marked(pod *corev1.Pod) bool {
@@ -137,20 +135,18 @@ func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStat
 	for subset, n := range status.SubsetReplicas {
 		sum += n
 		partitions[subset] = u.partitioned(subset, n)
-		if !u.mayHave(subset, n, all) {
-			v.add(Placement, "subset %s is to have %d pods, and its part is %d of %v", subset, n, all[subset], all)
-		}
+		v.never(!u.mayHave(subset, n, all), Placement,
+			"subset %s is to have %d pods, and its part is %d of %v", subset, n, all[subset], all)
 	}
-	for i := range status.SubsetStatuses {
-		s := &status.SubsetStatuses[i]
+	for s := range each(status.SubsetStatuses) {
 		reserved += s.ReservedPods
-		if s.Replicas != status.SubsetReplicas[s.Name] {
-			v.add(Status, "subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])
-		}
+		v.never(s.Replicas != status.SubsetReplicas[s.Name], Status,
+			"subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])
 	}
-	if len(all) > 0 && (sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()) || status.ReservedPods != reserved {
-		v.add(Placement, "the subsets %v are to have %d pods, %d and %d of them reserved, of %d", status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
-	}
+	odd := sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()
+	v.never(len(all) > 0 && odd || status.ReservedPods != reserved, Placement,
+		"the subsets %v are to have %d pods, %d and %d of them reserved, of %d",
+		status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
 	if len(status.SubsetReplicas) != len(all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
 		v.add(Status, "subsetReplicas are %v, with the partitions %v", status.SubsetReplicas, partitions)
 	}
@@ -160,20 +156,14 @@ func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStat
 func (u *united) checkPodPatch(v *violations, w *Write) {
 	before, after := w.pods()
 	known := w.knownPod()
-	if known == nil || before == nil || after == nil {
-		v.add(Ownership, "pod %s is written, which was not known", w.name())
+	if v.wrong(known == nil || before == nil || after == nil, Ownership, "pod %s is written, which was not known", w.name()) {
 		return
 	}
-	labels := func(pod *corev1.Pod) map[string]string {
-		left := maps.Clone(pod.Labels)
-		delete(left, v1alpha1.ReservedPodLabel)
-		return left
-	}
-	v.never(!maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations), Spec,
+	others := without(changed(before.Labels, after.Labels), v1alpha1.ReservedPodLabel)
+	v.never(len(others) > 0 || !maps.Equal(before.Annotations, after.Annotations), Spec,
 		"pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
-	if label := after.Labels[v1alpha1.ReservedPodLabel]; label == "false" && !u.labelsReserved() {
-		v.add(Placement, "pod %s gets the label that it is not reserved", after.Name)
-	}
+	label := after.Labels[v1alpha1.ReservedPodLabel]
+	v.never(label == "false" && !u.labelsReserved(), Placement, "pod %s gets the label that it is not reserved", after.Name)
 	v.never(marked(after) && (!u.moves() || ready(known)), Placement,
 		"pod %s is reserved: ready %t", after.Name, ready(known))
 	c := u.childOf(known.Labels[v1alpha1.SubsetNameLabel]) // or one that it has just adopted
@@ -184,10 +174,9 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 // checkRecovered: if there are nodes for all, everything is as if none had ever been missed. Another owner may have the name of a
 // pod, which cannot be created then: that is as if it had no node. (UD-21.4)
 func (u *united) checkRecovered(v *violations) {
-	for i := range u.Spec.Topology.Subsets {
-		if c := u.childOf(u.Spec.Topology.Subsets[i].Name); c != nil && c.has < c.replicas {
-			return
-		}
-	}
-	v.never(!u.calm(), Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
+	waits := slices.ContainsFunc(u.Spec.Topology.Subsets, func(s v1alpha1.Subset) bool {
+		c := u.childOf(s.Name)
+		return c != nil && c.has < c.replicas
+	})
+	v.never(!waits && !u.calm(), Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
 }

@@ -15,8 +15,7 @@ import (
 // checkStatusWrite judges what a status says, by what its author knew. (UD-12)
 func (u *united) checkStatusWrite(v *violations, w *Write) {
 	after, ok := w.After.(*v1alpha1.UnitedDeployment)
-	if !ok || after.UID != u.UID {
-		v.add(Ownership, "the status of another UnitedDeployment is written")
+	if v.wrong(!ok || after.UID != u.UID, Ownership, "the status of another UnitedDeployment is written") {
 		return
 	}
 	before, _ := w.Before.(*v1alpha1.UnitedDeployment)
@@ -38,8 +37,7 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 // checkStatus judges a status by the workloads and pods of a state. (UD-12)
 func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
 	all, readable := u.allocated()
-	c := conditionOf(status, v1alpha1.SubsetFailure)
-	failure := c != nil && c.status == "True"
+	failure := isTrue(status, v1alpha1.SubsetFailure)
 	if wrong := !readable || u.resource == ""; wrong || failure {
 		v.never(wrong != failure, Status,
 			"the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
@@ -87,12 +85,11 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 func (u *united) checkSubsets(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
 	var names []string
 	if u.tellsSubsets || u.moves() {
-		for i := range u.Spec.Topology.Subsets {
-			names = append(names, u.Spec.Topology.Subsets[i].Name)
+		for _, subset := range u.Spec.Topology.Subsets {
+			names = append(names, subset.Name)
 		}
 	}
-	if len(names) != len(status.SubsetStatuses) {
-		v.add(Status, "subsetStatuses are %+v, of subsets %v", status.SubsetStatuses, names)
+	if v.wrong(len(names) != len(status.SubsetStatuses), Status, "subsetStatuses are %+v, of subsets %v", status.SubsetStatuses, names) {
 		return
 	}
 	for i, name := range names {
@@ -133,11 +130,10 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 		return v
 	}
 	sum := int32(0)
-	for i := range u.Spec.Topology.Subsets {
-		name := u.Spec.Topology.Subsets[i].Name
+	for _, subset := range u.Spec.Topology.Subsets {
+		name := subset.Name
 		c := u.childOf(name)
-		if c == nil || !u.controls(c) {
-			v.add(Settled, "subset %s has no workload", name)
+		if v.wrong(c == nil || !u.controls(c), Settled, "subset %s has no workload", name) {
 			continue
 		}
 		sum += c.replicas
@@ -155,8 +151,7 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	}
 	v.never(len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()), Placement,
 		"the subsets are to have %d pods, and there are to be %d", sum, u.wants())
-	for i := range u.children {
-		c := &u.children[i]
+	for c := range each(u.children) {
 		if chosen := u.childOf(c.subset); u.controls(c) && c.GetDeletionTimestamp() == nil && c.subset != "" &&
 			(chosen == nil || chosen.GetUID() != c.GetUID() || u.subset(c.subset) == nil) {
 			v.add(Settled, "%s %s is left, which is that of no subset", c.resource, c.GetName())
@@ -189,9 +184,9 @@ func (u *united) checkUpdated(v *violations) {
 // checkHistory: the present revision is there, and no more are than are used or to be kept. (UD-R5, UD-12.3)
 func (u *united) checkHistory(v *violations, updated string) {
 	v.never(u.state.Revisions[updated] == nil, History, "the revision %s of the template is not there", updated)
-	if u.Status.UpdatedReadyReplicas == u.Status.Replicas && u.Status.Replicas == u.wants() && u.Status.CurrentRevision != updated {
-		v.add(Status, "currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
-	}
+	s := &u.Status
+	v.never(s.UpdatedReadyReplicas == s.Replicas && s.Replicas == u.wants() && s.CurrentRevision != updated, Status,
+		"currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
 	u.history().checkLeft(v, u.state)
 }
 

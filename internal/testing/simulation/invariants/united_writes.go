@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -66,8 +67,7 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 	observed := *w.asSeen()
 	observed.Refused = w.Refused // whether or not another manager has created the revision meanwhile, of which this one does not know
 	u := p.of(&observed)
-	if u == nil || u.DeletionTimestamp != nil {
-		v.add(Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name())
+	if v.wrong(u == nil || u.DeletionTimestamp != nil, Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name()) {
 		return v
 	}
 	switch {
@@ -109,16 +109,14 @@ func (p *UnitedPast) checkChildWrite(v *violations, u *united, w *Write) {
 func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
 	checkPrecise(v, w)
 	gone := func(u *united) bool {
-		for i := range u.children {
-			if c := &u.children[i]; c.GetUID() == w.Before.GetUID() {
-				chosen := u.childOf(c.subset)
-				return u.controls(c) && u.counts(c) && (u.resource != c.resource || u.subset(c.subset) == nil || chosen != nil && chosen.GetUID() != c.GetUID())
-			}
+		c := first(u.children, func(c *unitedChild) bool { return c.GetUID() == w.Before.GetUID() })
+		if c == nil || !u.controls(c) || !u.counts(c) {
+			return false
 		}
-		return false
+		chosen := u.childOf(c.subset)
+		return u.resource != c.resource || u.subset(c.subset) == nil || chosen != nil && chosen.GetUID() != c.GetUID()
 	}
-	if !gone(u) {
-		v.add(Ownership, "%s %s is deleted, which is that of its subset, or of another owner", w.Resource, w.name())
+	if v.wrong(!gone(u), Ownership, "%s %s is deleted, which is that of its subset, or of another owner", w.Resource, w.name()) {
 		return
 	}
 	if set := p.at(w.Known.Version); set != nil && set.UID == u.UID { // it has asked since
@@ -178,9 +176,8 @@ func (u *united) checkChild(v *violations, c *unitedChild) {
 		v.add(Placement, "%s %s is written for subset %q, which there is not", c.resource, c.GetName(), c.subset)
 		return
 	}
-	if !u.mayHave(c.subset, c.replicas, all) {
-		v.add(Placement, "%s %s gets %d pods, and subset %s is to have %d", c.resource, c.GetName(), c.replicas, c.subset, all[c.subset])
-	}
+	v.never(!u.mayHave(c.subset, c.replicas, all), Placement,
+		"%s %s gets %d pods, and subset %s is to have %d", c.resource, c.GetName(), c.replicas, c.subset, all[c.subset])
 	part := all[c.subset]
 	if u.moves() {
 		part = c.replicas
@@ -197,9 +194,8 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 		return
 	}
 	for key, value := range map[string]string{v1alpha1.SubsetNameLabel: c.subset, v1alpha1.SubsetRevisionLabel: c.revision, "app": "web"} {
-		if c.pods.Labels[key] != value || c.GetLabels()[key] != value || value == "" {
-			v.add(Spec, "%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
-		}
+		v.never(c.pods.Labels[key] != value || c.GetLabels()[key] != value || value == "", Spec,
+			"%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
 	}
 	v.never(!equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers), Spec,
 		"%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
@@ -215,8 +211,8 @@ func (u *united) checkMade(v *violations, c *unitedChild) {
 }
 
 func images(pods *corev1.PodTemplateSpec) (images []string) {
-	for i := range pods.Spec.Containers {
-		images = append(images, pods.Spec.Containers[i].Image)
+	for _, c := range pods.Spec.Containers {
+		images = append(images, c.Image)
 	}
 	return images
 }
@@ -225,8 +221,7 @@ func images(pods *corev1.PodTemplateSpec) (images []string) {
 func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 	before, _ := w.pods()
 	pod := w.knownPod()
-	if pod == nil {
-		v.add(Ownership, "pod %s is deleted, which was not known", before.Name)
+	if v.wrong(pod == nil, Ownership, "pod %s is deleted, which was not known", before.Name) {
 		return
 	}
 	checkPrecise(v, w)
@@ -244,13 +239,12 @@ func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 }
 
 func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '-' {
-			n, err := strconv.ParseInt(name[i+1:], 10, 32)
-			return name[:i], int32(n), err == nil
-		}
+	i := strings.LastIndex(name, "-")
+	if i < 0 {
+		return name, 0, false
 	}
-	return name, 0, false
+	n, err := strconv.ParseInt(name[i+1:], 10, 32)
+	return name[:i], int32(n), err == nil
 }
 
 // checkRevisionWrite: revisions are its own, and stay while they are used. (UD-R3, UD-R5)
@@ -266,8 +260,8 @@ func (u *united) history() *history {
 		needed := map[string]string{}
 		if u := unitedOf(s); u != nil {
 			needed[shortHash(u.Status.CurrentRevision)] = "status.currentRevision"
-			for i := range u.children {
-				needed[shortHash(u.children[i].revision)] = u.children[i].resource + " " + u.children[i].GetName()
+			for c := range each(u.children) {
+				needed[shortHash(c.revision)] = c.resource + " " + c.GetName()
 			}
 			if status := u.Status.UpdateStatus; status != nil {
 				needed[shortHash(status.UpdatedRevision)] = "the template"
@@ -308,9 +302,8 @@ func (s *services) observe(c *Change) {
 // checkStuck: an update waits for the pod, which never was ready, or has not been for long. (UD-11)
 func (p *UnitedPast) checkStuck(v *violations, u *united, c *unitedChild, w *Write) {
 	pod := w.Before
-	if first := u.waitsFor(c); first != pod.GetName() {
-		v.add(Needless, "pod %s is deleted, and StatefulSet %s waits for %q", pod.GetName(), c.GetName(), first)
-	}
+	first := u.waitsFor(c)
+	v.never(first != pod.GetName(), Needless, "pod %s is deleted, and StatefulSet %s waits for %q", pod.GetName(), c.GetName(), first)
 	if s := p.served[pod.GetUID()]; s != nil && w.Truth.Now.Sub(s.until) < unreadyFor-hidden {
 		v.add(Needless, "pod %s is deleted, which was ready until %s", pod.GetName(), s.until.UTC().Format(time.TimeOnly))
 	}
@@ -331,12 +324,8 @@ func (u *united) waitsFor(c *unitedChild) string {
 		}
 	}
 	var ordinals []int32
-	start := int32(0)
-	if set.Spec.Ordinals != nil {
-		start = set.Spec.Ordinals.Start
-	}
 	for i := range min(c.replicas, 100) {
-		ordinals = append(ordinals, start+i)
+		ordinals = append(ordinals, ptr.Deref(set.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start+i)
 	}
 	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
 		slices.Reverse(ordinals)

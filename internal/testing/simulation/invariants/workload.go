@@ -34,11 +34,12 @@ func toldBy(status any) (all []told) {
 }
 
 func conditionOf[T ~string](status any, of T) *told {
-	all := toldBy(status)
-	if i := slices.IndexFunc(all, func(c told) bool { return c.of == string(of) }); i >= 0 {
-		return &all[i]
-	}
-	return nil
+	return first(toldBy(status), func(c *told) bool { return c.of == string(of) })
+}
+
+func isTrue[T ~string](status any, of T) bool {
+	c := conditionOf(status, of)
+	return c != nil && c.status == "True"
 }
 
 // checkDead: while something waits for a dead node, HeldUp names it, or another one of those that wait. It is not written anew for each
@@ -50,9 +51,17 @@ func checkDead(v *violations, s *State, waits []*corev1.Pod, status any, nameOf 
 		return
 	}
 	for _, pod := range waits {
-		if onDeadNode(s, pod) {
-			v.add(Status, "pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v", pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
-		}
+		v.never(onDeadNode(s, pod), Status,
+			"pod %s waits for the dead node %s, and no condition HeldUp names %s or another one: %v",
+			pod.Name, pod.Spec.NodeName, nameOf(pod), toldBy(status))
+	}
+}
+
+// checkNoProblem: when all is as the spec wants it, no condition reports a problem that nothing excuses. What consumers read is judged
+// with the pods.
+func checkNoProblem(v *violations, status any, excused func(told) bool) {
+	for _, c := range toldBy(status) {
+		v.never(c.of != "Reconciling" && c.of != "Stalled" && !excused(c), Status, "condition %s: %s", c.of, c.message)
 	}
 }
 
@@ -64,18 +73,9 @@ type consumers struct {
 }
 
 // consumersOf reads the conditions of a status. One that is not True tells consumers nothing.
-func consumersOf(status any) (c consumers) {
-	for _, condition := range toldBy(status) {
-		switch condition.of {
-		case "Reconciling":
-			c.reconciling = condition.status == "True"
-		case "Stalled":
-			c.stalled = condition.status == "True"
-		default:
-			c.problems = true
-		}
-	}
-	return c
+func consumersOf(status any) consumers {
+	problem := func(c told) bool { return c.of != "Reconciling" && c.of != "Stalled" }
+	return consumers{isTrue(status, "Reconciling"), isTrue(status, "Stalled"), slices.ContainsFunc(toldBy(status), problem)}
 }
 
 func (c consumers) wait() bool { return c.reconciling || c.stalled }
@@ -132,9 +132,8 @@ func (h *history) checkWrite(v *violations, w *Write) {
 	v.never(w.Asked != nil && w.Asked.ResourceVersion == "", History,
 		"deletes revision %s whatever has become of it since", w.name())
 	needed, hash := h.needed(w.Known), shortHash(w.name())
-	if why := needed[hash]; why != "" {
-		v.add(History, "deletes revision %s, which is that of %s", w.name(), why)
-	}
+	why := needed[hash]
+	v.never(why != "", History, "deletes revision %s, which is that of %s", w.name(), why)
 	unused := h.unused(w.Observed, needed)
 	if rank := slices.Index(unused, w.name()); rank >= len(unused)-h.most() && !h.twins[hash] {
 		v.add(History, "deletes revision %s, the %d. of %d that nothing needs, revisionHistoryLimit %d", w.name(), rank+1, len(unused), h.most())
@@ -143,37 +142,35 @@ func (h *history) checkWrite(v *violations, w *Write) {
 
 // checkLeft: when settled no more are left than the limit says.
 func (h *history) checkLeft(v *violations, s *State) {
-	if unused := h.unused(s, h.needed(s)); len(unused) > h.most() {
-		v.add(History, "%d unused revisions are left, revisionHistoryLimit %d", len(unused), h.most())
-	}
+	unused := h.unused(s, h.needed(s))
+	v.never(len(unused) > h.most(), History, "%d unused revisions are left, revisionHistoryLimit %d", len(unused), h.most())
 }
 
-// holds tells whether a hook holds a pod: it has any of its labels and
-// finalizers. (LC-1)
+// holds tells whether a hook holds a pod: it has any of its labels and finalizers. (LC-1)
 func holds(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
-	if hook == nil {
-		return false
-	}
-	for key, value := range hook.LabelsHandler {
-		if have, found := pod.Labels[key]; found && have == value {
-			return true
-		}
-	}
-	return slices.ContainsFunc(hook.FinalizersHandler, func(f string) bool { return slices.Contains(pod.Finalizers, f) })
+	has, _ := handled(hook, pod)
+	return has > 0
 }
 
-// met tells whether a hook that may be missing lets a pod be Normal: it has all
-// of its labels and finalizers. (LC-2)
-func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
+// handled counts the labels and finalizers of a hook that a pod has, and all of them.
+func handled(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) (has, all int) {
 	if hook == nil {
-		return true
+		return 0, 0
 	}
 	for key, value := range hook.LabelsHandler {
-		if have, found := pod.Labels[key]; !found || have != value {
-			return false
-		}
+		have, found := pod.Labels[key]
+		count(&has, found && have == value)
 	}
-	return !slices.ContainsFunc(hook.FinalizersHandler, func(f string) bool { return !slices.Contains(pod.Finalizers, f) })
+	for _, f := range hook.FinalizersHandler {
+		count(&has, slices.Contains(pod.Finalizers, f))
+	}
+	return has, len(hook.LabelsHandler) + len(hook.FinalizersHandler)
+}
+
+// met tells whether a hook that may be missing lets a pod be Normal: it has all of its labels and finalizers. (LC-2)
+func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
+	has, all := handled(hook, pod)
+	return has == all
 }
 
 // checkHooks: no pod that a hook holds is deleted or updated, and none becomes

@@ -5,6 +5,7 @@ package invariants
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,8 +25,7 @@ type Object interface {
 	metav1.Object
 }
 
-// State is the objects of a workload at a moment: as they are, or as a
-// controller knows them. Maps are by name.
+// State is the objects of a workload at a moment: as they are, or as a controller knows them. Maps are by name.
 type State struct {
 	// Now is the moment, by which it is decided who is available.
 	Now time.Time
@@ -77,8 +77,7 @@ func (s *State) refuses(verb, resource string) bool {
 type Change struct {
 	// At is the moment.
 	At time.Time
-	// By is the process of the controller that wrote it; empty stands for
-	// everybody else.
+	// By is the process of the controller that wrote it; empty stands for everybody else.
 	By string
 	// Resource is the plural name, "pods" for example.
 	Resource string
@@ -93,11 +92,9 @@ type Write struct {
 	// Verb is create, update, patch or delete; Resource the plural name, "pods"
 	// for example; Subresource is empty or "status".
 	Verb, Resource, Subresource string
-	// Before and After are the object before and after the write. Before is nil
-	// if it is new, After if it is gone.
+	// Before and After are the object before and after the write. Before is nil if it is new, After if it is gone.
 	Before, After Object
-	// Asked is what the request asked the object to be, so that no other one is
-	// hit; nil if that is not known.
+	// Asked is what the request asked the object to be, so that no other one is hit; nil if that is not known.
 	Asked *Preconditions
 	// Sent is the body of the request; nil if that is not known.
 	Sent []byte
@@ -105,12 +102,10 @@ type Write struct {
 	Refused []Refusal
 	// Truth is what there was just before the write.
 	Truth *State
-	// Known is what the author had to know: what it observed, and its own later
-	// writes, but not this one. Nil if that is not known: then only that is
-	// judged which holds whatever it knew.
+	// Known is what the author had to know: what it observed, and its own later writes, but not this one. Nil if that
+	// is not known: then only that is judged which holds whatever it knew.
 	Known *State
-	// Observed is what the caches of the author held when its reconcile looked; nil
-	// if that is not known.
+	// Observed is what the caches of the author held when its reconcile looked; nil if that is not known.
 	Observed *State
 }
 
@@ -170,15 +165,12 @@ func (w *Write) asSeen() *State  { return cmp.Or(w.Observed, w.Truth) }
 
 func (w *Write) spec() Object { return w.asKnown().Workload }
 
-// revisions are those that the author knew and that are the workload's, or have no owner
-// and match its selector.
+// revisions are those that the author knew and that are the workload's, or have no owner and match its selector.
 func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[string]*appsv1.ControllerRevision {
-	found := map[string]*appsv1.ControllerRevision{}
-	for name, r := range w.asKnown().Revisions {
-		if controls(uid, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(selector, r.Labels) {
-			found[name] = r
-		}
-	}
+	found := maps.Clone(w.asKnown().Revisions)
+	maps.DeleteFunc(found, func(_ string, r *appsv1.ControllerRevision) bool {
+		return !controls(uid, r) && (metav1.GetControllerOfNoCopy(r) != nil || !matches(selector, r.Labels))
+	})
 	return found
 }
 
@@ -270,6 +262,12 @@ func (v *violations) never(wrong bool, invariant Invariant, format string, args 
 	}
 }
 
+// wrong is never for what makes it needless to judge more: it tells whether that is the case.
+func (v *violations) wrong(is bool, invariant Invariant, format string, args ...any) bool {
+	v.never(is, invariant, format, args...)
+	return is
+}
+
 // compare judges the numbers of a status by those that it should have, each by its name in JSON.
 func (v *violations) compare(status, want any) {
 	is, should := reflect.ValueOf(status).Elem(), reflect.ValueOf(want).Elem()
@@ -305,9 +303,8 @@ func (v *violations) compareGeneration(observed, generation int64) {
 	v.never(observed != generation, Status, "observedGeneration is %d, the generation %d", observed, generation)
 }
 
-// checkOwnership: nothing is touched that the workload does not control. What it
-// controlled when the author looked, and was given up since, is excused; another
-// object of the same name is not. may says what else may be touched.
+// checkOwnership: nothing is touched that the workload does not control. What it controlled when the author looked, and
+// was given up since, is excused; another object of the same name is not. may says what else may be touched.
 func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, after Object) bool) {
 	if w.Before == nil || uid == "" {
 		return
@@ -321,8 +318,7 @@ func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, aft
 	v.add(Ownership, "%s of %s %s, whose owners are %v", w.Verb, w.Resource, w.name(), ownerNames(w.Before))
 }
 
-// checkPrecise: a write names the UID of the object that its author saw, so that
-// no other one of the same name is hit.
+// checkPrecise: a write names the UID of the object that its author saw, so that no other one of the same name is hit.
 func checkPrecise(v *violations, w *Write) {
 	v.never(w.Before != nil && w.Asked != nil && w.Asked.UID == "", Ownership,
 		"%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
@@ -332,19 +328,16 @@ func (w *Write) knownObject() metav1.Object {
 	if w.Known == nil {
 		return nil
 	}
-	switch w.Resource {
-	case "pods":
-		if known := w.Known.Pods[w.name()]; known != nil {
-			return known
-		}
-	case "persistentvolumeclaims":
-		if known := w.Known.Claims[w.name()]; known != nil {
-			return known
-		}
-	case "controllerrevisions":
-		if known := w.Known.Revisions[w.name()]; known != nil {
-			return known
-		}
+	pod, isPod := w.Known.Pods[w.name()]
+	claim, isClaim := w.Known.Claims[w.name()]
+	revision, isRevision := w.Known.Revisions[w.name()]
+	switch {
+	case w.Resource == "pods" && isPod:
+		return pod
+	case w.Resource == "persistentvolumeclaims" && isClaim:
+		return claim
+	case w.Resource == "controllerrevisions" && isRevision:
+		return revision
 	}
 	return nil
 }
