@@ -5,7 +5,6 @@ package spread
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows what is computed for the WorkloadSpread web of a Deployment, and to which subsets new pods go. To accept a change of behaviour, run
@@ -108,21 +108,9 @@ func (l *line) argument(key string, values []string) {
 	}
 }
 
-func (l *line) number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return n
-}
+func (l *line) number(text string) int { return patches.Number(l.t, text) }
 
-func (l *line) duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return d
-}
+func (l *line) duration(text string) time.Duration { return patches.Duration(l.t, text) }
 
 // times reads how often something is.
 func (l *line) times(text string) (int, string) {
@@ -244,7 +232,11 @@ func show(c *Computed) (lines []string) {
 		lines = append(lines, "cost "+key+": "+strings.Join(costs[key], " "))
 	}
 	for _, d := range c.Deletions {
-		lines = append(lines, fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why))
+		text := fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why)
+		if len(d.After) > 0 {
+			text += ", after " + strings.Join(d.After, " ")
+		}
+		lines = append(lines, text)
 	}
 	for _, name := range c.Recovered {
 		lines = append(lines, "recovered "+name)
@@ -304,26 +296,5 @@ func TestShare(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got): %s", test.name, diff)
 		}
-	}
-}
-
-const zones = `subsets:
-- {name: a, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}
-- {name: b, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [b]}]}, tolerations: [{key: spot, operator: Exists}]}`
-
-// A pod that is misplaced since its subset adopts another one goes after that; one of another subset waits for nothing.
-// (WS-19, WS-23)
-func TestMisplacedAfterAdoption(t *testing.T) {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{"zone": "a"}}}
-	spec := strings.Replace(zones, "- {name: b,", "- {name: full, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [c]}]}}\n- {name: b,", 1)
-	fresh := pending(2 * time.Second)
-	pods := slices.Concat(some(1, "a", fresh), some(2, "full", fresh), []*corev1.Pod{newPod("loose", "")})
-	got := Compute(State{Spread: spreadOf(t, spec), Workload: deployment(4), Pods: pods, Node: func(string) *corev1.Node { return node }, Now: now})
-	after := map[string][]string{}
-	for _, d := range got.Deletions {
-		after[d.Subset] = d.After
-	}
-	if diff := cmp.Diff(map[string][]string{"a": {"loose"}, "full": nil}, after); diff != "" {
-		t.Errorf("(-want +got) %s", diff)
 	}
 }
