@@ -49,12 +49,9 @@ func jobOf(t testing.TB, text string) *v1alpha1.EphemeralJob {
 
 // newPod is a running pod, as old as its place says.
 func newPod(name string, place int) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"app": "web"},
-			CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(place)*time.Second - time.Hour))},
-		Spec:   corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "main", Image: "web:1"}}},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning},
-	}
+	pod := podOn("node", name, "web")
+	pod.UID, pod.CreationTimestamp, pod.Status.Phase = types.UID(name), metav1.NewTime(noon.Add(time.Duration(place)*time.Second-time.Hour)), corev1.PodRunning
+	return pod
 }
 
 // place builds a snapshot of a job and of pods, the oldest first. The notation of the pods is

@@ -3,10 +3,10 @@
 package ephemeraljob
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -71,7 +72,7 @@ func (w *planSteps) step(line string) {
 	case "idle":
 		w.Idle = map[types.UID]time.Time{"p1": w.time("-" + rest)}
 	case "filled":
-		for i := range w.number(words[1]) {
+		for i := range patches.Number(w.t, words[1]) {
 			w.inject(words[0], container(fmt.Sprint("other-", i)))
 		}
 	case "owned":
@@ -91,7 +92,7 @@ func (w *planSteps) step(line string) {
 			w.Refusals.Pods = map[types.UID]Refusal{}
 		}
 		text := strings.Join(strings.Fields(rest)[3:], " ")
-		w.Refusals.Pods[types.UID(words[0])] = Refusal{Message: text, Until: w.time(words[1]), Times: w.number(words[2])}
+		w.Refusals.Pods[types.UID(words[0])] = Refusal{Message: text, Until: w.time(words[1]), Times: patches.Number(w.t, words[2])}
 	case "until":
 		w.Refusals.Until = w.time(rest)
 	case "forgotten":
@@ -208,18 +209,8 @@ func (w *planSteps) must(err error) {
 	}
 }
 
-func (w *planSteps) number(text string) int {
-	n, err := strconv.Atoi(text)
-	w.must(err)
-	return n
-}
-
 // time is that of a duration since noon.
-func (w *planSteps) time(text string) time.Time {
-	d, err := time.ParseDuration(text)
-	w.must(err)
-	return noon.Add(d)
-}
+func (w *planSteps) time(text string) time.Time { return noon.Add(patches.Duration(w.t, text)) }
 
 // inject puts an ephemeral container into a pod.
 func (w *planSteps) inject(name string, c corev1.EphemeralContainer) {
@@ -227,5 +218,37 @@ func (w *planSteps) inject(name string, c corev1.EphemeralContainer) {
 		if pod.Name == name {
 			pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, c)
 		}
+	}
+}
+
+// EJ-23: there is room for so many.
+func TestRoomForResults(t *testing.T) {
+	var words []string
+	for i := range v1alpha1.MaxEphemeralJobPodResults + 5 {
+		words = append(words, fmt.Sprintf("p%04d:exit%d", i, i%2))
+	}
+	s := place(t, newJob(), strings.Join(words, " "))
+	for _, pod := range s.Pods {
+		pod.Status.EphemeralContainerStatuses[0].State.Terminated.Message = strings.Repeat("ä", 600)
+	}
+	status := NewPlan(s).Status
+	if len(status.PodResults) != v1alpha1.MaxEphemeralJobPodResults || status.OmittedPodResults != 5 || *status.PodResults[0].ExitCode != 1 {
+		t.Errorf("%d results, %d omitted", len(status.PodResults), status.OmittedPodResults)
+	}
+	total := 0
+	for _, r := range status.PodResults {
+		if strings.Trim(r.Message, "ä") != "" || len(r.Message) > v1alpha1.MaxEphemeralJobMessage {
+			t.Fatalf("message %q", r.Message)
+		}
+		total += len(r.Message)
+	}
+	if total > v1alpha1.MaxEphemeralJobMessages || total < v1alpha1.MaxEphemeralJobMessages-v1alpha1.MaxEphemeralJobMessage {
+		t.Errorf("the messages have %d bytes", total)
+	}
+	if data, err := json.Marshal(status); err != nil || len(data) > 500*1024 {
+		t.Errorf("error %v, the status has %d bytes", err, len(data))
+	}
+	if got := lastOf("a" + strings.Repeat("b", 1024)); got != strings.Repeat("b", 1024) {
+		t.Errorf("of a long message %q is kept", got)
 	}
 }
