@@ -3,6 +3,7 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -140,10 +141,8 @@ func changeSecret(t *testing.T, c *fixture.Cluster, command string, args []strin
 		source := sourceOf(args[0])
 		source.Labels = nil
 		_, err = c.Kube.CoreV1().Secrets("base").Create(t.Context(), source, metav1.CreateOptions{})
-	case "spoil":
-		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"data":{"key":"Zm91bA=="}}`), metav1.PatchOptions{})
-	case "patch":
-		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	case "patch", "spoil":
+		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(cmp.Or(patch, `{"data":{"key":"Zm91bA=="}}`)), metav1.PatchOptions{})
 	case "remove":
 		err = secrets.Delete(t.Context(), name, metav1.DeleteOptions{})
 	default:
