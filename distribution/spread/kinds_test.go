@@ -59,7 +59,7 @@ func TestWhitelistAllows(t *testing.T) {
 	if got := assign(Input{Pod: pod, Spread: ws, Workload: workload, Now: now}); got.Subset != "a" {
 		t.Errorf("WS-35: it is spread by count, and goes to %q", got.Subset)
 	}
-	computed := Compute(State{Spread: ws, Workload: workload, Pods: append(some(5, "a"), newPod("late", "a", pending(5*1e9))), Now: now})
+	computed := Compute(State{Spread: ws, Workload: workload, Pods: append(some(5, "a"), newPod("late", "a", "pending=5s")), Now: now})
 	if len(computed.Costs)+len(computed.Deletions) > 0 {
 		t.Errorf("WS-35: costs %v, deletions %v of a kind that may not replace pods", computed.Costs, computed.Deletions)
 	}
