@@ -142,7 +142,8 @@ func changeSecret(t *testing.T, c *fixture.Cluster, command string, args []strin
 		source.Labels = nil
 		_, err = c.Kube.CoreV1().Secrets("base").Create(t.Context(), source, metav1.CreateOptions{})
 	case "patch", "spoil":
-		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(cmp.Or(patch, `{"data":{"key":"Zm91bA=="}}`)), metav1.PatchOptions{})
+		data := []byte(cmp.Or(patch, `{"data":{"key":"Zm91bA=="}}`))
+		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, data, metav1.PatchOptions{})
 	case "remove":
 		err = secrets.Delete(t.Context(), name, metav1.DeleteOptions{})
 	default:

@@ -161,7 +161,8 @@ func injected(t *testing.T, in Input) string {
 			t.Errorf("WS-6: again: error %v, %+v", err, next)
 		}
 	}
-	return fmt.Sprintf("counted %t, labels %v\nannotations %v\n%s", result.Counted, result.Pod.Labels, result.Pod.Annotations, patches.JSON(t, result.Pod.Spec))
+	got := result.Pod
+	return fmt.Sprintf("counted %t, labels %v\nannotations %v\n%s", result.Counted, got.Labels, got.Annotations, patches.JSON(t, got.Spec))
 }
 
 // decoding is what libraries say of bytes that they cannot decode, which is not shown.

@@ -98,7 +98,8 @@ func TestEventsThatMatter(t *testing.T) {
 // them, or what controls them.
 func TestWorkloadsThatMatter(t *testing.T) {
 	named := func(name, apiVersion, kind, workload string) *v1alpha1.WorkloadSpread {
-		return newSpread(t, name, fmt.Sprintf("{targetRef: {apiVersion: %s, kind: %s, name: %s}, subsets: [{name: a}]}", apiVersion, kind, workload))
+		const spec = "{targetRef: {apiVersion: %s, kind: %s, name: %s}, subsets: [{name: a}]}"
+		return newSpread(t, name, fmt.Sprintf(spec, apiVersion, kind, workload))
 	}
 	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceSpreads: {
 		named("deployment", "apps/v1", "Deployment", "web"), named("replicaset", "apps/v1", "ReplicaSet", "web-1"),

@@ -40,7 +40,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 	}))
 	plant("pods of old ReplicaSets are not seen", invariants.Status, 0, bug{of: ofDeployment, hides: laterReplicaSets})
 	plant("all subsets cost the same", invariants.Order, 0, inPlan(costing(func(cost string) bool { return cost == "200" }, "100")))
-	plant("costs with percentages are not graded", invariants.Order, 17, inPlan(costing(func(cost string) bool { return len(cost) > len("-1000") }, "9000000")))
+	plant("costs with percentages are not graded", invariants.Order, 17,
+		inPlan(costing(func(cost string) bool { return len(cost) > len("-1000") }, "9000000")))
 	plant("pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
 		p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return patch.Subset == v1alpha1.FakeSubsetName })
 	}))
@@ -76,11 +77,14 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("pods are sent to a closed subset", invariants.Placement, 0, inPlacer(changing(func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil })))
 	plant("new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(changing(func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" })))
 	plant("limits are of what there is beyond", invariants.Placement, 0, inPlacer(changing(func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) })))
-	plant("the selector of targetFilter is not read", invariants.Status, 18, bug{sees: changing(inFilter(func(f *v1alpha1.TargetFilter) { f.Selector = nil }))})
-	plant("the paths of targetFilter are not read", invariants.Status, 0, bug{sees: changing(inFilter(func(f *v1alpha1.TargetFilter) { f.ReplicasPathList = nil })),
-		controller: spoil{Often: wantTwice}})
-	plant("new pods get no tolerations", invariants.Placement, 0, inPlacer(changing(inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.Tolerations = nil }))))
-	plant("new pods get no patch", invariants.Placement, 0, inPlacer(changing(inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.Patch.Raw = nil }))))
+	plant("the selector of targetFilter is not read", invariants.Status, 18,
+		bug{sees: changing(inFilter(func(f *v1alpha1.TargetFilter) { f.Selector = nil }))})
+	plant("the paths of targetFilter are not read", invariants.Status, 0,
+		bug{sees: changing(inFilter(func(f *v1alpha1.TargetFilter) { f.ReplicasPathList = nil })), controller: spoil{Often: wantTwice}})
+	plant("new pods get no tolerations", invariants.Placement, 0,
+		inPlacer(changing(inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.Tolerations = nil }))))
+	plant("new pods get no patch", invariants.Placement, 0,
+		inPlacer(changing(inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.Patch.Raw = nil }))))
 	plant("new pods go anywhere", invariants.Placement, 0, inPlacer(changing(demandNothing)))
 	plant("replicas do not know of each other", invariants.Placement, 1, bug{of: ofDeployment, together: true, strangers: true})
 	plant("what is decided may take for ever to be written", invariants.Placement, 356, bug{of: ofDeployment, together: true, patient: true})

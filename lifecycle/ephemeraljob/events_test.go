@@ -104,9 +104,10 @@ func TestEventsThatDoNotMatter(t *testing.T) {
 func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
 	var jobs []metav1.Object
 	for name, fields := range map[string]string{
-		"web": "{}", "all": "spec: {selector: {matchLabels: null}}", "none": "spec: {selector: null}", "db": "spec: {selector: {matchLabels: {app: db}}}",
-		"unreadable": "spec: {selector: {matchExpressions: [{key: '', operator: Like}]}}", "elsewhere": "metadata: {namespace: bank}",
-		"finished": "status: {completionTime: '2026-01-01T12:00:00Z'}", "leaving": "metadata: {deletionTimestamp: '2026-01-01T12:00:00Z'}",
+		"web": "{}", "all": "spec: {selector: {matchLabels: null}}", "none": "spec: {selector: null}",
+		"db": "spec: {selector: {matchLabels: {app: db}}}", "elsewhere": "metadata: {namespace: bank}",
+		"unreadable": "spec: {selector: {matchExpressions: [{key: '', operator: Like}]}}",
+		"finished":   "status: {completionTime: '2026-01-01T12:00:00Z'}", "leaving": "metadata: {deletionTimestamp: '2026-01-01T12:00:00Z'}",
 	} {
 		job := jobOf(t, fields)
 		job.Name = name

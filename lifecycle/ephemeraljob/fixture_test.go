@@ -54,7 +54,8 @@ func jobOf(t testing.TB, text string) *v1alpha1.EphemeralJob {
 // newPod is a running pod, as old as its place says.
 func newPod(name string, place int) *corev1.Pod {
 	pod := podOn("node", name, "web")
-	pod.UID, pod.CreationTimestamp, pod.Status.Phase = types.UID(name), metav1.NewTime(noon.Add(time.Duration(place)*time.Second-time.Hour)), corev1.PodRunning
+	pod.UID, pod.Status.Phase = types.UID(name), corev1.PodRunning
+	pod.CreationTimestamp = metav1.NewTime(noon.Add(time.Duration(place)*time.Second - time.Hour))
 	return pod
 }
 
@@ -98,8 +99,9 @@ func stateNamed(name string) *corev1.ContainerState {
 		return patches.Changed(words, &corev1.ContainerState{}, name)
 	}
 	n, _ := strconv.Atoi(code) // digits it has
-	return &corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(n), Reason: map[bool]string{true: "Completed", false: "Error"}[n == 0],
-		Message: name, FinishedAt: metav1.NewTime(noon)}}
+	reason := map[bool]string{true: "Completed", false: "Error"}[n == 0]
+	return &corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: int32(n), Reason: reason, Message: name, FinishedAt: metav1.NewTime(noon)}}
 }
 
 // show shows what a plan does, in a line.

@@ -112,7 +112,8 @@ func (c *cluster) shortOutcome() string {
 func (c *cluster) addMany(n int) {
 	c.T.Helper()
 	for i := range n {
-		_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(c.T.Context(), podOn("node-1", fmt.Sprintf("web-%04d", i), "web"), metav1.CreateOptions{})
+		pod := podOn("node-1", fmt.Sprintf("web-%04d", i), "web")
+		_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
 		c.Must(err)
 	}
 }

@@ -56,7 +56,8 @@ func TestConformance(t *testing.T) {
 		Outcome: func(c *conformance.Cluster, name string) string {
 			s := storyOf(c)
 			pod := s.getPod(name)
-			return fmt.Sprint("in service ", readiness.Ready(pod), ", restarts ", pod.Status.ContainerStatuses[0].RestartCount, ", gone ", s.get(name) == nil)
+			restarts := pod.Status.ContainerStatuses[0].RestartCount
+			return fmt.Sprint("in service ", readiness.Ready(pod), ", restarts ", restarts, ", gone ", s.get(name) == nil)
 		},
 	})
 }

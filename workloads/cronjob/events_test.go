@@ -50,7 +50,8 @@ func TestEventsThatMatter(t *testing.T) {
 	broadcastOnly.Spec.Template.JobTemplate = nil
 	imagesOnly.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
 		Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"base"}}}}
-	planner := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{}, Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
+	planner := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{},
+		Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
 	for _, state := range []string{"finished", "active"} { // the former of two jobs has finished anyway
 		job := batchv1.JobStatus{StartTime: started, Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}}
 		broadcast := v1alpha1.BroadcastJobStatus{StartTime: started, Conditions: []v1alpha1.JobCondition{{Type: v1alpha1.JobFailed, Status: corev1.ConditionTrue}}}
@@ -69,8 +70,10 @@ func TestEventsThatMatter(t *testing.T) {
 	can := regexp.MustCompile(mutation.Metadata + `|OwnerReferences|^\.Status`)
 	mutation.CheckLists(t, reads, planner, mutation.Plan[batchv1.Job]{What: "Job", Copy: (*batchv1.Job).DeepCopy, Can: can,
 		Matters: mutation.Concerned("web", childFields, childChanged(jobChild))}, func(s *Snapshot) *[]*batchv1.Job { return &s.Jobs })
-	mutation.CheckLists(t, reads, planner, mutation.Plan[v1alpha1.BroadcastJob]{What: "BroadcastJob", Copy: (*v1alpha1.BroadcastJob).DeepCopy, Can: can,
-		Matters: mutation.Concerned("web", childFields, childChanged(broadcastJobChild))}, func(s *Snapshot) *[]*v1alpha1.BroadcastJob { return &s.BroadcastJobs })
+	mutation.CheckLists(t, reads, planner, mutation.Plan[v1alpha1.BroadcastJob]{What: "BroadcastJob", Can: can,
+		Copy:    (*v1alpha1.BroadcastJob).DeepCopy,
+		Matters: mutation.Concerned("web", childFields, childChanged(broadcastJobChild)),
+	}, func(s *Snapshot) *[]*v1alpha1.BroadcastJob { return &s.BroadcastJobs })
 	mutation.CheckLists(t, reads, planner, mutation.Plan[distributionv1alpha1.ImageListPullJob]{What: "ImageListPullJob", Can: can,
 		Copy:    (*distributionv1alpha1.ImageListPullJob).DeepCopy,
 		Matters: mutation.Concerned("web", childFields, childChanged(imageListPullJobChild)),

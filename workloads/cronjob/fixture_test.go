@@ -107,8 +107,8 @@ func finish(c *fixture.Cluster, j job, condition string) {
 	c.T.Helper()
 	status := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition)
 	if j.kind == "imagelistpulljobs" {
-		succeeded := map[string]int{"Complete": 2, "Failed": 1}[condition]
-		status = fmt.Sprintf(`{"status":{"completionTime":%q,"desired":2,"completed":2,"succeeded":%d}}`, time.Now().UTC().Format(time.RFC3339), succeeded)
+		now, succeeded := time.Now().UTC().Format(time.RFC3339), map[string]int{"Complete": 2, "Failed": 1}[condition]
+		status = fmt.Sprintf(`{"status":{"completionTime":%q,"desired":2,"completed":2,"succeeded":%d}}`, now, succeeded)
 	}
 	c.Object("patch", j.path()+"/status", status)
 }

@@ -307,7 +307,9 @@ func TestHistoriesFindBugs(t *testing.T) {
 		name, breaks string
 		plan         func(*Snapshot) *Plan
 	}{
-		{"the last time is forgotten", "ACJ-13.2", seeing(func(s *Snapshot) { s.CronJob.Status.LastScheduleTime, s.Jobs, s.ImageListPullJobs = nil, nil, nil })},
+		{"the last time is forgotten", "ACJ-13.2", seeing(func(s *Snapshot) {
+			s.CronJob.Status.LastScheduleTime, s.Jobs, s.ImageListPullJobs = nil, nil, nil
+		})},
 		{"the zone is not read", "ACJ-9", seeing(func(s *Snapshot) { s.CronJob.Spec.TimeZone = nil })},
 		{"times come a minute late", "ACJ-9", seeing(func(s *Snapshot) { s.Now = s.Now.Add(-time.Minute) })},
 	} {
