@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/testing/patches"
@@ -40,12 +39,9 @@ func newPod(changes ...string) *corev1.Pod {
 }
 
 // lifecycleOf reads hooks in YAML.
-func lifecycleOf(t testing.TB, text string) (l *v1alpha1.Lifecycle) {
+func lifecycleOf(t testing.TB, text string) *v1alpha1.Lifecycle {
 	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), &l); err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return *patches.Object[*v1alpha1.Lifecycle](t, text)
 }
 
 // changed shows what a patch does, and checks what holds for all. The state comes with

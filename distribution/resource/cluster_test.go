@@ -3,7 +3,6 @@
 package resource
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,22 +100,14 @@ func TestConformance(t *testing.T) {
 }
 
 // in plays a scenario with one ResourceDistribution, whose controller runs.
-func in(t *testing.T, names []string, scenario func(t *testing.T, c *fixture.Cluster)) {
-	t.Helper()
-	inWith(t, names, func(*Options) {}, scenario)
-}
-
-func inWith(t *testing.T, names []string, change func(*Options), scenario func(t *testing.T, c *fixture.Cluster)) {
+func in(t *testing.T, names []string, scenario func(t *testing.T, c *fixture.Cluster), edits ...func(*Options)) {
 	t.Helper()
 	var cluster *fixture.Cluster
 	fixture.Play(t, distributionResource, func(c *fixture.Cluster) { cluster = c }, func(t *testing.T) {
 		t.Helper()
 		createNamespaces(cluster, names...)
 		o := options(cluster, func(cache.SharedIndexInformer) cache.SharedIndexInformer { return nil })
-		change(&o)
-		controller, err := New(o)
-		cluster.Must(err)
-		defer cluster.Start(controller.Run)()
+		defer fixture.StartNew(cluster, New, o, edits...)()
 		scenario(t, cluster)
 	}, more...)
 }
@@ -158,10 +149,7 @@ func TestForeignSecretsAreNotCached(t *testing.T) {
 		create(c, all)
 		c.Sleep("10s")
 		cached := NewSecretInformer(c.Client(fixture.ControllerUser)) // as that of the controller
-		defer c.Start(func(ctx context.Context) error {
-			cached.Run(ctx.Done())
-			return nil
-		})()
+		defer c.Start(fixture.Informing(cached))()
 		c.Sleep("10s")
 		keys := cached.GetStore().ListKeys()
 		slices.Sort(keys)

@@ -51,7 +51,7 @@ func TestPlans(t *testing.T) {
 			for _, line := range lines {
 				if patch, is := strings.CutPrefix(line, "resource "); is {
 					patches.Merge(t, resource, patch)
-					s.Distribution.Spec.Resource.Raw = raw(t, resource).Raw
+					s.Distribution.Spec.Resource.Raw = []byte(patches.JSON(t, resource))
 				}
 			}
 			s.Copies = stored(NewPlan(s).Create...)
@@ -98,7 +98,7 @@ func targeted(t *testing.T, text string) string {
 func whole(t *testing.T, plan *Plan) (said string) {
 	for _, object := range slices.Concat(plan.Create, plan.Update) {
 		if object.GetNamespace() == "ns-1" {
-			said += string(raw(t, object).Raw) + "\n"
+			said += patches.JSON(t, object) + "\n"
 		}
 	}
 	return said
@@ -123,7 +123,7 @@ func happen(t *testing.T, s *Snapshot, line string) {
 	case "raw":
 		s.Distribution.Spec.Resource, s.Copies = newDistribution(t, rest, all).Spec.Resource, nil
 	case "reported":
-		s.Distribution.Status = *NewPlan(s).Status(nil, noon.Add(-durationOf(t, rest)))
+		s.Distribution.Status = *NewPlan(s).Status(nil, noon.Add(-patches.Duration(t, rest)))
 	case "copy":
 		empty := &Snapshot{Distribution: s.Distribution, Namespaces: s.Namespaces, Now: noon, Sources: s.Sources, Source: s.Source}
 		object := NewPlan(empty).Create[0].(*corev1.Secret)
@@ -138,7 +138,7 @@ func happen(t *testing.T, s *Snapshot, line string) {
 	case "terminating":
 		terminating(s.Namespaces[:1])
 	case "conflict":
-		s.Conflicts = map[string]time.Time{"ns-1": noon.Add(-durationOf(t, rest))}
+		s.Conflicts = map[string]time.Time{"ns-1": noon.Add(-patches.Duration(t, rest))}
 	case "source":
 		patches.Merge(t, s.Source.(*corev1.Secret), rest)
 	case "no-source":
@@ -148,13 +148,4 @@ func happen(t *testing.T, s *Snapshot, line string) {
 	default:
 		t.Fatalf("no line %s", line)
 	}
-}
-
-func durationOf(t *testing.T, text string) time.Duration {
-	t.Helper()
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }

@@ -3,6 +3,7 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,8 +44,8 @@ import (
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		sources := func(o *Options) { o.Features.Sources = strings.Contains(path, "/source") }
-		inWith(t, nil, sources, func(t *testing.T, c *fixture.Cluster) {
-			distributed := false
+		in(t, nil, func(t *testing.T, c *fixture.Cluster) {
+			there := false
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				c.ForgetRequests()
 				c.Events.Forget()
@@ -55,10 +56,12 @@ func TestScripts(t *testing.T) {
 				} else {
 					lines = append(lines, all...)
 				}
-				if distributed = distributed || strings.HasPrefix(d.Cmd, "distribute"); distributed {
+				if there = there || strings.HasPrefix(d.Cmd, "distribute"); there {
 					lines = append(lines, "status "+status(c))
-					if held := heldUp(c); held.Reason != "" {
-						lines = append(lines, fmt.Sprintf("held up since %s: %s", held.LastTransitionTime.UTC().Format(time.TimeOnly), held.Reason))
+					for _, condition := range distributed(c, "pull").Status.Conditions {
+						if condition.Type == v1alpha1.ResourceDistributionHeldUp && condition.Reason != "" {
+							lines = append(lines, fmt.Sprintf("held up since %s: %s", condition.LastTransitionTime.UTC().Format(time.TimeOnly), condition.Reason))
+						}
 					}
 				}
 				if len(lines) == 0 {
@@ -66,7 +69,7 @@ func TestScripts(t *testing.T) {
 				}
 				return strings.Join(lines, "\n") + "\n"
 			})
-		})
+		}, sources)
 	})
 }
 
@@ -138,27 +141,15 @@ func changeSecret(t *testing.T, c *fixture.Cluster, command string, args []strin
 		source := sourceOf(args[0])
 		source.Labels = nil
 		_, err = c.Kube.CoreV1().Secrets("base").Create(t.Context(), source, metav1.CreateOptions{})
-	case "spoil":
-		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"data":{"key":"Zm91bA=="}}`), metav1.PatchOptions{})
-	case "patch":
-		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	case "patch", "spoil":
+		data := []byte(cmp.Or(patch, `{"data":{"key":"Zm91bA=="}}`))
+		_, err = secrets.Patch(t.Context(), name, types.MergePatchType, data, metav1.PatchOptions{})
 	case "remove":
 		err = secrets.Delete(t.Context(), name, metav1.DeleteOptions{})
 	default:
 		t.Fatalf("unknown command %s", command)
 	}
 	c.Must(err)
-}
-
-// heldUp is the condition HeldUp of the ResourceDistribution pull.
-func heldUp(c *fixture.Cluster) (condition v1alpha1.ResourceDistributionCondition) {
-	c.T.Helper()
-	for _, condition := range distributed(c, "pull").Status.Conditions {
-		if condition.Type == v1alpha1.ResourceDistributionHeldUp {
-			return condition
-		}
-	}
-	return condition
 }
 
 // refuse has the API server refuse a request of the controller.

@@ -78,13 +78,6 @@ func (a access) Create(_ context.Context, review *authorizationv1.SubjectAccessR
 	return review, nil
 }
 
-// broken is a Reader of a cache that cannot be read.
-type broken struct{ podwright.Reader }
-
-func (broken) Get(podwright.Resource, string, string) (any, error) {
-	return nil, errors.New("injected")
-}
-
 // What lacks the label is no source, even if the cache has it. (RD-17)
 func TestSourcesHaveTheLabel(t *testing.T) {
 	labelled, plain := sourceOf("a"), sourceOf("a")
@@ -97,7 +90,7 @@ func TestSourcesHaveTheLabel(t *testing.T) {
 		"with the label":    {readers.Memory{resourceSourceSecrets: {labelled}}, labelled, ""},
 		"without":           {readers.Memory{resourceSourceSecrets: {plain}}, nil, ""},
 		"it is not there":   {readers.Memory{resourceSourceSecrets: nil}, nil, ""},
-		"it cannot be read": {broken{}, nil, "injected"},
+		"it cannot be read": {readers.Broken{Resource: resourceSourceSecrets}, nil, "broken"},
 		"sources are not":   {readers.Memory{}, nil, "no cache of sourcesecrets"},
 	} {
 		r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: test.reader}}}

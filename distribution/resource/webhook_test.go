@@ -3,12 +3,10 @@
 package resource
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/testing/conformance"
@@ -49,13 +47,4 @@ func TestAdmission(t *testing.T) {
 			}
 			return asked
 		}})
-}
-
-func raw(t *testing.T, object any) runtime.RawExtension {
-	t.Helper()
-	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return runtime.RawExtension{Raw: text}
 }

@@ -24,7 +24,7 @@ func TestScaleIn(t *testing.T) {
 		return Compute(State{Spread: spreadOf(t, thirds), Workload: deployment(100), Pods: pods, Now: now}).Costs
 	}
 	for _, c := range costs(pods) {
-		cost(strconv.Itoa(int(c.Cost)))(c.Pod)
+		c.Pod.Annotations[corev1.PodDeletionCost] = strconv.Itoa(int(c.Cost))
 	}
 	if settled, less := costs(pods), costs(pods[1:]); len(settled) > 0 || len(less) > 1 {
 		t.Errorf("%d costs are written when all is settled, and %d when a pod goes", len(settled), len(less))

@@ -5,19 +5,18 @@ package spread
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestPlans shows what is computed for the WorkloadSpread web of a Deployment, and to which subsets new pods go. To accept a change of behaviour, run
@@ -34,9 +33,10 @@ import (
 //	wants=7, revision=2, kind=Job, mayfail=3   of the workload, of which nothing is known without wants; kind=StatefulSet is another
 //	closed=(a, 100s), open=(a, 1h)             the subset takes no pods since then, or does again
 //	reserved=(a, 31s), moved=(4s, 3s, 10*5s)   when a place was kept, and when pods were moved
+//	early=600ms                                it is so long before
 //	pods=(3*a, x@b)                            the pods, by name and subset
 //
-// Options of a pod are:
+// Options of a pod are words of testdata/words.yaml:
 //
 //	r2, job, volcano              it is of the ReplicaSet web-2, of a Job, or of a Job of others
 //	pending=2s, stuck=31s         it has been so long without a node, and stuck is told so
@@ -51,7 +51,7 @@ func TestPlans(t *testing.T) {
 				spec = d.Input
 				return ""
 			}
-			l := &line{t: t, kind: Deployments, ws: spreadOf(t, spec), of: "1"}
+			l := &line{t: t, kind: Deployments, ws: spreadOf(t, spec), of: "1", now: now}
 			for _, arg := range d.CmdArgs {
 				l.argument(arg.Key, arg.Vals)
 			}
@@ -69,6 +69,7 @@ type line struct {
 	mayFail  *int32
 	revision string
 	of       string // the ReplicaSet of a new pod
+	now      time.Time
 	pods     []*corev1.Pod
 	reserved []Reservation
 	moved    []time.Time
@@ -99,6 +100,8 @@ func (l *line) argument(key string, values []string) {
 			n, age := l.times(value)
 			l.moved = append(l.moved, slices.Repeat([]time.Time{now.Add(-l.duration(age))}, n)...)
 		}
+	case "early":
+		l.now = now.Add(-l.duration(first))
 	case "pods":
 		for _, value := range values {
 			l.read(value)
@@ -108,21 +111,9 @@ func (l *line) argument(key string, values []string) {
 	}
 }
 
-func (l *line) number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return n
-}
+func (l *line) number(text string) int { return patches.Number(l.t, text) }
 
-func (l *line) duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return d
-}
+func (l *line) duration(text string) time.Duration { return patches.Duration(l.t, text) }
 
 // times reads how often something is.
 func (l *line) times(text string) (int, string) {
@@ -133,65 +124,21 @@ func (l *line) times(text string) (int, string) {
 	return l.number(n), what
 }
 
+// inJSON are characters of JSON, by what stands for them in scripts.
+var inJSON = strings.NewReplacer(";", ",", "->", ":")
+
 // read reads pods: so many of a subset, or one of a name.
 func (l *line) read(text string) {
 	words := strings.Split(text, ":")
-	var options []option
-	for _, word := range words[1:] {
-		options = append(options, l.option(word))
+	for i := range words {
+		words[i] = inJSON.Replace(words[i])
 	}
 	if name, subset, is := strings.Cut(words[0], "@"); is {
-		l.pods = append(l.pods, newPod(name, subset, options...))
+		l.pods = append(l.pods, newPod(name, subset, words[1:]...))
 		return
 	}
 	n, subset := l.times(words[0])
-	l.pods = append(l.pods, some(n, subset, options...)...)
-}
-
-func (l *line) option(word string) option {
-	switch key, value, _ := strings.Cut(word, "="); key {
-	case "r0", "r1", "r2":
-		return revision(key[1:])
-	case "cost":
-		return cost(value)
-	case "role", "gone":
-		return func(pod *corev1.Pod) { pod.Labels[key] = value }
-	case "z":
-		return func(pod *corev1.Pod) { pod.Annotations[key] = value }
-	case "needs":
-		return func(pod *corev1.Pod) {
-			pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: value, Operator: corev1.NodeSelectorOpExists}}}}}}}
-		}
-	case "ended":
-		return ended
-	case "failed":
-		return func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }
-	case "deleting":
-		return deleting
-	case "pending":
-		return pending(l.duration(value))
-	case "stuck":
-		return stuck(l.duration(value))
-	case "new":
-		return func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(now) }
-	case "restarted":
-		return func(pod *corev1.Pod) { pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 3}} }
-	case "on-node":
-		return func(pod *corev1.Pod) { pod.Spec.NodeName = "n" }
-	case "job":
-		return of("batch/v1", "Job")
-	case "volcano":
-		return of("batch.volcano.sh/v1alpha1", "Job")
-	case "tracked":
-		return func(pod *corev1.Pod) { pod.Finalizers = []string{batchv1.JobTrackingFinalizer} }
-	case "says":
-		return func(pod *corev1.Pod) {
-			pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = strings.NewReplacer(";", ",", "->", ":").Replace(value)
-		}
-	}
-	l.t.Fatalf("no option %s", word)
-	return nil
+	l.pods = append(l.pods, some(n, subset, words[1:]...)...)
 }
 
 func (l *line) show(command string) []string {
@@ -199,10 +146,10 @@ func (l *line) show(command string) []string {
 		l.workload.GroupKind, l.workload.Revision, l.workload.MayFail = l.kind, l.revision, l.mayFail
 	}
 	if command == "assign" {
-		got := assign(Input{Pod: unnamed(revision(l.of)), Spread: l.ws, Workload: l.workload, Pods: l.pods, Reservations: l.reserved, Now: now})
+		got := assign(Input{Pod: unnamed("r" + l.of), Spread: l.ws, Workload: l.workload, Pods: l.pods, Reservations: l.reserved, Now: l.now})
 		return []string{fmt.Sprintf("%q: %s", got.Subset, got.Why)}
 	}
-	got := Compute(State{Spread: l.ws, Workload: l.workload, Pods: l.pods, Moved: l.moved, Now: now})
+	got := Compute(State{Spread: l.ws, Workload: l.workload, Pods: l.pods, Moved: l.moved, Now: l.now})
 	switch command {
 	case "moves":
 		return []string{fmt.Sprintf("%d of %d may go, %d stay, again after %v", got.MayDelete, len(got.Deletions), len(got.Staying), got.RequeueAfter)}
@@ -244,7 +191,11 @@ func show(c *Computed) (lines []string) {
 		lines = append(lines, "cost "+key+": "+strings.Join(costs[key], " "))
 	}
 	for _, d := range c.Deletions {
-		lines = append(lines, fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why))
+		text := fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why)
+		if len(d.After) > 0 {
+			text += ", after " + strings.Join(d.After, " ")
+		}
+		lines = append(lines, text)
 	}
 	for _, name := range c.Recovered {
 		lines = append(lines, "recovered "+name)
@@ -304,26 +255,5 @@ func TestShare(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got): %s", test.name, diff)
 		}
-	}
-}
-
-const zones = `subsets:
-- {name: a, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}
-- {name: b, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [b]}]}, tolerations: [{key: spot, operator: Exists}]}`
-
-// A pod that is misplaced since its subset adopts another one goes after that; one of another subset waits for nothing.
-// (WS-19, WS-23)
-func TestMisplacedAfterAdoption(t *testing.T) {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{"zone": "a"}}}
-	spec := strings.Replace(zones, "- {name: b,", "- {name: full, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [c]}]}}\n- {name: b,", 1)
-	fresh := pending(2 * time.Second)
-	pods := slices.Concat(some(1, "a", fresh), some(2, "full", fresh), []*corev1.Pod{newPod("loose", "")})
-	got := Compute(State{Spread: spreadOf(t, spec), Workload: deployment(4), Pods: pods, Node: func(string) *corev1.Node { return node }, Now: now})
-	after := map[string][]string{}
-	for _, d := range got.Deletions {
-		after[d.Subset] = d.After
-	}
-	if diff := cmp.Diff(map[string][]string{"a": {"loose"}, "full": nil}, after); diff != "" {
-		t.Errorf("(-want +got) %s", diff)
 	}
 }

@@ -85,7 +85,7 @@ func TestRows(t *testing.T) {
 			if err != nil {
 				return decoding.ReplaceAllString(err.Error(), "$1")
 			}
-			return asJSON(t, list)
+			return patches.JSON(t, list)
 		case "holder":
 			return holder(t, r.All)
 		case "conflict":
@@ -161,7 +161,8 @@ func injected(t *testing.T, in Input) string {
 			t.Errorf("WS-6: again: error %v, %+v", err, next)
 		}
 	}
-	return fmt.Sprintf("counted %t, labels %v\nannotations %v\n%s", result.Counted, result.Pod.Labels, result.Pod.Annotations, asJSON(t, result.Pod.Spec))
+	got := result.Pod
+	return fmt.Sprintf("counted %t, labels %v\nannotations %v\n%s", result.Counted, got.Labels, got.Annotations, patches.JSON(t, got.Spec))
 }
 
 // decoding is what libraries say of bytes that they cannot decode, which is not shown.
@@ -177,7 +178,7 @@ func counted(t *testing.T, r *row, costs bool) string {
 	}
 	for _, a := range got.Adopt {
 		if len(a.Labels) > 0 || len(a.Annotations) > 1 {
-			lines = append(lines, "labels "+asJSON(t, a.Labels)+", annotations "+asJSON(t, a.Annotations))
+			lines = append(lines, "labels "+patches.JSON(t, a.Labels)+", annotations "+patches.JSON(t, a.Annotations))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -226,16 +227,7 @@ func status(t *testing.T, r *row) string {
 		said += fmt.Sprint(", again after ", got.RequeueAfter)
 	}
 	for _, subset := range got.Status.SubsetStatuses {
-		said += "\n" + asJSON(t, subset)
+		said += "\n" + patches.JSON(t, subset)
 	}
 	return said
-}
-
-func asJSON(t *testing.T, value any) string {
-	t.Helper()
-	data, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }

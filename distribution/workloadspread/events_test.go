@@ -97,18 +97,16 @@ func TestEventsThatMatter(t *testing.T) {
 // Workloads that are scaled, come to another revision, come or go concern the WorkloadSpreads that name
 // them, or what controls them.
 func TestWorkloadsThatMatter(t *testing.T) {
-	named := func(name, kind, workload string) *v1alpha1.WorkloadSpread {
-		ws := newSpread(t, name, "subsets: [{name: a}]")
-		ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: kind, Name: workload}
-		return ws
+	named := func(name, apiVersion, kind, workload string) *v1alpha1.WorkloadSpread {
+		const spec = "{targetRef: {apiVersion: %s, kind: %s, name: %s}, subsets: [{name: a}]}"
+		return newSpread(t, name, fmt.Sprintf(spec, apiVersion, kind, workload))
 	}
-	set := named("cloneset", "CloneSet", "web")
-	set.Spec.TargetReference.APIVersion = "apps.kruise.io/v1alpha1"
 	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceSpreads: {
-		named("deployment", "Deployment", "web"), named("replicaset", "ReplicaSet", "web-1"), named("other", "Deployment", "other"), set}}}}
+		named("deployment", "apps/v1", "Deployment", "web"), named("replicaset", "apps/v1", "ReplicaSet", "web-1"),
+		named("other", "apps/v1", "Deployment", "other"), named("cloneset", "apps.kruise.io/v1alpha1", "CloneSet", "web")}}}}
 	rs := func(replicas int32, changes ...func(*appsv1.ReplicaSet)) *appsv1.ReplicaSet {
-		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
-			OwnerReferences: []metav1.OwnerReference{*ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas}}
+		_, rs := webWorkloads()
+		rs.Spec.Replicas = &replicas
 		for _, change := range changes {
 			change(rs)
 		}

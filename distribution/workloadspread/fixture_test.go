@@ -157,9 +157,12 @@ func newSpread(t testing.TB, name, spec string) *v1alpha1.WorkloadSpread {
 	return ws
 }
 
-func (c *cluster) createSpread(name, spec string) {
+// createSpread creates a WorkloadSpread of the Deployment of its name, or of another one.
+func (c *cluster) createSpread(name, spec string, of ...string) {
 	c.T.Helper()
-	_, err := c.spreads.WorkloadSpreads("default").Create(c.T.Context(), newSpread(c.T, name, spec), metav1.CreateOptions{})
+	ws := newSpread(c.T, append(of, name)[0], spec)
+	ws.Name = name
+	_, err := c.spreads.WorkloadSpreads("default").Create(c.T.Context(), ws, metav1.CreateOptions{})
 	c.Must(err)
 	synctest.Wait()
 }

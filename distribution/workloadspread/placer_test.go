@@ -77,7 +77,7 @@ func TestPlaceAtOnce(t *testing.T) {
 				for range 2 {
 					c.ForgetRequests()
 					want := map[string]int{"a": 20, "b": 20, "c": 10}
-					if diff := cmp.Diff(want, c.admitAll(50, owner, replicas...)); diff != "" {
+					if diff := cmp.Diff(want, subsets(c.admitAll(50, owner, replicas...))); diff != "" {
 						t.Errorf("(-want +got) %s", diff)
 					}
 					if sent := c.Sent(); len(sent) > test.most {
@@ -90,19 +90,27 @@ func TestPlaceAtOnce(t *testing.T) {
 	}
 }
 
-// admitAll asks replicas in turn about pods that come at the same time, and counts them by subset.
-func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Placer) map[string]int {
+// admitAll asks replicas in turn about pods that come at the same time.
+func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Placer) []*corev1.Pod {
 	c.T.Helper()
-	subsets := make(chan string, n)
+	pods := make([]*corev1.Pod, n)
 	var all sync.WaitGroup
 	for i := range n {
-		all.Go(func() { subsets <- c.admit(replicas[i%len(replicas)], generated(owner)) })
+		all.Go(func() {
+			pods[i] = generated(owner)
+			c.admit(replicas[i%len(replicas)], pods[i])
+		})
 	}
 	all.Wait()
-	close(subsets)
+	return pods
+}
+
+// subsets counts pods by subset.
+func subsets(pods []*corev1.Pod) map[string]int {
 	counts := map[string]int{}
-	for subset := range subsets {
-		counts[subset]++
+	for _, pod := range pods {
+		matched, _ := spread.Matched(pod)
+		counts[matched.Subset]++
 	}
 	return counts
 }
@@ -151,14 +159,13 @@ func TestPlaceOfManyPods(t *testing.T) {
 		c.deployment("web", 3000)
 		owner := c.replicaSet("web", 1, 3000)
 		c.createSpread("web", "subsets: [{name: a, maxReplicas: 2500}, {name: b}]")
-		ws, err := c.spreads.WorkloadSpreads("default").Get(t.Context(), "web", metav1.GetOptions{})
-		c.Must(err)
+		ws := c.spread("web")
 		var all []spread.Reservation
 		for i := range mostReserved {
 			all = append(all, spread.Reservation{Key: fmt.Sprint("uid.1.", i), Subset: "a", Since: time.Now()})
 		}
 		ws.Status = *spread.Reserve(ws, 3000, all)
-		_, err = c.spreads.WorkloadSpreads("default").UpdateStatus(t.Context(), ws, metav1.UpdateOptions{})
+		_, err := c.spreads.WorkloadSpreads("default").UpdateStatus(t.Context(), ws, metav1.UpdateOptions{})
 		c.Must(err)
 		p := c.placer()
 		if err := p.Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner)); err == nil || !strings.Contains(err.Error(), "2000 pods of WorkloadSpread web are being created") {

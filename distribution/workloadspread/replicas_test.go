@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
@@ -39,17 +37,18 @@ type creator struct {
 	began    map[string]time.Time // when a pod was created
 }
 
+// startCreating starts a controller and two replicas of the webhook, whose caches are so far behind.
+func (c *cluster) startCreating(behind time.Duration) (of *creator, stop func()) {
+	c.T.Helper()
+	of = &creator{cluster: c, replicas: []*Placer{c.placer(), c.placer()}, began: map[string]time.Time{}}
+	_, stop = c.start()
+	c.behind(behind)
+	c.ForgetRequests()
+	return of, stop
+}
+
 func (c *creator) create(n int, owner metav1.OwnerReference) {
-	pods := make([]*corev1.Pod, n)
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			pods[i] = generated(owner)
-			c.admit(c.replicas[i%len(c.replicas)], pods[i])
-		})
-	}
-	all.Wait()
-	for _, pod := range pods {
+	for _, pod := range c.admitAll(n, owner, c.replicas...) {
 		c.created++
 		pod.Name, pod.Namespace = fmt.Sprint("p", c.created), "default"
 		c.began[pod.Name] = time.Now()
@@ -69,14 +68,16 @@ func (c *creator) ready(after time.Duration) map[string][]corev1.Pod {
 	return by
 }
 
-// subsets counts pods by subset.
-func (c *creator) subsets() map[string]int {
-	counts := map[string]int{}
+// expectSubsets holds that the limits of both tests hold.
+func (c *creator) expectSubsets(when string) {
+	c.T.Helper()
+	var pods []*corev1.Pod
 	for _, pod := range c.Pods() {
-		matched, _ := spread.Matched(&pod)
-		counts[matched.Subset]++
+		pods = append(pods, &pod)
 	}
-	return counts
+	if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, subsets(pods)); diff != "" {
+		c.T.Errorf("%s (-want +got) %s", when, diff)
+	}
 }
 
 // rollOut has a Deployment go from one ReplicaSet to the next, a quarter of the pods at a time, until it is done.
@@ -127,11 +128,8 @@ func TestFastRollouts(t *testing.T) {
 		c.deployment("web", replicas)
 		before := c.replicaSet("web", 1, replicas)
 		c.createSpread("web", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 20}, {name: c}]")
-		of := &creator{cluster: c, replicas: []*Placer{c.placer(), c.placer()}, began: map[string]time.Time{}}
-		_, stop := c.start()
+		of, stop := c.startCreating(60 * time.Millisecond)
 		defer stop()
-		c.behind(60 * time.Millisecond)
-		c.ForgetRequests()
 		of.create(replicas, before)
 		for i := range rollouts {
 			c.Sleep("3s")
@@ -144,9 +142,7 @@ func TestFastRollouts(t *testing.T) {
 					of.create(n, before)
 				}
 			}
-			if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, of.subsets()); diff != "" {
-				t.Errorf("rollout %d, settled (-want +got) %s", i+1, diff)
-			}
+			of.expectSubsets(fmt.Sprintf("rollout %d, settled", i+1))
 		}
 		const needed = replicas * (rollouts + 1)
 		if twice := of.created - needed; twice > needed/100 {
@@ -165,19 +161,17 @@ func TestJobSlowStart(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				owner := owns(c.Object("create", "batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`))
 				c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 20}, {name: b, maxReplicas: 40%}, {name: c}]")
-				of := &creator{cluster: c, replicas: []*Placer{c.placer(), c.placer()}, began: map[string]time.Time{}}
-				_, stop := c.start()
+				of, stop := c.startCreating(behind)
 				defer stop()
-				c.behind(behind)
-				c.ForgetRequests()
 				for batch := 1; of.created < 50; batch *= 2 {
 					of.create(min(batch, 50-of.created), owner)
 					of.ready(100 * time.Millisecond)
 					time.Sleep(50 * time.Millisecond)
 				}
 				c.Sleep("10m")
-				if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, of.subsets()); diff != "" || of.created != 50 {
-					t.Errorf("%d pods were created (-want +got) %s", of.created, diff)
+				of.expectSubsets(fmt.Sprint(of.created, " pods of 50 were created"))
+				if of.created != 50 {
+					t.Errorf("%d pods were created", of.created)
 				}
 				of.expectReservations(50)
 				for _, s := range c.spread("web").Status.SubsetStatuses {

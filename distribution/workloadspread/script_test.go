@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
@@ -23,6 +22,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own, with a controller. Shown are its writes,
@@ -101,15 +101,10 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 			words = append(words, argument.Key)
 		}
 	}
-	number := func(i int) (n int) {
-		if _, err := fmt.Sscan(words[i], &n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	number := func(i int) int { return patches.Number(t, words[i]) }
 	switch d.Cmd {
 	case "spread":
-		w.createOf(strings.Join(words, ""), d.Input)
+		w.createSpread(append(words, "web")[0], d.Input, "web")
 	case "edit", "remove":
 		w.change(strings.Join(words, ""), d.Input)
 	case "meanwhile":
@@ -127,8 +122,7 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) {
 	case "workload":
 		w.sets["0"] = owns(w.Object("create", words[0], d.Input))
 	case "node":
-		_, err := w.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": strings.Join(words, "")}}}, metav1.CreateOptions{})
-		w.Must(err)
+		w.AddNodes(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": strings.Join(words, "")}}})
 	case "patch":
 		w.PatchPod(words[0], d.Input, "status")
 	case "webhook":
@@ -255,23 +249,8 @@ func (w *world) startWebhook(placedByWorkloads bool, d *datadriven.TestData) {
 	w.T.Cleanup(w.Start(p.Run))
 }
 
-// createOf creates a WorkloadSpread, web if it has no other name, of the Deployment web unless its spec says another target.
-func (w *world) createOf(name, spec string) {
-	ws := newSpread(w.T, "web", spec)
-	if name != "" {
-		ws.Name = name
-	}
-	_, err := w.spreads.WorkloadSpreads("default").Create(w.T.Context(), ws, metav1.CreateOptions{})
-	w.Must(err)
-	synctest.Wait()
-}
-
 // pods plays a command about pods.
 func (w *world) pods(d *datadriven.TestData, words []string) {
-	in := ""
-	if d.HasArg("in") {
-		d.ScanArgs(w.T, "in", &in)
-	}
 	for i, name := range words {
 		switch {
 		case d.Cmd == "in" && i > 1:
@@ -283,9 +262,9 @@ func (w *world) pods(d *datadriven.TestData, words []string) {
 		case d.Cmd == "stuck":
 			w.stuck(name)
 		case d.Cmd == "delete" && d.HasArg("in"):
-			later, err := time.ParseDuration(in)
-			w.Must(err)
-			time.AfterFunc(later, func() { w.RemovePod(name) })
+			later := ""
+			d.ScanArgs(w.T, "in", &later)
+			time.AfterFunc(patches.Duration(w.T, later), func() { w.RemovePod(name) })
 		case d.Cmd == "delete":
 			w.RemovePod(name)
 		case i > 1:

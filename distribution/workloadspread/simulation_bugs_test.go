@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -32,7 +31,7 @@ import (
 // TestSimulationFindsBugs plants bugs into the parts that spread pods: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
 	plant := simulation.Plant(t, func(b bug) *simulation.Subject { return simulated(&b) })
-	plant("pods that have ended count", invariants.Status, 25, inPods(revive))
+	plant("pods that have ended count", invariants.Status, 25, inPods(revived(corev1.PodFailed)))
 	plant("pods that are being deleted count", invariants.Needless, 10, inPods(undelete))
 	plant("observedGeneration is not written", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 		if p.Status != nil {
@@ -40,8 +39,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}
 	}))
 	plant("pods of old ReplicaSets are not seen", invariants.Status, 0, bug{of: ofDeployment, hides: laterReplicaSets})
-	plant("all subsets cost the same", invariants.Order, 0, inPlan(costAlike))
-	plant("costs with percentages are not graded", invariants.Order, 17, inPlan(ungraded))
+	plant("all subsets cost the same", invariants.Order, 0, inPlan(costing(func(cost string) bool { return cost == "200" }, "100")))
+	plant("costs with percentages are not graded", invariants.Order, 17,
+		inPlan(costing(func(cost string) bool { return len(cost) > len("-1000") }, "9000000")))
 	plant("pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
 		p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return patch.Subset == v1alpha1.FakeSubsetName })
 	}))
@@ -73,22 +73,18 @@ func TestSimulationFindsBugs(t *testing.T) {
 	plant("a patch hits whatever has the name", invariants.Ownership, 0, onWire(simulation.Forgetting(http.MethodPatch, "pods", "metadata", "uid")))
 	plant("pods that were sent are forgotten", invariants.Placement, 1, bug{forgets: true})
 	plant("pods that are gone stay reserved", invariants.Placement, 0, bug{of: ofDeployment, misses: true})
-	plant("pods that have ended keep their place", invariants.Placement, 11, inPlacer(changing(revive)))
+	plant("pods that have ended keep their place", invariants.Placement, 11, inPlacer(changing(revived(corev1.PodFailed))))
 	plant("pods are sent to a closed subset", invariants.Placement, 0, inPlacer(changing(func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil })))
 	plant("new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(changing(func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" })))
 	plant("limits are of what there is beyond", invariants.Placement, 0, inPlacer(changing(func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) })))
-	plant("the selector of targetFilter is not read", invariants.Status, 18, bug{sees: changing(func(ws *v1alpha1.WorkloadSpread) {
-		if ws.Spec.TargetFilter != nil {
-			ws.Spec.TargetFilter.Selector = nil
-		}
-	})})
-	plant("the paths of targetFilter are not read", invariants.Status, 0, bug{sees: changing(func(ws *v1alpha1.WorkloadSpread) {
-		if ws.Spec.TargetFilter != nil {
-			ws.Spec.TargetFilter.ReplicasPathList = nil
-		}
-	}), controller: spoil{Often: wantTwice}})
-	plant("new pods get no tolerations", invariants.Placement, 0, inPlacer(eachSubset(func(s *v1alpha1.WorkloadSpreadSubset) { s.Tolerations = nil })))
-	plant("new pods get no patch", invariants.Placement, 0, inPlacer(eachSubset(func(s *v1alpha1.WorkloadSpreadSubset) { s.Patch.Raw = nil })))
+	plant("the selector of targetFilter is not read", invariants.Status, 18,
+		bug{sees: changing(inFilter(func(f *v1alpha1.TargetFilter) { f.Selector = nil }))})
+	plant("the paths of targetFilter are not read", invariants.Status, 0,
+		bug{sees: changing(inFilter(func(f *v1alpha1.TargetFilter) { f.ReplicasPathList = nil })), controller: spoil{Often: wantTwice}})
+	plant("new pods get no tolerations", invariants.Placement, 0,
+		inPlacer(changing(inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.Tolerations = nil }))))
+	plant("new pods get no patch", invariants.Placement, 0,
+		inPlacer(changing(inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.Patch.Raw = nil }))))
 	plant("new pods go anywhere", invariants.Placement, 0, inPlacer(changing(demandNothing)))
 	plant("replicas do not know of each other", invariants.Placement, 1, bug{of: ofDeployment, together: true, strangers: true})
 	plant("what is decided may take for ever to be written", invariants.Placement, 356, bug{of: ofDeployment, together: true, patient: true})
@@ -117,6 +113,14 @@ type bug struct {
 }
 
 type spoil = simulation.Spoil[Options, Reconciler]
+
+// spreading is what is played with bugs that spread a kind of workload.
+func spreading(of *spreadKind) func(bug) *simulation.Subject {
+	return func(b bug) *simulation.Subject {
+		b.of = of
+		return simulated(&b)
+	}
+}
 
 func ofADeployment(b bug) bug {
 	b.of = ofDeployment
@@ -166,12 +170,21 @@ func changing[T interface{ DeepCopy() T }](change func(T)) func(any) any {
 	}
 }
 
-func eachSubset(change func(*v1alpha1.WorkloadSpreadSubset)) func(any) any {
-	return changing(func(ws *v1alpha1.WorkloadSpread) {
+// inSubsets changes each subset of a spec, and inFilter its targetFilter, if it has one.
+func inSubsets(change func(*v1alpha1.WorkloadSpreadSubset)) func(*v1alpha1.WorkloadSpread) {
+	return func(ws *v1alpha1.WorkloadSpread) {
 		for i := range ws.Spec.Subsets {
 			change(&ws.Spec.Subsets[i])
 		}
-	})
+	}
+}
+
+func inFilter(change func(*v1alpha1.TargetFilter)) func(*v1alpha1.WorkloadSpread) {
+	return func(ws *v1alpha1.WorkloadSpread) {
+		if ws.Spec.TargetFilter != nil {
+			change(ws.Spec.TargetFilter)
+		}
+	}
 }
 
 // misread is a Reader of objects as sees returns them, without what is hidden.
@@ -231,9 +244,12 @@ func wantTwice(u *simulation.User, r *rand.Rand) {
 		simulation.Pick(`[{"name":"a","maxReplicas":"%v%%"},{"name":"b"}]`, 20, 50)(r) + `}}`)
 }
 
-func revive(pod *corev1.Pod) {
-	if pod.Status.Phase == corev1.PodFailed {
-		pod.Status.Phase = corev1.PodRunning
+// revived has pods run that have ended so.
+func revived(ended corev1.PodPhase) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		if pod.Status.Phase == ended {
+			pod.Status.Phase = corev1.PodRunning
+		}
 	}
 }
 
@@ -243,17 +259,10 @@ func aSecondOlder(pod *corev1.Pod) {
 	pod.CreationTimestamp = metav1.NewTime(pod.CreationTimestamp.Add(-time.Second))
 }
 
-func demandNothing(ws *v1alpha1.WorkloadSpread) {
-	for i := range ws.Spec.Subsets {
-		ws.Spec.Subsets[i].RequiredNodeSelectorTerm = nil
-	}
-}
-
-func preferNothing(ws *v1alpha1.WorkloadSpread) {
-	for i := range ws.Spec.Subsets {
-		ws.Spec.Subsets[i].PreferredNodeSelectorTerms = nil
-	}
-}
+var (
+	demandNothing = inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.RequiredNodeSelectorTerm = nil })
+	preferNothing = inSubsets(func(s *v1alpha1.WorkloadSpreadSubset) { s.PreferredNodeSelectorTerms = nil })
+)
 
 func hurry(ws *v1alpha1.WorkloadSpread) {
 	if a := ws.Spec.ScheduleStrategy.Adaptive; a != nil {
@@ -282,20 +291,13 @@ func stayClosed(s *Snapshot, p *Plan) {
 	}
 }
 
-// costAlike has deleting pods of all subsets cost the same.
-func costAlike(_ *Snapshot, p *Plan) {
-	for i := range p.Patches {
-		if cost := p.Patches[i].Annotations[corev1.PodDeletionCost]; cost != nil && *cost == "200" {
-			*cost = "100"
-		}
-	}
-}
-
-// ungraded has deleting the pods of a subset cost the same though limits are percentages.
-func ungraded(_ *Snapshot, p *Plan) {
-	for i := range p.Patches {
-		if cost := p.Patches[i].Annotations[corev1.PodDeletionCost]; cost != nil && len(*cost) > len("-1000") {
-			*cost = strconv.Itoa(9_000_000)
+// costing has deleting some pods, by what that costs, cost the same.
+func costing(which func(cost string) bool, now string) func(*Snapshot, *Plan) {
+	return func(_ *Snapshot, p *Plan) {
+		for i := range p.Patches {
+			if cost := p.Patches[i].Annotations[corev1.PodDeletionCost]; cost != nil && which(*cost) {
+				*cost = now
+			}
 		}
 	}
 }

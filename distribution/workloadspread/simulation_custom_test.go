@@ -35,10 +35,7 @@ func TestSimulationOfCustomKinds(t *testing.T) {
 
 // TestSimulationFindsBugsOfCustomKinds plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfCustomKinds(t *testing.T) {
-	plant := simulation.Plant(t, func(b bug) *simulation.Subject {
-		b.of = ofRollout
-		return simulated(&b)
-	})
+	plant := simulation.Plant(t, spreading(ofRollout))
 	plant("pods get costs", invariants.Order, 0, inPlan(costOfCustom))
 	plant("the owners of owners are not looked at", invariants.Status, 0, bug{hides: replicaSet})
 	plant("new pods are placed without what stands between", invariants.Placement, 0, bug{placerHides: replicaSet})

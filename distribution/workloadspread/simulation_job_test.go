@@ -31,10 +31,7 @@ func TestSimulationOfJobs(t *testing.T) {
 
 // TestSimulationFindsBugsOfJobs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugsOfJobs(t *testing.T) {
-	plant := simulation.Plant(t, func(b bug) *simulation.Subject {
-		b.of = ofJob
-		return simulated(&b)
-	})
+	plant := simulation.Plant(t, spreading(ofJob))
 	plant("pods get costs", invariants.Order, 0, inPlan(costOfCustom))
 	plant("pods that are misplaced are deleted", invariants.Needless, 0, inPlan(deleteOfCustom))
 	plant("pods that could not be scheduled are deleted", invariants.Needless, 47, inPlan(func(_ *Snapshot, p *Plan) {
@@ -46,15 +43,9 @@ func TestSimulationFindsBugsOfJobs(t *testing.T) {
 		}
 		p.MayDelete = len(p.Deletions)
 	}))
-	plant("pods that have succeeded count", invariants.Status, 0, inPods(repeat))
-	plant("pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(changing(repeat)))
+	plant("pods that have succeeded count", invariants.Status, 0, inPods(revived(corev1.PodSucceeded)))
+	plant("pods that have succeeded keep their place", invariants.Placement, 0, inPlacer(changing(revived(corev1.PodSucceeded))))
 	plant("the completions are wanted, and not the parallelism", invariants.Status, 0, inWorkload(func(w *spread.Workload) { w.Replicas = new(int32(completions)) }))
-}
-
-func repeat(pod *corev1.Pod) {
-	if pod.Status.Phase == corev1.PodSucceeded {
-		pod.Status.Phase = corev1.PodRunning
-	}
 }
 
 // completions is how many pods of a Job are to succeed: more than a history comes to, for most seeds.

@@ -75,10 +75,15 @@ func (c *cluster) addPods(names ...string) {
 	c.T.Helper()
 	for _, name := range names {
 		app, _, _ := strings.Cut(name, "-")
-		c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: name, Labels: map[string]string{"app": app}},
-			Spec: corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main", Image: "web:1"}}}})
+		c.CreatePod(podOn("node-1", name, app))
 		c.Sleep("1s")
 	}
+}
+
+// podOn is a pod on a node, as a user creates it.
+func podOn(node, name, app string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: name, Labels: map[string]string{"app": app}},
+		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "web:1"}}}}
 }
 
 func (c *cluster) get(name string) *v1alpha1.EphemeralJob {

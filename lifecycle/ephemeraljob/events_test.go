@@ -102,26 +102,18 @@ func TestEventsThatDoNotMatter(t *testing.T) {
 
 // EJ-24: whom a pod concerns.
 func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
-	jobs := readers.Memory{}
-	add := func(name string, edits ...func(*v1alpha1.EphemeralJob)) {
-		job := newJob()
+	var jobs []metav1.Object
+	for name, fields := range map[string]string{
+		"web": "{}", "all": "spec: {selector: {matchLabels: null}}", "none": "spec: {selector: null}",
+		"db": "spec: {selector: {matchLabels: {app: db}}}", "elsewhere": "metadata: {namespace: bank}",
+		"unreadable": "spec: {selector: {matchExpressions: [{key: '', operator: Like}]}}",
+		"finished":   "status: {completionTime: '2026-01-01T12:00:00Z'}", "leaving": "metadata: {deletionTimestamp: '2026-01-01T12:00:00Z'}",
+	} {
+		job := jobOf(t, fields)
 		job.Name = name
-		for _, edit := range edits {
-			edit(job)
-		}
-		jobs[resourceEphemeralJobs] = append(jobs[resourceEphemeralJobs], job)
+		jobs = append(jobs, job)
 	}
-	add("web")
-	add("all", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector = &metav1.LabelSelector{} })
-	add("none", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector = nil })
-	add("db", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector.MatchLabels["app"] = "db" })
-	add("unreadable", func(j *v1alpha1.EphemeralJob) {
-		j.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Operator: "Like"}}
-	})
-	add("elsewhere", func(j *v1alpha1.EphemeralJob) { j.Namespace = "bank" })
-	add("finished", func(j *v1alpha1.EphemeralJob) { j.Status.CompletionTime = &metav1.Time{Time: noon} })
-	add("leaving", func(j *v1alpha1.EphemeralJob) { j.DeletionTimestamp = &metav1.Time{Time: noon} })
-	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: jobs}}
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceEphemeralJobs: jobs}}}
 	web, db := newPod("p1", 0), newPod("p1", 0)
 	db.Labels["app"] = "db"
 	mutation.CheckEvents(t, o.podChanged,

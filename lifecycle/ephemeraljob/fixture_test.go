@@ -14,10 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// words are those of testdata/words.yaml.
+var words = patches.Read("testdata/words.yaml", noon)
 
 // newJob is a job that the controller has seen, for all pods of the label app=web.
 func newJob() *v1alpha1.EphemeralJob {
@@ -49,12 +53,10 @@ func jobOf(t testing.TB, text string) *v1alpha1.EphemeralJob {
 
 // newPod is a running pod, as old as its place says.
 func newPod(name string, place int) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"app": "web"},
-			CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(place)*time.Second - time.Hour))},
-		Spec:   corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "main", Image: "web:1"}}},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning},
-	}
+	pod := podOn("node", name, "web")
+	pod.UID, pod.Status.Phase = types.UID(name), corev1.PodRunning
+	pod.CreationTimestamp = metav1.NewTime(noon.Add(time.Duration(place)*time.Second - time.Hour))
+	return pod
 }
 
 // place builds a snapshot of a job and of pods, the oldest first. The notation of the pods is
@@ -76,24 +78,8 @@ func place(t testing.TB, job *v1alpha1.EphemeralJob, text string) *Snapshot {
 
 func alter(t testing.TB, job *v1alpha1.EphemeralJob, pod *corev1.Pod, i int, state string) {
 	t.Helper()
-	switch state {
-	case "pending":
-		pod.Spec.NodeName, pod.Status.Phase = "", corev1.PodPending
-		return
-	case "ended":
-		pod.Status.Phase = corev1.PodSucceeded
-		return
-	case "broken":
-		pod.Status.Phase = corev1.PodFailed
-		return
-	case "leaving":
-		pod.DeletionTimestamp = &metav1.Time{Time: noon}
-		return
-	case "other":
-		pod.Labels["app"] = "other"
-		return
-	case "taken":
-		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{container("debug")}
+	if patches.Has[corev1.Pod](words, state) {
+		*pod = *patches.Changed(words, pod, state)
 		return
 	}
 	injected := containersFor(job)[i]
@@ -105,23 +91,17 @@ func alter(t testing.TB, job *v1alpha1.EphemeralJob, pod *corev1.Pod, i int, sta
 
 // stateNamed is the state of a container that the kubelet reports; nil if it has not.
 func stateNamed(name string) *corev1.ContainerState {
-	switch code, exits := strings.CutPrefix(name, "exit"); {
-	case name == "injected":
+	if name == "injected" {
 		return nil
-	case name == "running":
-		return &corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	case name == "waiting":
-		return &corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
-	case name == "badconfig":
-		return &corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: "no such secret"}}
-	case name == "unstartable":
-		return &corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: "no such file"}}
-	case exits:
-		n, _ := strconv.Atoi(code) // digits it has
-		return &corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(n), Reason: map[bool]string{true: "Completed", false: "Error"}[n == 0],
-			Message: name, FinishedAt: metav1.NewTime(noon)}}
 	}
-	panic("no state " + name)
+	code, exits := strings.CutPrefix(name, "exit")
+	if !exits {
+		return patches.Changed(words, &corev1.ContainerState{}, name)
+	}
+	n, _ := strconv.Atoi(code) // digits it has
+	reason := map[bool]string{true: "Completed", false: "Error"}[n == 0]
+	return &corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: int32(n), Reason: reason, Message: name, FinishedAt: metav1.NewTime(noon)}}
 }
 
 // show shows what a plan does, in a line.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -71,7 +71,7 @@ func (w *planSteps) step(line string) {
 	case "idle":
 		w.Idle = map[types.UID]time.Time{"p1": w.time("-" + rest)}
 	case "filled":
-		for i := range w.number(words[1]) {
+		for i := range patches.Number(w.t, words[1]) {
 			w.inject(words[0], container(fmt.Sprint("other-", i)))
 		}
 	case "owned":
@@ -91,7 +91,7 @@ func (w *planSteps) step(line string) {
 			w.Refusals.Pods = map[types.UID]Refusal{}
 		}
 		text := strings.Join(strings.Fields(rest)[3:], " ")
-		w.Refusals.Pods[types.UID(words[0])] = Refusal{Message: text, Until: w.time(words[1]), Times: w.number(words[2])}
+		w.Refusals.Pods[types.UID(words[0])] = Refusal{Message: text, Until: w.time(words[1]), Times: patches.Number(w.t, words[2])}
 	case "until":
 		w.Refusals.Until = w.time(rest)
 	case "forgotten":
@@ -208,18 +208,8 @@ func (w *planSteps) must(err error) {
 	}
 }
 
-func (w *planSteps) number(text string) int {
-	n, err := strconv.Atoi(text)
-	w.must(err)
-	return n
-}
-
 // time is that of a duration since noon.
-func (w *planSteps) time(text string) time.Time {
-	d, err := time.ParseDuration(text)
-	w.must(err)
-	return noon.Add(d)
-}
+func (w *planSteps) time(text string) time.Time { return noon.Add(patches.Duration(w.t, text)) }
 
 // inject puts an ephemeral container into a pod.
 func (w *planSteps) inject(name string, c corev1.EphemeralContainer) {

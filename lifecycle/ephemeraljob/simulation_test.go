@@ -45,7 +45,7 @@ func TestRegressions(t *testing.T) {
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
 func TestUsersEditEveryField(t *testing.T) {
 	t.Parallel()
-	editing.Check(t, editing.Subject[v1alpha1.EphemeralJob]{Create: problems, Update: func(job, _ *v1alpha1.EphemeralJob) field.ErrorList { return problems(job) }}, simulated(&spoil{}))
+	editing.Check(t, editing.Subject[v1alpha1.EphemeralJob]{Create: problems, Update: problemsLater}, simulated(&spoil{}))
 }
 
 // problems are what the plan says is wrong with a job: there is no webhook of EphemeralJobs.
@@ -53,10 +53,13 @@ func problems(job *v1alpha1.EphemeralJob) (errs field.ErrorList) {
 	job = job.DeepCopy()
 	job.Status, job.DeletionTimestamp = v1alpha1.EphemeralJobStatus{}, nil
 	for _, problem := range NewPlan(&Snapshot{Job: job, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}).Problems {
-		errs = append(errs, field.Forbidden(field.NewPath("spec"), problem.Err.Error()))
+		errs = append(errs, field.Forbidden(field.NewPath(problem.Err.Error()), ""))
 	}
 	return errs
 }
+
+// problemsLater are those of a job that was changed.
+func problemsLater(job, _ *v1alpha1.EphemeralJob) field.ErrorList { return problems(job) }
 
 // simulated is what a simulation needs to know of EphemeralJobs, whose controller has a bug.
 func simulated(bug *spoil) *simulation.Subject {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -109,20 +108,12 @@ func (c *cluster) shortOutcome() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func podNames(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = fmt.Sprintf("web-%04d", i)
-	}
-	return names
-}
-
 // addMany creates pods of one age.
 func (c *cluster) addMany(n int) {
 	c.T.Helper()
-	for _, name := range podNames(n) {
-		_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(c.T.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
-			Spec: corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main", Image: "web:1"}}}}, metav1.CreateOptions{})
+	for i := range n {
+		pod := podOn("node-1", fmt.Sprintf("web-%04d", i), "web")
+		_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
 		c.Must(err)
 	}
 }

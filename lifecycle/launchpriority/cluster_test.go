@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var tested = fixture.Package[Options, Snapshot, Plan]{New: New, NewReconciler: NewReconciler,
@@ -46,11 +47,18 @@ func newCluster(f *fixture.Cluster) *cluster {
 	return c
 }
 
-// create creates the pod web as the webhook makes it, of containers with
-// priorities: main=0, log=5. Their images are bad.
+// create creates the pod web, and returns it.
 func (c *cluster) create(containers []string) *corev1.Pod {
 	c.T.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: fixture.Web.Name}}
+	createPod(c.Cluster, fixture.Web.Name, containers...)
+	return c.pod()
+}
+
+// createPod creates a pod as the webhook makes it, of containers with
+// priorities: main=0, log=5. Their images are bad.
+func createPod(c *fixture.Cluster, name string, containers ...string) {
+	c.T.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name}}
 	for _, container := range containers {
 		name, priority, _ := strings.Cut(container, "=")
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
@@ -59,7 +67,12 @@ func (c *cluster) create(containers []string) *corev1.Pod {
 	}
 	c.Must(barrier.Mutate(pod, ""))
 	c.CreatePod(pod)
-	pod, err := c.Kube.CoreV1().Pods(pod.Namespace).Get(c.T.Context(), pod.Name, metav1.GetOptions{})
+}
+
+// pod is the pod web.
+func (c *cluster) pod() *corev1.Pod {
+	c.T.Helper()
+	pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), fixture.Web.Name, metav1.GetOptions{})
 	c.Must(err)
 	return pod
 }
@@ -121,10 +134,8 @@ func (c *cluster) deleteConfigMap() {
 // states shows the containers as the kubelet does: created or ready, in order.
 func (c *cluster) states() string {
 	c.T.Helper()
-	pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), fixture.Web.Name, metav1.GetOptions{})
-	c.Must(err)
 	var all []string
-	for _, s := range pod.Status.ContainerStatuses {
+	for _, s := range c.pod().Status.ContainerStatuses {
 		switch {
 		case s.Ready:
 			all = append(all, s.Name+":ready")
@@ -133,6 +144,11 @@ func (c *cluster) states() string {
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+func (c *cluster) marked() bool {
+	c.T.Helper()
+	return c.pod().Annotations[v1alpha1.LaunchPriorityCompletedAnnotation] == "true"
 }
 
 // settle lets kubelet and controller work until they have settled.

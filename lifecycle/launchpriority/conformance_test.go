@@ -4,9 +4,12 @@ package launchpriority
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -32,13 +35,7 @@ func TestConformance(t *testing.T) {
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())}
 			return conformance.Made(tested, o, Rules(o))
 		},
-		Create: func(c *conformance.Cluster, name string) {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{
-				{Name: "main", Image: "main:bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: "0"}}},
-				{Name: "proxy", Image: "proxy:bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: "5"}}}}}}
-			c.Must(barrier.Mutate(pod, ""))
-			c.CreatePod(pod)
-		},
+		Create: func(c *conformance.Cluster, name string) { createPod(c.Cluster, name, "main=0", "proxy=5") },
 		Change: func(c *conformance.Cluster, name string) {
 			c.PatchPod(name, `{"spec":{"containers":[{"name":"proxy","image":"proxy:good"}]}}`)
 			c.KubeletStep()
@@ -65,4 +62,26 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube}, Required: "Kubernetes",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+}
+
+// A release switches what it does by default. (LP-17, LP-18)
+func TestFeaturesOf(t *testing.T) {
+	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
+		t.Errorf("1.4 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(Features{KeyBeforeReport: true, MarkCompleted: true}, FeaturesOf(podwright.Release19)); diff != "" {
+		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
+}
+
+// The right to patch pods is asked for if they are marked, and only then. (LP-18)
+func TestRulesOfMarks(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		rules := Rules(Options{Features: Features{MarkCompleted: on}})
+		if got := slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool {
+			return slices.Contains(r.Resources, "pods") && slices.Contains(r.Verbs, "patch")
+		}); got != on {
+			t.Errorf("MarkCompleted %t: rules %v", on, rules)
+		}
+	}
 }

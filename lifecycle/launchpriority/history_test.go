@@ -62,7 +62,8 @@ func playHistory(t *testing.T, seed uint64, bug func(http.RoundTripper) http.Rou
 		h.Options.Features = FeaturesOf([]podwright.Release{podwright.Release14, podwright.Release19}[h.IntN(2)])
 		h.Kubelet.Server = nil // it sends requests
 	}, func(*testing.T) {
-		h.begin(nil)
+		_, h.stop = h.Run()
+		h.faults(nil)
 		h.makePod()
 		for range 60 {
 			h.act()
@@ -76,12 +77,6 @@ func playHistory(t *testing.T, seed uint64, bug func(http.RoundTripper) http.Rou
 
 func (h *history) violate(rule, format string, args ...any) {
 	h.violations = append(h.violations, rule+": "+fmt.Sprintf(format, args...))
-}
-
-// begin starts the controller, whose requests may fail from now on.
-func (h *history) begin(fail func(fakecluster.Request) error) {
-	_, h.stop = h.Run()
-	h.faults(fail)
 }
 
 // faults has requests of the controller fail, while all are judged.
@@ -134,12 +129,6 @@ func (h *history) makePod() {
 		containers = append(containers, fmt.Sprintf("c%d=%d", i, h.IntN(4)-1))
 	}
 	h.create(containers)
-}
-
-func (h *history) pod() *corev1.Pod {
-	pod, err := h.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(h.T.Context(), fixture.Web.Name, metav1.GetOptions{})
-	h.Must(err)
-	return pod
 }
 
 // see notes which containers are ready, before any watch tells of it, and judges what the controller writes.

@@ -46,7 +46,7 @@ func FuzzMessage(f *testing.F) {
 				t.Errorf("Add lost %+v of %q", k, message)
 			}
 		}
-		if !validUTF8(key) {
+		if !utf8.ValidString(key.UserAgent) || !utf8.ValidString(key.Key) {
 			return // JSON cannot carry it
 		}
 		if !slices.Contains(listed, key) {
@@ -62,8 +62,4 @@ func FuzzMessage(f *testing.F) {
 			t.Errorf("status %s with keys %v left", after.Status, others)
 		}
 	})
-}
-
-func validUTF8(key readiness.Key) bool {
-	return utf8.ValidString(key.UserAgent) && utf8.ValidString(key.Key)
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/internal/testing/patches"
@@ -99,15 +98,14 @@ func (s *story) replay(file, name string) (reported string) {
 			return
 		}
 		reported += fmt.Sprintf("reported %s\n", cmp.Or(r.Annotations[syncAnnotation], "nothing"))
-		var err error
 		if verb == "update" {
 			r.Status = v1alpha1.ContainerRecreateRequestStatus{}
 			s.Must(json.Unmarshal([]byte(text), &r.Status))
-			_, err = s.requests.UpdateStatus(s.T.Context(), r, metav1.UpdateOptions{})
+			_, err := s.requests.UpdateStatus(s.T.Context(), r, metav1.UpdateOptions{})
+			s.Must(err)
 		} else {
-			_, err = s.requests.Patch(s.T.Context(), name, types.MergePatchType, []byte(text), metav1.PatchOptions{}, "status")
+			s.patchRequest(name, text, "status")
 		}
-		s.Must(err)
 		synctest.Wait()
 	})
 	return reported + fmt.Sprintf("told since when it is out of service: %t\n", s.get(name).Annotations[acquired] != "")

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
@@ -56,10 +54,10 @@ func TestConformance(t *testing.T) {
 			storyOf(c).node.agent()
 		},
 		Outcome: func(c *conformance.Cluster, name string) string {
-			pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
-			c.Must(err)
-			_, err = storyOf(c).requests.Get(c.T.Context(), name, metav1.GetOptions{})
-			return fmt.Sprint("in service ", readiness.Ready(pod), ", restarts ", pod.Status.ContainerStatuses[0].RestartCount, ", gone ", apierrors.IsNotFound(err))
+			s := storyOf(c)
+			pod := s.getPod(name)
+			restarts := pod.Status.ContainerStatuses[0].RestartCount
+			return fmt.Sprint("in service ", readiness.Ready(pod), ", restarts ", restarts, ", gone ", s.get(name) == nil)
 		},
 	})
 }

@@ -23,6 +23,8 @@ const (
 	syncAnnotation = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
 	acquired       = v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation
 	finalizer      = v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer
+	pending        = v1alpha1.ContainerRecreateRequestPending
+	recreating     = v1alpha1.ContainerRecreateRequestRecreating
 )
 
 // words are those of testdata/words.yaml.

@@ -5,6 +5,7 @@ package recreate_test
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -156,4 +157,12 @@ func texts(errs field.ErrorList) (out []string) {
 		out = append(out, err.Error())
 	}
 	return out
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*recreate.Snapshot{nil, {}} {
+		if plan := recreate.NewPlan(s); !reflect.DeepEqual(plan, &recreate.Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
+	}
 }

@@ -11,12 +11,14 @@ import (
 
 var everyMinute = flag.Bool("every-minute", false, "look at every minute of 2024 to 2029, and not only at the days on which clocks are set")
 
-// walls are schedules, and the times on the wall that they mean.
-var walls = []struct {
+// wall is a schedule, and the times on the wall that it means.
+type wall struct {
 	schedule string
 	fixed    bool // not all hours
 	match    func(time.Time) bool
-}{
+}
+
+var walls = []wall{
 	{"0 2 * * *", true, func(l time.Time) bool { return l.Hour() == 2 && l.Minute() == 0 }},
 	{"30 2 * * *", true, func(l time.Time) bool { return l.Hour() == 2 && l.Minute() == 30 }},
 	{"0 2 * * 0", true, func(l time.Time) bool { return l.Weekday() == 0 && l.Hour() == 2 && l.Minute() == 0 }},
@@ -53,14 +55,14 @@ func TestEveryMinute(t *testing.T) {
 			}
 			changes := changesOf(zone, from, to)
 			if *everyMinute {
-				for i := range walls {
-					checkMinutes(t, zone, changes, i, from, to)
+				for _, w := range walls {
+					w.check(t, zone, changes, from, to)
 				}
 				return
 			}
 			for _, c := range changes { // two days before and after each
-				for i := range walls {
-					checkMinutes(t, zone, changes, i, c.at.Add(-48*time.Hour), c.at.Add(48*time.Hour))
+				for _, w := range walls {
+					w.check(t, zone, changes, c.at.Add(-48*time.Hour), c.at.Add(48*time.Hour))
 				}
 			}
 		})
@@ -74,8 +76,8 @@ func TestADayThatNeverWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, to := time.Date(2011, 12, 28, 10, 0, 0, 0, time.UTC), time.Date(2012, 1, 1, 10, 0, 0, 0, time.UTC)
-	for i := range walls {
-		checkMinutes(t, zone, changesOf(zone, from, to), i, from, to)
+	for _, w := range walls {
+		w.check(t, zone, changesOf(zone, from, to), from, to)
 	}
 }
 
@@ -110,48 +112,55 @@ func onWall(zone *time.Location, at time.Time) time.Time {
 	return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), 0, 0, time.UTC)
 }
 
-// checkMinutes compares a schedule with the clock on the wall, minute by minute.
-func checkMinutes(t *testing.T, zone *time.Location, changes []wallChange, i int, from, to time.Time) {
+// due are the minutes after a moment, and up to another, at which the schedule is due by the clock on the wall. (ACJ-7.2)
+func (w *wall) due(zone *time.Location, from, to time.Time) (all []time.Time) {
+	newest := onWall(zone, from)
+	for at := from.Add(time.Minute); !at.After(to); at = at.Add(time.Minute) {
+		shows := onWall(zone, at)
+		if w.match(shows) && (!w.fixed || shows.After(newest)) || w.fixed && matches(w.match, newest.Add(time.Minute), shows) {
+			all = append(all, at)
+		}
+		if shows.After(newest) {
+			newest = shows
+		}
+	}
+	return all
+}
+
+// check compares what reads a schedule with the clock on the wall.
+func (w *wall) check(t *testing.T, zone *time.Location, changes []wallChange, from, to time.Time) {
 	t.Helper()
-	w := walls[i]
 	schedule, err := parse("TZ=" + zone.String() + " " + w.schedule)
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, newest, last := schedule.Next(from), onWall(zone, from), from
-	for at := from.Add(time.Minute); at.Before(to); at = at.Add(time.Minute) {
-		shows := onWall(zone, at)
-		want := w.match(shows) && (!w.fixed || shows.After(newest))
-		want = want || w.fixed && matches(w.match, newest.Add(time.Minute), shows)
-		if shows.After(newest) {
-			newest = shows
-		}
-		if got := next.Equal(at); got != want {
-			t.Errorf("ACJ-7.2: %s %q at %s: run %t, want %t", zone, w.schedule, at.In(zone), got, want)
+	last := from
+	for _, at := range w.due(zone, from, to) {
+		if next := schedule.Next(last); !next.Equal(at) {
+			t.Errorf("ACJ-7.2: %s %q after %s: run at %s, want %s", zone, w.schedule, last.In(zone), next.In(zone), at.In(zone))
 			return
 		}
-		if !want {
-			continue
-		}
-		if said, want := schedule.(*wallClock).changed(at), isTold(changes, i, last, at, shows); (said != "") != want {
+		if said, want := schedule.(*wallClock).changed(at), w.isTold(changes, last, at, onWall(zone, at)); (said != "") != want {
 			t.Errorf("ACJ-19: %s %q at %s: said %q, want it %t", zone, w.schedule, at.In(zone), said, want)
 			return
 		}
-		next, last = schedule.Next(at), at
+		last = at
+	}
+	if next := schedule.Next(last); !next.IsZero() && !next.After(to) {
+		t.Errorf("ACJ-7.2: %s %q after %s: run at %s, want none before %s", zone, w.schedule, last.In(zone), next.In(zone), to.In(zone))
 	}
 }
 
 // isTold tells whether a change of the clock is to be said of the run at a moment, after the last one.
-func isTold(changes []wallChange, i int, last, at, shows time.Time) bool {
-	match, fixed := walls[i].match, walls[i].fixed
+func (w *wall) isTold(changes []wallChange, last, at, shows time.Time) bool {
 	return slices.ContainsFunc(changes, func(c wallChange) bool {
 		switch first := last.Before(c.at) && !at.Before(c.at); {
 		case c.from.Before(c.to):
-			return first && matches(match, c.from, c.to)
-		case !fixed:
-			return first && matches(match, c.to, c.from)
+			return first && matches(w.match, c.from, c.to)
+		case !w.fixed:
+			return first && matches(w.match, c.to, c.from)
 		}
-		return at.Before(c.at) && !at.Before(c.at.Add(c.to.Sub(c.from))) && !matches(match, c.to, shows)
+		return at.Before(c.at) && !at.Before(c.at.Add(c.to.Sub(c.from))) && !matches(w.match, c.to, shows)
 	})
 }
 

@@ -72,7 +72,7 @@ func TestConformance(t *testing.T) {
 				},
 				Noise: func(c *conformance.Cluster, i int) {
 					for _, j := range jobsOf(c.Cluster) {
-						c.Must(patch(c.Cluster, j.apiVersion, j.kind, j.GetName(), fmt.Sprintf(`{"status":{"active":%d}}`, i), "status"))
+						c.Object("patch", j.path()+"/status", fmt.Sprintf(`{"status":{"active":%d}}`, i))
 					}
 				},
 			})

@@ -46,54 +46,46 @@ func TestEventsThatMatter(t *testing.T) {
 			Annotations: map[string]string{v1alpha1.ScheduledAtAnnotation: "2022-09-05T" + at + ":00Z"}}
 	}
 	started := &metav1.Time{Time: now.Add(-10 * time.Minute)}
-	can := regexp.MustCompile(mutation.Metadata + `|OwnerReferences|^\.Status`)
-	reads := mutation.Reads{}
-	for _, finished := range []bool{false, true} {
-		status := batchv1.JobStatus{StartTime: started, Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}}
+	broadcastOnly, imagesOnly := base.DeepCopy(), base.DeepCopy()
+	broadcastOnly.Spec.Template.JobTemplate = nil
+	imagesOnly.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
+		Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"base"}}}}
+	planner := mutation.Planner[Snapshot]{Situations: map[string]*Snapshot{},
+		Describe: func(s *Snapshot) string { return describe(NewPlan(s)) }}
+	for _, state := range []string{"finished", "active"} { // the former of two jobs has finished anyway
+		job := batchv1.JobStatus{StartTime: started, Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}}
 		broadcast := v1alpha1.BroadcastJobStatus{StartTime: started, Conditions: []v1alpha1.JobCondition{{Type: v1alpha1.JobFailed, Status: corev1.ConditionTrue}}}
-		first := &batchv1.Job{ObjectMeta: meta("09:55"), Status: status}
-		firstBroadcast := &v1alpha1.BroadcastJob{ObjectMeta: meta("09:55"), Status: broadcast}
-		if !finished {
-			status.Conditions, broadcast.Conditions = nil, nil
+		pull := distributionv1alpha1.ImageListPullJobStatus{StartTime: started, CompletionTime: started, Desired: 2, Succeeded: 2}
+		jobs := []*batchv1.Job{{ObjectMeta: meta("09:55"), Status: job}, {ObjectMeta: meta("10:00"), Status: job}}
+		broadcasts := []*v1alpha1.BroadcastJob{{ObjectMeta: meta("09:55"), Status: broadcast}, {ObjectMeta: meta("10:00"), Status: broadcast}}
+		pulls := []*distributionv1alpha1.ImageListPullJob{{ObjectMeta: meta("09:55"), Status: pull}, {ObjectMeta: meta("10:00"), Status: pull}}
+		if state == "active" {
+			jobs[1].Status.Conditions, broadcasts[1].Status.Conditions, pulls[1].Status.CompletionTime = nil, nil, nil
 		}
-		of := func(cronJob *v1alpha1.AdvancedCronJob, jobs []*batchv1.Job, broadcast []*v1alpha1.BroadcastJob) string {
-			return describe(NewPlan(&Snapshot{CronJob: cronJob, Jobs: jobs, BroadcastJobs: broadcast, Now: now}))
-		}
-		images := distributionv1alpha1.ImageListPullJobStatus{StartTime: started, CompletionTime: started, Desired: 2, Succeeded: 2}
-		firstImages := &distributionv1alpha1.ImageListPullJob{ObjectMeta: meta("09:55"), Status: images}
-		if !finished {
-			images.CompletionTime = nil
-		}
-		imagesOnly := base.DeepCopy()
-		imagesOnly.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
-			Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"base"}}}}
-		mutation.Plan[distributionv1alpha1.ImageListPullJob]{
-			What: "ImageListPullJob", Copy: (*distributionv1alpha1.ImageListPullJob).DeepCopy, Can: can,
-			Of: func(job *distributionv1alpha1.ImageListPullJob) string {
-				return describe(NewPlan(&Snapshot{CronJob: imagesOnly, ImageListPullJobs: []*distributionv1alpha1.ImageListPullJob{firstImages, job}, Now: now}))
-			},
-			Matters: mutation.Concerned("web", childFields, childChanged(imageListPullJobChild)),
-		}.Check(t, reads, &distributionv1alpha1.ImageListPullJob{ObjectMeta: meta("10:00"), Status: images})
-		other := &batchv1.Job{ObjectMeta: meta("10:00"), Status: status}
-		mutation.Plan[batchv1.Job]{
-			What: "Job", Copy: (*batchv1.Job).DeepCopy, Can: can,
-			Of:      func(job *batchv1.Job) string { return of(base, []*batchv1.Job{first, job}, nil) },
-			Matters: mutation.Concerned("web", childFields, childChanged(jobChild)),
-		}.Check(t, reads, other)
-		broadcastOnly := base.DeepCopy()
-		broadcastOnly.Spec.Template.JobTemplate = nil
-		mutation.Plan[v1alpha1.BroadcastJob]{
-			What: "BroadcastJob", Copy: (*v1alpha1.BroadcastJob).DeepCopy, Can: can,
-			Of: func(job *v1alpha1.BroadcastJob) string {
-				return of(broadcastOnly, nil, []*v1alpha1.BroadcastJob{firstBroadcast, job})
-			},
-			Matters: mutation.Concerned("web", childFields, childChanged(broadcastJobChild)),
-		}.Check(t, reads, &v1alpha1.BroadcastJob{ObjectMeta: meta("10:00"), Status: broadcast})
-		mutation.Plan[v1alpha1.AdvancedCronJob]{
-			What: "AdvancedCronJob", Copy: (*v1alpha1.AdvancedCronJob).DeepCopy, Can: can,
-			Of:      func(cronJob *v1alpha1.AdvancedCronJob) string { return of(cronJob, []*batchv1.Job{first, other}, nil) },
-			Matters: mutation.Declared[v1alpha1.AdvancedCronJob](cronJobFields),
-		}.Check(t, reads, base)
+		planner.Situations["Job, "+state] = &Snapshot{CronJob: base, Jobs: jobs, Now: now}
+		planner.Situations["BroadcastJob, "+state] = &Snapshot{CronJob: broadcastOnly, BroadcastJobs: broadcasts, Now: now}
+		planner.Situations["ImageListPullJob, "+state] = &Snapshot{CronJob: imagesOnly, ImageListPullJobs: pulls, Now: now}
+	}
+	reads := mutation.Reads{}
+	can := regexp.MustCompile(mutation.Metadata + `|OwnerReferences|^\.Status`)
+	mutation.CheckLists(t, reads, planner, mutation.Plan[batchv1.Job]{What: "Job", Copy: (*batchv1.Job).DeepCopy, Can: can,
+		Matters: mutation.Concerned("web", childFields, childChanged(jobChild))}, func(s *Snapshot) *[]*batchv1.Job { return &s.Jobs })
+	mutation.CheckLists(t, reads, planner, mutation.Plan[v1alpha1.BroadcastJob]{What: "BroadcastJob", Can: can,
+		Copy:    (*v1alpha1.BroadcastJob).DeepCopy,
+		Matters: mutation.Concerned("web", childFields, childChanged(broadcastJobChild)),
+	}, func(s *Snapshot) *[]*v1alpha1.BroadcastJob { return &s.BroadcastJobs })
+	mutation.CheckLists(t, reads, planner, mutation.Plan[distributionv1alpha1.ImageListPullJob]{What: "ImageListPullJob", Can: can,
+		Copy:    (*distributionv1alpha1.ImageListPullJob).DeepCopy,
+		Matters: mutation.Concerned("web", childFields, childChanged(imageListPullJobChild)),
+	}, func(s *Snapshot) *[]*distributionv1alpha1.ImageListPullJob { return &s.ImageListPullJobs })
+	for _, state := range []string{"finished", "active"} {
+		s := planner.Situations["Job, "+state]
+		mutation.Plan[v1alpha1.AdvancedCronJob]{What: "AdvancedCronJob", Copy: (*v1alpha1.AdvancedCronJob).DeepCopy, Can: can,
+			Matters: mutation.Declared[v1alpha1.AdvancedCronJob](cronJobFields), Of: func(cronJob *v1alpha1.AdvancedCronJob) string {
+				with := *s
+				with.CronJob = cronJob
+				return planner.Describe(&with)
+			}}.Check(t, reads, s.CronJob)
 	}
 	reads.Require(t, "Job.Status.Conditions[].Type", "Job.Status.Conditions[].Status", "Job.Status.StartTime", "BroadcastJob.Status.Conditions[].Status",
 		"ImageListPullJob.Status.CompletionTime", "ImageListPullJob.Status.Succeeded", "ImageListPullJob.Status.Desired",
@@ -102,17 +94,16 @@ func TestEventsThatMatter(t *testing.T) {
 
 // When jobs come from nowhere, change hands and go, their cron jobs are enqueued.
 func TestJobsThatComeAndGo(t *testing.T) {
-	of := func(owner, apiVersion string) *batchv1.Job {
+	of := func(owner, apiVersion string, uid ...types.UID) *batchv1.Job {
 		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "job", OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: apiVersion, Kind: kind, Name: owner, Controller: new(true)}}}}
+			{APIVersion: apiVersion, Kind: kind, Name: owner, UID: append(uid, "")[0], Controller: new(true)}}}}
 	}
-	ours := "apps.kruise.io/v1alpha1"
+	const ours = "apps.kruise.io/v1alpha1"
 	mutation.CheckEvents(t, childChanged(jobChild),
 		mutation.On("it appears", nil, of("a", ours), "default/a"),
 		mutation.On("it goes", of("a", ours), nil, "default/a"),
 		mutation.On("it changes hands", of("a", ours), of("b", ours), "default/a default/b"),
-		mutation.On("of another one of the name", of("a", ours), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: ours, Kind: kind, Name: "a", UID: "new", Controller: new(true)}}}}, "default/a default/a"),
+		mutation.On("of another one of the name", of("a", ours), of("a", ours, "new"), "default/a default/a"),
 		mutation.On("it is released", of("a", ours), &batchv1.Job{}, "default/a"),
 		mutation.On("it stays", of("a", ours), of("a", ours), ""),
 		mutation.On("in another version", nil, of("a", "apps.kruise.io/v1beta1"), "default/a"),

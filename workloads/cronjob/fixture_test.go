@@ -10,7 +10,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
@@ -80,6 +79,9 @@ type job struct {
 	finished         bool
 }
 
+// path is that of a job, for fixture.Cluster.Object.
+func (j *job) path() string { return j.apiVersion + "/" + j.kind + "/" + j.GetName() }
+
 // jobsOf lists the jobs of all kinds in the cluster, by name.
 func jobsOf(c *fixture.Cluster) (all []job) {
 	jobs, err := c.Kube.BatchV1().Jobs(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
@@ -103,16 +105,10 @@ func jobsOf(c *fixture.Cluster) (all []job) {
 // finish ends a job, as its controller does.
 func finish(c *fixture.Cluster, j job, condition string) {
 	c.T.Helper()
+	status := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition)
 	if j.kind == "imagelistpulljobs" {
-		succeeded := map[string]int{"Complete": 2, "Failed": 1}[condition]
-		status := fmt.Sprintf(`{"status":{"completionTime":%q,"desired":2,"completed":2,"succeeded":%d}}`, time.Now().UTC().Format(time.RFC3339), succeeded)
-		c.Must(patch(c, j.apiVersion, j.kind, j.GetName(), status, "status"))
-		return
+		now, succeeded := time.Now().UTC().Format(time.RFC3339), map[string]int{"Complete": 2, "Failed": 1}[condition]
+		status = fmt.Sprintf(`{"status":{"completionTime":%q,"desired":2,"completed":2,"succeeded":%d}}`, now, succeeded)
 	}
-	c.Must(patch(c, j.apiVersion, j.kind, j.GetName(), fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition), "status"))
-}
-
-func patch(c *fixture.Cluster, apiVersion, resource, name, data string, subresource ...string) error {
-	path := append([]string{"/apis", apiVersion, "namespaces", fixture.Web.Namespace, resource, name}, subresource...)
-	return c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path...).Body([]byte(data)).Do(c.T.Context()).Error()
+	c.Object("patch", j.path()+"/status", status)
 }

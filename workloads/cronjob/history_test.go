@@ -62,10 +62,7 @@ func newHistory(t *rapid.T, plan func(*Snapshot) *Plan, violate func(string, str
 	for i := range h.ahead {
 		h.ahead[i] = time.Duration(rapid.IntRange(-600, 600).Draw(t, "seconds ahead")) * time.Second
 	}
-	h.s = &Snapshot{CronJob: aCronJob(start)}
-	if rapid.Bool().Draw(t, "images") {
-		h.s.CronJob = ofImages(start)
-	}
+	h.s = &Snapshot{CronJob: aCronJob(start, rapid.Bool().Draw(t, "images"))}
 	h.editSchedule()
 	h.editZone()
 	h.editRest()
@@ -73,19 +70,17 @@ func newHistory(t *rapid.T, plan func(*Snapshot) *Plan, violate func(string, str
 	return h
 }
 
-func aCronJob(created time.Time) *v1alpha1.AdvancedCronJob {
+// aCronJob is a cron job that creates Jobs, or ImageListPullJobs.
+func aCronJob(created time.Time, images bool) *v1alpha1.AdvancedCronJob {
+	template := v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}}}}
+	if images {
+		template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
+			Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"busybox"}}}}
+	}
 	return &v1alpha1.AdvancedCronJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(created)},
-		Spec: v1alpha1.AdvancedCronJobSpec{Schedule: "@hourly", Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}}}}}}}}
-}
-
-// ofImages is a cron job that creates ImageListPullJobs.
-func ofImages(created time.Time) *v1alpha1.AdvancedCronJob {
-	cronJob := aCronJob(created)
-	cronJob.Spec.Template = v1alpha1.CronJobTemplate{ImageListPullJobTemplate: &v1alpha1.ImageListPullJobTemplateSpec{
-		Spec: distributionv1alpha1.ImageListPullJobSpec{Images: []string{"busybox"}}}}
-	return cronJob
+		Spec:       v1alpha1.AdvancedCronJobSpec{Schedule: "@hourly", Template: template}}
 }
 
 func (h *history) play() {
@@ -266,28 +261,15 @@ func (h *history) calm() {
 			}
 		}
 	}
-	for _, at := range h.due(from, h.clock()) {
+	begin := from.UTC().Truncate(time.Minute).Add(-3 * time.Hour) // no clock goes back further
+	for _, at := range walls[h.wall].due(h.zone, begin, h.clock()) {
+		if !at.After(from) {
+			continue
+		}
 		if created, found := h.created[at.Unix()]; !found || created.After(at) {
 			h.violate("ACJ-9", "%q in %s is due at %s, and was run at %s, by %s", walls[h.wall].schedule, h.zone, at.In(h.zone), created, h.clock())
 		}
 	}
-}
-
-// due are the minutes after a moment, and up to another, at which the schedule is due by the clock on the wall. (ACJ-7.2)
-func (h *history) due(after, until time.Time) (all []time.Time) {
-	w, begin := walls[h.wall], after.UTC().Truncate(time.Minute).Add(-3*time.Hour) // no clock goes back further
-	newest := onWall(h.zone, begin)
-	for at := begin.Add(time.Minute); !at.After(until); at = at.Add(time.Minute) {
-		shows := onWall(h.zone, at)
-		due := w.match(shows) && (!w.fixed || shows.After(newest)) || w.fixed && matches(w.match, newest.Add(time.Minute), shows)
-		if shows.After(newest) {
-			newest = shows
-		}
-		if due && at.After(after) {
-			all = append(all, at)
-		}
-	}
-	return all
 }
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
@@ -306,37 +288,30 @@ func TestUsersEditEveryField(t *testing.T) {
 		"template.jobTemplate":          `{"template":{"jobTemplate":{"metadata":{"labels":{"a":"b"}}}}}`,
 		"template.broadcastJobTemplate": `{"template":{"broadcastJobTemplate":{"metadata":{"labels":{"a":"b"}}}}}`,
 	}}, func(r *rand.Rand) simulation.Object {
-		if r.IntN(2) == 0 {
-			return ofImages(time.Time{})
-		}
-		return aCronJob(time.Time{})
+		return aCronJob(time.Time{}, r.IntN(2) == 0)
 	}, edits)
 }
 
 // TestHistoriesFindBugs makes sure that the judge of histories sees something.
 func TestHistoriesFindBugs(t *testing.T) {
 	t.Parallel()
+	seeing := func(change func(*Snapshot)) func(*Snapshot) *Plan {
+		return func(s *Snapshot) *Plan {
+			other := *s
+			other.CronJob = s.CronJob.DeepCopy()
+			change(&other)
+			return NewPlan(&other)
+		}
+	}
 	for _, bug := range []struct {
 		name, breaks string
 		plan         func(*Snapshot) *Plan
 	}{
-		{"the last time is forgotten", "ACJ-13.2", func(s *Snapshot) *Plan {
-			other := *s
-			other.CronJob, other.Jobs, other.ImageListPullJobs = s.CronJob.DeepCopy(), nil, nil
-			other.CronJob.Status.LastScheduleTime = nil
-			return NewPlan(&other)
-		}},
-		{"the zone is not read", "ACJ-9", func(s *Snapshot) *Plan {
-			other := *s
-			other.CronJob = s.CronJob.DeepCopy()
-			other.CronJob.Spec.TimeZone = nil
-			return NewPlan(&other)
-		}},
-		{"times come a minute late", "ACJ-9", func(s *Snapshot) *Plan {
-			other := *s
-			other.Now = s.Now.Add(-time.Minute)
-			return NewPlan(&other)
-		}},
+		{"the last time is forgotten", "ACJ-13.2", seeing(func(s *Snapshot) {
+			s.CronJob.Status.LastScheduleTime, s.Jobs, s.ImageListPullJobs = nil, nil, nil
+		})},
+		{"the zone is not read", "ACJ-9", seeing(func(s *Snapshot) { s.CronJob.Spec.TimeZone = nil })},
+		{"times come a minute late", "ACJ-9", seeing(func(s *Snapshot) { s.Now = s.Now.Add(-time.Minute) })},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,6 @@ package cronjob_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -23,6 +22,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/cronjob"
 )
 
@@ -199,11 +199,9 @@ func (w *world) jobs(finished bool) []job {
 // delete deletes jobs that have a text in them.
 func (w *world) delete(finished bool, with string) {
 	for _, j := range w.jobs(finished) {
-		if data, err := json.Marshal(j.Object); err != nil || !strings.Contains(string(data), with) {
-			continue
+		if strings.Contains(patches.JSON(w.T, j.Object), with) {
+			w.Cluster.Object("delete", j.path(), "")
 		}
-		path := []string{"/apis", j.apiVersion, "namespaces", fixture.Web.Namespace, j.kind, j.GetName()}
-		w.Must(w.Kube.CoreV1().RESTClient().Delete().AbsPath(path...).Do(w.T.Context()).Error())
 	}
 }
 
