@@ -30,7 +30,7 @@ type Sync struct {
 	Key      types.NamespacedName
 	// Version is the resourceVersion of the workload after the last own write.
 	Version string
-	// Gone says that a write of the status has found no workload any more.
+	// Gone says that a write of the status, or a read, has found no workload any more.
 	Gone bool
 
 	// Placement says how new pods are created. Nil creates them as planned.

@@ -64,6 +64,15 @@ func Wait(
 	}
 }
 
+// Again is how soon a reconcile that has stopped for what it found out looks at the caches again. If the object is gone, the event about
+// its end brings the next reconcile: until then each look would cost the same requests again. (CT-3)
+func Again(gone bool) time.Duration {
+	if gone {
+		return 0
+	}
+	return StaleRetry
+}
+
 func staleRetry(m apiwriter.Missing) time.Duration {
 	return min(max(StaleRetry, m.For/staleBackOff), mostStaleRetry)
 }

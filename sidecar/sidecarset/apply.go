@@ -79,7 +79,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if settled, err := a.WriteRevisions(ctx); err != nil {
 		return 0, a.Abandon(ctx, err)
 	} else if !settled {
-		return controller.StaleRetry, nil
+		return controller.Again(a.Gone), nil
 	}
 	err = errors.Join(a.labelRevision(ctx), a.ApplyPods(ctx, a), a.Report(ctx))
 	a.recordEvents()

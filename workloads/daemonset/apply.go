@@ -82,7 +82,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if settled, err := a.revisions(ctx); err != nil {
 		return 0, a.Abandon(ctx, err)
 	} else if !settled {
-		return controller.StaleRetry, nil
+		return controller.Again(a.Gone), nil
 	}
 	if outdated, err := a.Outdated(ctx); outdated {
 		return 0, err

@@ -56,7 +56,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Set), snapshot: s, plan: plan, status: plan.Status.DeepCopy()}
 	a.recordPlan()
 	if current, err := a.current(ctx); err != nil || !current {
-		return controller.StaleRetry, err
+		return controller.Again(a.Gone), err
 	}
 	var refused error
 	if plan.Revisions.Update != nil {
@@ -72,7 +72,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return 0, apply.WorthRetrying(err)
 		}
 		if !settled {
-			return controller.StaleRetry, nil
+			return controller.Again(a.Gone), nil
 		}
 	}
 	err = a.workloads(ctx, refused)
@@ -96,6 +96,7 @@ func (a *applier) current(ctx context.Context) (bool, error) {
 	set := a.snapshot.Set
 	live, err := a.sets.Read(ctx, set.Namespace, set.Name)
 	if apierrors.IsNotFound(err) {
+		a.Gone = true
 		return false, nil
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ import (
 //	hold, release what          keeps events about a resource from the controller
 //	heal                        has it answer again
 //	workloads, status, metrics, owners a
-//	                            show them
+//	                            show them; sent shows how often the controller has sent what, since the last time
 //
 // The steps of TestZones are commands too.
 func TestScripts(t *testing.T) {
@@ -199,6 +199,11 @@ func (w *cluster) shows(command string) bool {
 		text, err := yaml.Marshal(set.Status)
 		w.Must(err)
 		w.trace.Note(strings.TrimSpace(strings.ReplaceAll(string(text), "- lastTransitionTime: null\n  ", "- ")))
+	case "sent":
+		for _, request := range w.Sent() {
+			w.trace.Note(request)
+		}
+		w.ForgetRequests()
 	case "metrics":
 		w.trace.Note(fmt.Sprint(w.states))
 	default:

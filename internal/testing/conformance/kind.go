@@ -77,12 +77,12 @@ type Subject struct {
 
 // Controller is what the suite drives.
 type Controller struct {
-	// Run runs the controller until the context is done.
-	Run func(context.Context) error
-	// Memory is the controller itself: what it remembers is counted. (CT-14)
-	Memory any
-	// Rules are those that the kind states for these options.
-	Rules []rbacv1.PolicyRule
+	// run runs the controller until the context is done.
+	run func(context.Context) error
+	// memory is the controller itself: what it remembers is counted. (CT-14)
+	memory any
+	// rules are those that the kind states for these options.
+	rules []rbacv1.PolicyRule
 	// NamespaceRules are those that it states for one namespace.
 	NamespaceRules map[string][]rbacv1.PolicyRule
 	// Next shows what the next reconcile of an object would do, empty for nothing.
@@ -95,7 +95,7 @@ func Made[O, S, P any](of fixture.Package[O, S, P], o O, rules []rbacv1.PolicyRu
 	if err != nil {
 		return Controller{}, err
 	}
-	return Controller{Memory: controller, Rules: rules, Run: controller.Run,
+	return Controller{memory: controller, rules: rules, run: controller.Run,
 		Next: func(key types.NamespacedName) (string, error) { return of.Unfinished(controller, key) }}, nil
 }
 

@@ -115,8 +115,8 @@ func (c *Cluster) start() (stop func()) {
 	c.Reconciles, c.shared = &fixture.Reconciles{}, nil
 	controller, err := c.kind.New(c)
 	c.Must(err)
-	c.next, c.memory = controller.Next, controller.Memory
-	c.kind.rights.state(controller.Rules, controller.NamespaceRules)
+	c.next, c.memory = controller.Next, controller.memory
+	c.kind.rights.state(controller.rules, controller.NamespaceRules)
 	informers := c.shared
 	return c.Start(func(ctx context.Context) error {
 		var running sync.WaitGroup
@@ -124,7 +124,7 @@ func (c *Cluster) start() (stop func()) {
 		for _, informer := range informers {
 			running.Go(func() { informer.RunWithContext(ctx) })
 		}
-		return controller.Run(ctx)
+		return controller.run(ctx)
 	})
 }
 

@@ -81,7 +81,7 @@ func (r *rights) check(t *testing.T, unasked map[string]string) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if len(r.stated) == 0 {
-		t.Fatal("the kind states no rules: Controller.Rules and Agent.Rules are those of its options")
+		t.Fatal("the kind states no rules: Controller.rules and Agent.Rules are those of its options")
 	}
 	for _, right := range slices.Sorted(maps.Keys(r.asked)) {
 		if !r.stated[right] {

@@ -330,12 +330,12 @@ func runAndStop(t *testing.T, k *Subject, want calm) {
 			c.Must(err)
 			ctx, cancel := context.WithTimeout(c.T.Context(), time.Minute)
 			defer cancel()
-			if err := controller.Run(ctx); err != nil {
+			if err := controller.run(ctx); err != nil {
 				t.Errorf("Run returns %v after an end that was asked for", err)
 			}
 			controller, err = k.New(c)
 			c.Must(err)
-			if err := controller.Run(c.T.Context()); err == nil || !strings.Contains(err.Error(), "caches are not filled after 2m0s") {
+			if err := controller.run(c.T.Context()); err == nil || !strings.Contains(err.Error(), "caches are not filled after 2m0s") {
 				t.Errorf("Run: %v", err)
 			}
 		})
