@@ -4,15 +4,18 @@ package sidecarset
 
 import (
 	"encoding/json"
-	"time"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -20,20 +23,30 @@ import (
 // a controller of its own.
 const gate = "gate"
 
-// gateSet is what its webhook knows of it.
-var gateSet = &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: gate}, Spec: v1alpha1.SidecarSetSpec{
-	Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"gate": "open"}},
-	Containers: []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: gate, Image: "gate:1"},
-		UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{
-			UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}}}}
-
-// injectGate injects what the SidecarSet beside has for a new pod.
-func injectGate(pod *corev1.Pod) *corev1.Pod {
-	result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{gateSet}, Now: time.Now()})
-	if err != nil {
+// injectedGate is what is injected of it into a new pod: annotations, records in annotations, and containers. The hashes are golden data.
+var injectedGate = func() (injected struct {
+	Annotations map[string]string
+	Records     map[string]v1alpha1.SidecarSetUpgradeRecord
+	Containers  []corev1.Container
+}) {
+	data, err := os.ReadFile("testdata/gate.yaml")
+	if err = errors.Join(err, yaml.UnmarshalStrict(data, &injected)); err != nil {
 		panic(err)
 	}
-	return result.Pod
+	return injected
+}()
+
+// injectGate injects what the SidecarSet beside has for a new pod.
+func injectGate(pod *corev1.Pod) {
+	for key, record := range injectedGate.Records {
+		record.UpdateTimestamp = metav1.Now()
+		addTo(pod, key, gate, record)
+	}
+	addTo(pod, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, gate, gate+"-1")
+	list := strings.FieldsFunc(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], func(r rune) bool { return r == ',' })
+	pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation] = strings.Join(slices.Sorted(slices.Values(append(list, gate))), ",")
+	maps.Copy(pod.Annotations, injectedGate.Annotations)
+	pod.Spec.Containers = slices.Concat(injectedGate.Containers, pod.Spec.Containers)
 }
 
 // updateGate has the controller of the SidecarSet beside write into a pod what it does in an update. It leaves a pod alone
@@ -46,7 +59,11 @@ func updateGate(u *simulation.User, pod *corev1.Pod, image string) {
 		return
 	}
 	after := pod.DeepCopy()
-	podstate.Container(after, "gate-1").Image = image
+	for i := range after.Spec.Containers {
+		if c := &after.Spec.Containers[i]; c.Name == "gate-1" {
+			c.Image = image
+		}
+	}
 	record.SidecarSetHash, record.UpdateTimestamp = image, metav1.Now()
 	addTo(after, v1alpha1.SidecarSetHashAnnotation, gate, record)
 	addTo(after, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation, gate, v1alpha1.SidecarSetInPlaceUpdateState{Revision: image, UpdateTimestamp: metav1.Now(),

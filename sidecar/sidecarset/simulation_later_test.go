@@ -18,7 +18,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -86,9 +85,11 @@ func actNeighbour(u *simulation.User, r *rand.Rand) {
 func sayUpgradable(u *simulation.User, pod *corev1.Pod, is bool) {
 	said := map[string]bool{}
 	c := corev1.PodCondition{Type: v1alpha1.SidecarSetUpgradable, LastTransitionTime: metav1.Now()}
-	if before := readiness.Condition(pod, c.Type); before != nil {
-		c = *before
-		_ = json.Unmarshal([]byte(c.Message), &said) // otherwise nothing is said
+	for _, before := range pod.Status.Conditions {
+		if before.Type == c.Type {
+			c = before
+			_ = json.Unmarshal([]byte(c.Message), &said) // otherwise nothing is said
+		}
 	}
 	if said == nil {
 		said = map[string]bool{}

@@ -12,9 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // injecting has those who create pods act. The webhook injects what the SidecarSets have for a pod; nil: it refuses the pod.
@@ -48,7 +46,7 @@ func (i injecting) createPod(u *simulation.User, r *rand.Rand, name string) {
 		return // the webhook refuses it
 	}
 	if pod.Labels["gate"] == "open" {
-		pod = injectGate(pod)
+		injectGate(pod)
 	}
 	if r.IntN(8) == 0 { // of a static one, which an earlier webhook injected into
 		pod.Spec.NodeName = "static"
@@ -99,13 +97,13 @@ func updateInPlace(u *simulation.User, pod *corev1.Pod, image string, grace int3
 // records is gone if it is complete.
 func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 	readJSON(pod, inplacev1alpha1.StateAnnotation, &state)
-	status := podstate.ContainerStatus(pod, "main")
+	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == "main" })
 	_, replaced := state.LastContainers["main"]
 	switch {
 	case !replaced:
 	case pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation:
 		return state, "the kubelet"
-	case status == nil || status.Image != podstate.Container(pod, "main").Image || status.ContainerID == "":
+	case i < 0 || pod.Status.ContainerStatuses[i].Image != mainOf(pod).Image || pod.Status.ContainerStatuses[i].ContainerID == "":
 		return state, "the container"
 	}
 	state.LastContainerStatuses, state.LastContainers, state.ContainerBatchesRecord = nil, nil, nil
@@ -114,19 +112,26 @@ func readUpdate(pod *corev1.Pod) (state inplacev1alpha1.State, waiting string) {
 
 // replaceMain gives the container of the workload an image, and records which it had.
 func replaceMain(pod *corev1.Pod, state *inplacev1alpha1.State, image string) {
-	main := podstate.Container(pod, "main")
+	main := mainOf(pod)
 	if main.Image != image {
 		last, inherited := state.LastContainers["main"]
 		last.Images, last.Image = append(last.Images, main.Image), image
-		if s := podstate.ContainerStatus(pod, "main"); s != nil && !inherited {
-			last.ContainerID = s.ContainerID
-			state.LastContainerStatuses = map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: s.ImageID}}
+		for _, s := range pod.Status.ContainerStatuses {
+			if s.Name == "main" && !inherited {
+				last.ContainerID = s.ContainerID
+				state.LastContainerStatuses = map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: s.ImageID}}
+			}
 		}
 		state.LastContainers = map[string]inplacev1alpha1.LastContainer{"main": last}
 		main.Image = image
 	}
 	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord, inplacev1alpha1.ContainerBatch{Timestamp: metav1.Now(), Containers: []string{"main"}})
 	annotatePod(pod, inplacev1alpha1.StateAnnotation, state)
+}
+
+// mainOf is the container of the workload.
+func mainOf(pod *corev1.Pod) *corev1.Container {
+	return &pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })]
 }
 
 // finishUpdate takes the update of a pod by its workload further.
@@ -151,23 +156,26 @@ func finishUpdate(u *simulation.User, pod *corev1.Pod) {
 
 // serve takes a pod that has the readiness gate out of service, or puts it back. It tells whether that changes the pod.
 func serve(pod *corev1.Pod, is bool) bool {
-	if !readiness.HasGate(pod, inplacev1alpha1.InPlaceUpdateReady) {
+	if !slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == inplacev1alpha1.InPlaceUpdateReady }) {
 		return false
 	}
 	want := corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse, Reason: inplacev1alpha1.ReasonStartInPlaceUpdate, LastTransitionTime: metav1.Now()}
 	if is {
 		want.Status, want.Reason = corev1.ConditionTrue, ""
 	}
-	have, ready := readiness.Condition(pod, want.Type), readiness.Condition(pod, corev1.PodReady)
-	if have != nil && have.Status == want.Status {
-		return false
+	kept := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == want.Type })
+	was := len(kept) < len(pod.Status.Conditions)
+	for i := range pod.Status.Conditions {
+		switch c := &pod.Status.Conditions[i]; {
+		case c.Type == want.Type && c.Status == want.Status:
+			return false
+		case c.Type == want.Type:
+			*c = want
+		case c.Type == corev1.PodReady && !is && c.Status == corev1.ConditionTrue:
+			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "ReadinessGatesNotReady", metav1.Now()
+		}
 	}
-	if ready != nil && !is && ready.Status == corev1.ConditionTrue {
-		ready.Status, ready.Reason, ready.LastTransitionTime = corev1.ConditionFalse, "ReadinessGatesNotReady", metav1.Now()
-	}
-	if have != nil {
-		*have = want
-	} else {
+	if !was {
 		pod.Status.Conditions = append(pod.Status.Conditions, want)
 	}
 	return true

@@ -5,8 +5,10 @@ package sidecarset
 import (
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,6 +32,28 @@ func TestSimulation(t *testing.T) {
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(bug{}), 1)
+}
+
+// TestGate compares what the played webhook of the SidecarSet beside injects with what the webhook of the product would. So the
+// golden hashes are those of its containers.
+func TestGate(t *testing.T) {
+	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: gate}, Spec: v1alpha1.SidecarSetSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"gate": "open"}},
+		Containers: []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: gate, Image: "gate:1"},
+			UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}}}}
+	synctest.Test(t, func(t *testing.T) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: simulation.Web.Namespace, Name: "web-0", Labels: map[string]string{"gate": "open"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
+		result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		injectGate(pod)
+		delete(result.Pod.Annotations, "kubectl.kubernetes.io/default-container") // kubectl reads it, and no controller
+		if diff := cmp.Diff(result.Pod, pod); diff != "" {
+			t.Errorf("injected (-by the product +by the one that is played):\n%s", diff)
+		}
+	})
 }
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
@@ -95,16 +119,11 @@ func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Jud
 		past := invariants.NewPast()
 		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, PartitionRoundsUp: f.PartitionRoundsUp,
 			ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
-			Hashes: hashesWith(inject)}
+			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+				hashes, err := inject.HashesOf(set)
+				return hashes.Containers, hashes.WithoutImage, err
+			}}
 		return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
-	}
-}
-
-// hashesWith are the hashes of SidecarSets that are injected with features.
-func hashesWith(f injection.Features) func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-	return func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-		hashes, err := f.HashesOf(set)
-		return hashes.Containers, hashes.WithoutImage, err
 	}
 }
 

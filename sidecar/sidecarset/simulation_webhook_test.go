@@ -58,7 +58,7 @@ func startInjector(p *simulation.Process, spoil func(AdmissionReader) AdmissionR
 	}
 	injector := &Injector{Reader: reader}
 	past := invariants.NewPast()
-	past.Sidecars = invariants.SidecarContract{Default: injection.Features{}.Default, Hashes: hashesWith(injection.Features{})}
+	past.Sidecars = invariants.SidecarContract{Default: injection.Features{}.Default, Hashes: hashesOf}
 	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		pod := request.Object.Object.(*corev1.Pod)
 		before := pod.DeepCopy()
@@ -104,4 +104,9 @@ func TestSimulationFindsBugsOfWebhooks(t *testing.T) {
 			}
 		}}
 	})
+}
+
+func hashesOf(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+	hashes, err := injection.HashesOf(set)
+	return hashes.Containers, hashes.WithoutImage, err
 }

@@ -14,12 +14,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
+
+// hasEnded tells whether a pod has a final phase.
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// conditionOf returns a condition of a pod, nil if it has none of the type.
+func conditionOf(pod *corev1.Pod, is corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == is {
+			return c
+		}
+	}
+	return nil
+}
 
 // isMarked tells whether a container is to end with the main ones, by whichever variable.
 func isMarked(c *corev1.Container) bool {
@@ -55,13 +68,13 @@ func learn(pod *corev1.Pod) {
 
 // learned tells whether the kubelet has learned that a pod has succeeded.
 func learned(pod *corev1.Pod) bool {
-	c := readiness.Condition(pod, corev1.PodInitialized)
+	c := conditionOf(pod, corev1.PodInitialized)
 	return c != nil && c.Reason == "PodCompleted"
 }
 
 // unaware tells whether the kubelet takes a pod for Running that was given another phase.
 func unaware(pod *corev1.Pod) bool {
-	return podstate.Ended(pod) && readiness.Condition(pod, v1alpha1.SidecarTerminatedCondition) != nil && !learned(pod)
+	return hasEnded(pod) && conditionOf(pod, v1alpha1.SidecarTerminatedCondition) != nil && !learned(pod)
 }
 
 func end(s *corev1.ContainerStatus, code int32) {
@@ -72,7 +85,7 @@ func end(s *corev1.ContainerStatus, code int32) {
 // kubeletPhase is the phase by all containers. A final one that the kubelet knows never changes. One that it does not know stays
 // until it comes to a final one itself.
 func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
-	if podstate.Ended(pod) && !unaware(pod) {
+	if hasEnded(pod) && !unaware(pod) {
 		return pod.Status.Phase
 	}
 	failed := false
@@ -106,7 +119,7 @@ func runContainers(pod *corev1.Pod, unpulled string) {
 
 func runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus, unpulled string) {
 	switch ended := s.State.Terminated; {
-	case podstate.Ended(pod) && !unaware(pod):
+	case hasEnded(pod) && !unaware(pod):
 		if ended == nil {
 			end(s, tag(s.Image))
 		}
@@ -133,9 +146,10 @@ func tag(image string) (code int32) {
 // fillIn does what admission does.
 func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	for i := range r.Spec.Containers {
-		c := &r.Spec.Containers[i]
-		if s := podstate.ContainerStatus(pod, c.Name); s != nil {
-			c.StatusContext = &lifecyclev1alpha1.ContainerRecreateRequestContainerContext{ContainerID: s.ContainerID, RestartCount: s.RestartCount}
+		for _, s := range pod.Status.ContainerStatuses {
+			if s.Name == r.Spec.Containers[i].Name {
+				r.Spec.Containers[i].StatusContext = &lifecyclev1alpha1.ContainerRecreateRequestContainerContext{ContainerID: s.ContainerID, RestartCount: s.RestartCount}
+			}
 		}
 	}
 }
@@ -143,11 +157,16 @@ func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 // stopContainers stops the containers of a request that run as they did.
 func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	for _, of := range r.Spec.Containers {
-		if s := podstate.ContainerStatus(pod, of.Name); s != nil && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
-			end(s, tag(s.Image))
+		for i := range pod.Status.ContainerStatuses {
+			if s := &pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
+				end(s, tag(s.Image))
+			}
 		}
 	}
 }
+
+// emptyRequest is an object of the kind of requests.
+func emptyRequest() simulation.Object { return &lifecyclev1alpha1.ContainerRecreateRequest{} }
 
 // unpullable is an image that cannot be pulled.
 const unpullable = "exit:nopull"
@@ -197,7 +216,7 @@ const recreations = "containerrecreaterequests"
 func act(u *simulation.User, r *rand.Rand) {
 	pod, request := u.Workload().(*corev1.Pod), u.AnyObject(recreations, r)
 	switch n := r.IntN(8); {
-	case n == 0 || podstate.Ended(pod):
+	case n == 0 || hasEnded(pod):
 		another(u, r)
 	case n == 4 && request != nil: // (ST-E10)
 		u.DeleteObject(recreations, request.GetName(), metav1.DeletePropagationBackground)
@@ -212,7 +231,7 @@ func actOnNode(u *simulation.User, pod *corev1.Pod, r *rand.Rand) {
 	if pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) < len(pod.Spec.Containers) {
 		return
 	}
-	next, given := pod.DeepCopy(), readiness.Condition(pod, v1alpha1.SidecarTerminatedCondition)
+	next, given := pod.DeepCopy(), conditionOf(pod, v1alpha1.SidecarTerminatedCondition)
 	what := "has a container end or start"
 	switch {
 	case unaware(pod) && (r == nil && pod.Labels["learns"] != "late" || r != nil && r.IntN(3) == 0 || time.Since(given.LastTransitionTime.Time) >= 20*time.Second):
@@ -237,7 +256,7 @@ func actOnNode(u *simulation.User, pod *corev1.Pod, r *rand.Rand) {
 // goOn has containers start that are to, or one end, and tells whether any did. In the end, main containers that start again do not fail.
 func goOn(pod *corev1.Pod, r *rand.Rand) bool {
 	before := fmt.Sprint(pod.Status)
-	if runContainers(pod, unpullable); before != fmt.Sprint(pod.Status) || podstate.Ended(pod) {
+	if runContainers(pod, unpullable); before != fmt.Sprint(pod.Status) || hasEnded(pod) {
 		return before != fmt.Sprint(pod.Status)
 	}
 	inTheEnd, policy := r == nil, pod.Spec.RestartPolicy

@@ -10,13 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/testing/simulation/planted"
 	"github.com/podwright/podwright/lifecycle/client"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestSimulation has users create pods of all kinds with sidecars, one after the other, amid everything that can go wrong. The
@@ -37,7 +35,7 @@ func simulated(bug spoil) *simulation.Subject {
 	return &simulation.Subject{
 		Resource: fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), Name: string(resourcePods)},
 		Further: []simulation.Further{{Resource: requestResource,
-			Empty: func() simulation.Object { return &lifecyclev1alpha1.ContainerRecreateRequest{} }}},
+			Empty: emptyRequest}},
 		Create:      func(r *rand.Rand) simulation.Object { return anyPod(r) },
 		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Nodes:       2,
@@ -49,7 +47,7 @@ func simulated(bug spoil) *simulation.Subject {
 		},
 		Others: func(u *simulation.User, r *rand.Rand) {
 			for range 1 + r.IntN(3) {
-				if pod := u.AnyPod(r); pod == nil || podstate.Ended(pod) && r.IntN(3) == 0 {
+				if pod := u.AnyPod(r); pod == nil || hasEnded(pod) && r.IntN(3) == 0 {
 					another(u, r)
 				} else {
 					actOnNode(u, pod, r)
@@ -85,7 +83,7 @@ func startSimulated(p *simulation.Process, bug spoil) (simulation.Controller, er
 	})(p)
 	unfinished := c.Unfinished
 	c.Unfinished = func() (string, error) {
-		if pod, is := p.Cached().Workload.(*corev1.Pod); is && podstate.Ended(pod) {
+		if pod, is := p.Cached().Workload.(*corev1.Pod); is && hasEnded(pod) {
 			return "", nil // what still runs ends without a request, too (ST-15.3)
 		}
 		return unfinished()

@@ -189,11 +189,13 @@ func named(name string) map[string]any {
 
 // newImage is another image in the template that there is.
 func newImage(set *v1alpha1.UnitedDeployment, tag any) string {
-	if _, one := kindOf(&set.Spec.Template); !one {
-		return "{}"
+	for field, is := range map[string]bool{"cloneSetTemplate": set.Spec.Template.CloneSetTemplate != nil,
+		"deploymentTemplate": set.Spec.Template.DeploymentTemplate != nil, "statefulSetTemplate": set.Spec.Template.StatefulSetTemplate != nil} {
+		if is {
+			return fmt.Sprintf(`{"spec":{"template":{%q:{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}}}}`, field, tag)
+		}
 	}
-	return fmt.Sprintf(`{"spec":{"template":{%q:{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}}}}`,
-		templateField(&set.Spec.Template), tag)
+	return "{}"
 }
 
 // setEdits are what users change about a UnitedDeployment, beside its template and its topology.
