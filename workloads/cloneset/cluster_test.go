@@ -48,12 +48,6 @@ func connect(f *fixture.Cluster, user string) client.Interface {
 	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
-// create makes the CloneSet web of one container, changed by a merge patch.
-func (c *cluster) create(replicas int32, patch string) {
-	c.T.Helper()
-	c.Create(testSet(replicas), patch)
-}
-
 func testSet(replicas int32) *v1alpha1.CloneSet {
 	return patches.Changed(words, &v1alpha1.CloneSet{}, "stored", fmt.Sprint("replicas=", replicas))
 }
