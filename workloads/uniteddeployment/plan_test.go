@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/patches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -86,5 +87,15 @@ func TestFeaturesOf(t *testing.T) {
 	}
 	if diff := cmp.Diff(Features{AdaptiveScheduling: true, UpdatedCondition: true, SubsetStatuses: true, RevisionLabel: true, ReservedLabels: true}, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
+}
+
+// TestNothingToPlanFor: a Snapshot of nothing gives a plan that says so, and does nothing.
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil, {}} {
+		plan := NewPlan(s)
+		if err := rollout.ErrorOf(plan.Problems); err == nil || !strings.Contains(err.Error(), "the Snapshot has no Set") || plan.Status != nil {
+			t.Errorf("the plan for %v has the problem %v and the status %v", s, err, plan.Status)
+		}
 	}
 }
