@@ -175,8 +175,12 @@ func (s sharing) budget(name string) *podBudget {
 	return b
 }
 
-func (s sharing) budgets() []*podBudget {
-	return versions[*podBudget](slices.Collect(maps.Values(s.Further[budgetResource])))
+// budgets are those of the state in the order of their names: so a seed that fails tells the same each time.
+func (s sharing) budgets() (all []*podBudget) {
+	for _, name := range slices.Sorted(maps.Keys(s.Further[budgetResource])) {
+		all = append(all, s.budget(name))
+	}
+	return all
 }
 
 func (s sharing) replicaSet(ref *metav1.OwnerReference) *appsv1.ReplicaSet {
