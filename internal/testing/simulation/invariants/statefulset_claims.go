@@ -141,11 +141,14 @@ func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, p
 
 // mountedBy are the claims of the set that a pod mounts in a state. It leaves out claims that something else
 // controls than the set and the pod. It also leaves out claims that go with a former set or pod of the name.
-func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) []*corev1.PersistentVolumeClaim {
-	return among(maps.Values(of.Claims), func(claim *corev1.PersistentVolumeClaim) bool {
-		return mounts(pod, claim.Name) && j.claimOrdinal(claim.Name) == j.ordinalOf(pod.Name) && claim.DeletionTimestamp == nil &&
-			!j.sharedWith(claim, pod.UID)
-	})
+func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) (claims []*corev1.PersistentVolumeClaim) {
+	for _, name := range claimsIn(pod) {
+		claim := of.Claims[name]
+		if claim != nil && j.claimOrdinal(name) == j.ordinalOf(pod.Name) && claim.DeletionTimestamp == nil && !j.sharedWith(claim, pod.UID) {
+			claims = append(claims, claim)
+		}
+	}
+	return claims
 }
 
 // sharedWith tells whether another owner than the set and a pod has a say about a claim.
